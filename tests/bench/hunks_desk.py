@@ -11,8 +11,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from stet.lsp.presentation.diagnostics_publisher import DELAY
 from stet.lsp.server import build_server
-from stet.lsp.showing.publisher import DELAY
 from stet.lsp.state import ServerState
 from tests.bench.process import INITIALIZE
 

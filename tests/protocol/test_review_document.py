@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp.showing.review_pages import MAX_CLOSED
+from stet.lsp.presentation.diff_documents import MAX_CLOSED
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import (
     calls,

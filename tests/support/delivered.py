@@ -20,8 +20,8 @@ from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.documents import Documents
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.index_feed import IndexFeed
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.renames import Renames
-from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
@@ -114,7 +114,7 @@ class World:
         self.renames = Renames(
             self.workspace, self.ledger, self.system, lambda work, _: work.close()
         )
-        own = OwnDocuments(self.system, lambda: self.workspace.encoding)
+        own = GeneratedDocuments(self.system, lambda: self.workspace.encoding)
         disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
         index = IndexService(
             self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False

@@ -10,8 +10,8 @@ from stet.lsp.block_import import BlockImport
 from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.renames import Renames
-from stet.lsp.showing.own_documents import OwnDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.workspace.modification import Modification
@@ -34,7 +34,7 @@ class Documents:
         workspace: Workspace,
         ledger: ReviewLedger,
         renames: Renames,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
         *,
         disk: DiskWatch,
         feed: IndexFeed,
@@ -60,7 +60,7 @@ class Documents:
         modification = from_lsp.opened(params, lines)
         if self.in_sequence is not None:
             self.in_sequence.opened(modification.uri, params.text_document.version)
-        if self._own.takes(modification):
+        if self._own.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
         self._blocks.opened(modification.uri)
@@ -86,7 +86,7 @@ class Documents:
 
     def take(self, modification: Modification) -> None:
         """Take a change whose turn has come."""
-        if self._own.takes(modification):
+        if self._own.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
         self.edited(modification.uri)
@@ -99,7 +99,7 @@ class Documents:
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """A document was saved; some editors send its text, which then is the truth."""
         modification = from_lsp.saved(params)
-        if self._own.takes(modification):
+        if self._own.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
         if changes and self._ledger.is_tracked(modification.uri):
@@ -111,7 +111,7 @@ class Documents:
         modification = from_lsp.closed(params)
         if self.in_sequence is not None:
             self.in_sequence.closed(modification.uri)
-        if self._own.takes(modification):
+        if self._own.apply_if_generated(modification):
             return
         buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)

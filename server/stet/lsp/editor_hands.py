@@ -6,7 +6,7 @@ from hashlib import sha256
 from stet.lsp.client import Client
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.edits.edit_applier import EditApplier
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.system.system import System
@@ -26,7 +26,7 @@ class EditorHands:
         ledger: ReviewLedger,
         delivery: EditApplier,
         client: Client,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
         system: System,
     ) -> None:
         self._workspace = workspace

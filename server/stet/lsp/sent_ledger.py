@@ -14,8 +14,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from stet.lsp.client import Client
-from stet.lsp.showing.own_documents import OwnDocuments
-from stet.lsp.showing.sent_page import sent_page
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.lsp.presentation.request_log_text import render_request_log
 from stet.system.system import System
 from stet.workspace.request_log import RequestRecord
 from stet.workspace.uris import canonical
@@ -51,7 +51,7 @@ class SentLedger:
         rows: SentRows,
         client: Client,
         system: System,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
     ) -> None:
         self._workspace = workspace
         self._rows = rows
@@ -67,7 +67,7 @@ class SentLedger:
             OSError: If it can't be written.
         """
         sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
-        text = sent_page(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
+        text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
         name = self._own.free_name(stem, ".md", text)

@@ -34,16 +34,16 @@ from stet.lsp.instruction_check import InstructionCheck
 from stet.lsp.keeper import Keeper, messenger
 from stet.lsp.latest import Latest
 from stet.lsp.operations import Operations
+from stet.lsp.presentation.context_document import ContextDocument
+from stet.lsp.presentation.dead_link_view import DeadLinkView
+from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
+from stet.lsp.presentation.diff_documents import DiffDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.lsp.presentation.search_hits import LocatedPassage
+from stet.lsp.presentation.turn_view import TurnView
 from stet.lsp.presets import Presets
 from stet.lsp.renames import Renames
 from stet.lsp.sent_ledger import SentLedger
-from stet.lsp.showing.context_page import ContextPage
-from stet.lsp.showing.dead_links import DeadLinkView
-from stet.lsp.showing.found_places import FoundPlace
-from stet.lsp.showing.own_documents import OwnDocuments
-from stet.lsp.showing.publisher import Publisher
-from stet.lsp.showing.review_pages import ReviewPages
-from stet.lsp.showing.turn_view import TurnView
 from stet.lsp.startup import Startup
 from stet.lsp.store_tending import StoreTending
 from stet.review.ledger import ReviewLedger
@@ -115,16 +115,16 @@ class ServerState:
     index: IndexService = field(init=False)
     feed: IndexFeed = field(init=False)
     index_view: IndexView = field(init=False)
-    symbols: Latest[list[FoundPlace]] = field(init=False)
-    own: OwnDocuments = field(init=False)
-    pages: ReviewPages = field(init=False)
+    symbols: Latest[list[LocatedPassage]] = field(init=False)
+    own: GeneratedDocuments = field(init=False)
+    pages: DiffDocuments = field(init=False)
     preview: RefactorPreview = field(init=False)
-    publisher: Publisher = field(init=False)
+    publisher: DiagnosticsPublisher = field(init=False)
     dead_links: DeadLinkView = field(init=False)
     presets: Presets = field(init=False)
     renames: Renames = field(init=False)
     sent: SentLedger = field(init=False)
-    context_page: ContextPage = field(init=False)
+    context_page: ContextDocument = field(init=False)
     delivery: EditApplier = field(init=False)
     inline: InlineStyle = field(init=False)
     keeper: Keeper = field(init=False)
@@ -188,9 +188,9 @@ class ServerState:
         self.renames = Renames(
             self.workspace, self.ledger, self.system, start, self.presets.renamed
         )
-        self.own = OwnDocuments(self.system, self._encoding)
+        self.own = GeneratedDocuments(self.system, self._encoding)
         self.sent = SentLedger(self.workspace, store, self.client, self.system, self.own)
-        self.context_page = ContextPage(self.workspace, self.client, self.system, self.own)
+        self.context_page = ContextDocument(self.workspace, self.client, self.system, self.own)
         self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
         self.index = IndexService(
             self.system,
@@ -219,8 +219,8 @@ class ServerState:
 
     def _make_review(self) -> None:
         """What shows proposals, and brings decisions to the editor."""
-        self.pages = ReviewPages(self.workspace, self.ledger, self.client, self.system, self.own)
-        self.publisher = Publisher(self.workspace, self.ledger, self.client)
+        self.pages = DiffDocuments(self.workspace, self.ledger, self.client, self.system, self.own)
+        self.publisher = DiagnosticsPublisher(self.workspace, self.ledger, self.client)
         self.dead_links = DeadLinkView(
             self.workspace, self.publisher, self.client, self._links, self.server.tasks.start
         )
@@ -287,7 +287,7 @@ class ServerState:
 
     def _happened(self, event: AgentEvent) -> None:
         self.comments.happened(event)
-        self.view.show(event)
+        self.view.handle_event(event)
         self.inline.happened(event)
         self.chats.happened(event)
 

@@ -17,7 +17,7 @@ from stet.lsp.chat.pages import Pages
 from stet.lsp.chat.telling import Telling
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.change import TextChange
@@ -42,7 +42,7 @@ class Chats:
         ledger: ReviewLedger,
         client: Client,
         system: System,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
         *,
         texts: OpenTexts,
         writer: PageWriter,

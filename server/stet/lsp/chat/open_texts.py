@@ -10,7 +10,7 @@ from typing import Any
 
 from stet.lsp.chat.page import Reading
 from stet.lsp.chat.sections import Sections
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.change import TextChange
 from stet.workspace.uris import canonical
 
@@ -38,7 +38,7 @@ class _Open:
 class OpenTexts:
     """Touched on the event loop only."""
 
-    def __init__(self, own: OwnDocuments, start: Start) -> None:
+    def __init__(self, own: GeneratedDocuments, start: Start) -> None:
         """`start` begins a task."""
         self._own = own
         self._start = start

@@ -16,7 +16,7 @@ from stet.lsp.chat.page import Page, Reading
 from stet.lsp.chat.sections import Sections
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.system import System
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical
@@ -38,7 +38,7 @@ class Pages:
         self,
         client: Client,
         system: System,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
         *,
         texts: OpenTexts,
         writer: PageWriter,
@@ -78,7 +78,7 @@ class Pages:
         known = {canonical(page.uri): chat for chat, page in self._pages.items()}
         if (chat := known.get(canonical(uri))) is not None:
             return chat
-        if not self._own.holds(uri) or not Path(uri).name.startswith("chat-"):
+        if not self._own.is_generated(uri) or not Path(uri).name.startswith("chat-"):
             return None
         name = Path(uri).stem.split("-", 2)[-1]
         return next((one for one in (*chats, name) if Path(uri).name == self._file_of(one)), None)

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, time_of
 from stet.lsp.chat.layout import inert, settled
-from stet.lsp.showing.refusals import failures
+from stet.lsp.presentation.edit_failure_text import describe_failures
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
 from stet.tools.question import Question
@@ -188,7 +188,9 @@ def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
             for e in turn.rejected
             if not any(_plain(e.message) in _problem(run) for run in turn.tool_calls)
         ],
-        [f"- {_plain(told)}"] if (told := failures(turn, has_proposed=bool(hunks))) else [],
+        [f"- {_plain(told)}"]
+        if (told := describe_failures(turn, has_proposed=bool(hunks)))
+        else [],
     )
     blocks += ["\n".join(entries) for entries in lists if entries]
     blocks += _proposed(hunks)

@@ -20,7 +20,7 @@ from stet.lsp.chat.page import Page
 from stet.lsp.chat.sections import Sections
 from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.edits.edit_sender import wire_version
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
 from stet.workspace.uris import canonical
@@ -42,7 +42,7 @@ class PageWriter:
 
     def __init__(
         self,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
         texts: OpenTexts,
         client: Client,
         editor: Callable[[], ClientCapabilities],

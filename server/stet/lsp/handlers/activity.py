@@ -11,8 +11,8 @@ from lsprotocol import types as lsp
 from stet.lsp import from_lsp
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.hunk_text import hover_text
-from stet.lsp.showing.places import document_of, place_of
+from stet.lsp.presentation.command_location import open_document, resolve_location
+from stet.lsp.presentation.hunk_text import hover_text
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Position, Range
@@ -27,7 +27,7 @@ def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
     state.own.focused(uri)
-    if uri is None or not state.own.holds(uri):
+    if uri is None or not state.own.is_generated(uri):
         state.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
 
 
@@ -86,7 +86,7 @@ def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) 
 def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """`stet.focus`: for editors whose only feed is a key binding."""
     arguments = Arguments("stet.focus", given)
-    place = place_of(arguments, state.workspace)
+    place = resolve_location(arguments, state.workspace)
     arguments.finish()
     if place.uri is None:
         raise InvalidParams("stet.focus needs 'uri' or 'file'")
@@ -94,7 +94,7 @@ def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     activity.focus(place.uri, ActivitySource.COMMAND)
     if place.range is not None:
         activity.select(
-            document_of(place.uri, state.workspace).uri, [place.range], ActivitySource.COMMAND
+            open_document(place.uri, state.workspace).uri, [place.range], ActivitySource.COMMAND
         )
     return {"uri": place.uri}
 

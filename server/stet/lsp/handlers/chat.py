@@ -13,7 +13,7 @@ from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import NothingToSend
 from stet.lsp.chat.page import Page
 from stet.lsp.errors import InvalidParams, RequestFailed
-from stet.lsp.showing.places import place_of
+from stet.lsp.presentation.command_location import resolve_location
 from stet.lsp.state import ServerState
 
 
@@ -38,7 +38,7 @@ def send(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, o
     arguments = Arguments("stet.send", given, main="chat")
     chat, uri = arguments.text("chat"), arguments.text("uri")
     mode = arguments.one_of("mode", Mode, Mode.AGENT)
-    place = place_of(Arguments("stet.send", ()), state.workspace)
+    place = resolve_location(Arguments("stet.send", ()), state.workspace)
     arguments.finish()
     if uri is not None and chat is None and (chat := state.chats.chat_of(uri)) is None:
         raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")

@@ -13,9 +13,13 @@ from collections.abc import Awaitable, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
-from stet.lsp.showing.action import QUICK_FIX, SOURCE, bare
-from stet.lsp.showing.comment_actions import Glimpsed, comment_actions, glimpse
-from stet.lsp.showing.hunk_actions import actions_on
+from stet.lsp.presentation.command_action import QUICK_FIX, SOURCE, command_action
+from stet.lsp.presentation.comment_actions import (
+    CommentCandidates,
+    comment_actions,
+    find_candidates,
+)
+from stet.lsp.presentation.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
@@ -62,7 +66,7 @@ def code_actions(
         others = [] if here else _elsewhere(state)
         others += _dead_links(state, workspace.language(uri), uri)
         others += _prompts(state, workspace.language(uri), uri, _places(state, params, place))
-    if (seen := glimpse(buffer.lines, place)) and (document := workspace.document(uri)):
+    if (seen := find_candidates(buffer.lines, place)) and (document := workspace.document(uri)):
         return _with_instructions(state, document, seen, params, (actions, others))
     return [one for one in (*actions, *others) if _wanted(one, params.context.only)]
 
@@ -70,7 +74,7 @@ def code_actions(
 async def _with_instructions(
     state: ServerState,
     document: TextDocument,
-    seen: Glimpsed,
+    seen: CommentCandidates,
     params: lsp.CodeActionParams,
     around: tuple[_Actions, _Actions],
 ) -> _Actions:
@@ -107,8 +111,8 @@ def _in_chat(state: ServerState, uri: str) -> list[lsp.CodeAction]:
     top = Range(Position(0, 0), Position(0, 0))
     return [
         *_on_questions(state, uri, top, automatic=False),
-        bare("Send what I have written", "stet.send", {"uri": uri}, SOURCE),
-        bare("Begin a new chat", "stet.newChat", {}, SOURCE),
+        command_action("Send what I have written", "stet.send", {"uri": uri}, SOURCE),
+        command_action("Begin a new chat", "stet.newChat", {}, SOURCE),
     ]
 
 
@@ -117,11 +121,11 @@ def _on_questions(
 ) -> list[lsp.CodeAction]:
     """The answers to turns that wait: where they were asked from, and anywhere for who asks for it."""
     actions = []
-    for turn_id, question, asked_from in state.publisher.questions():
+    for turn_id, question, asked_from in state.publisher.pending_questions():
         if automatic and not (asked_from and asked_from.touches(uri, place)):
             continue
         actions += [
-            bare(
+            command_action(
                 f"{choice[:MAX_CHOICE]} (turn {turn_id})",
                 "stet.answer",
                 {"question": question.id, "choice": choice},
@@ -131,7 +135,9 @@ def _on_questions(
         ]
         if question.kind == "ask":
             title = f"Answer turn {turn_id} in words: {question.text}"
-            actions.append(bare(title, "stet.answer", {"question": question.id}, QUICK_FIX))
+            actions.append(
+                command_action(title, "stet.answer", {"question": question.id}, QUICK_FIX)
+            )
     return actions
 
 
@@ -140,16 +146,18 @@ def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
     if not waiting:
         return []
     plural = "s" if waiting != 1 else ""
-    return [bare(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)]
+    return [
+        command_action(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)
+    ]
 
 
 def _dead_links(state: ServerState, language: str, uri: str) -> list[lsp.CodeAction]:
     """In notes: look for dead links in all of the workspace, or take away what is shown."""
     actions = []
     if language.lower() == "markdown" or uri.lower().endswith(MARKDOWN):
-        actions.append(bare("Find dead links", "stet.deadLinks", {}, SOURCE))
+        actions.append(command_action("Find dead links", "stet.deadLinks", {}, SOURCE))
     if state.dead_links.is_shown:
-        actions.append(bare("Hide dead links", "stet.deadLinks", {"clear": True}, SOURCE))
+        actions.append(command_action("Hide dead links", "stet.deadLinks", {"clear": True}, SOURCE))
     return actions
 
 
@@ -166,7 +174,7 @@ def _prompts(
     """
     asked, rewritten = at
     return [
-        bare(
+        command_action(
             prompt.title,
             "stet.ask",
             {

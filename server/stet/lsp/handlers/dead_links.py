@@ -2,8 +2,8 @@
 
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.dead_marks import Scope
-from stet.lsp.showing.places import uri_of
+from stet.lsp.presentation.command_location import resolve_uri
+from stet.lsp.presentation.dead_link_marks import DeadLinkScope
 from stet.lsp.state import ServerState
 from stet.workspace.paths import PathRefused
 
@@ -11,7 +11,7 @@ from stet.workspace.paths import PathRefused
 def dead_links(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Look for them in a file, below a folder or everywhere, or take what is shown away."""
     arguments = Arguments("stet.deadLinks", given, main="file")
-    uri, folder = uri_of(arguments, state.workspace), arguments.text("folder")
+    uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
     clears = arguments.flag("clear")
     arguments.finish()
     if (uri is not None) + (folder is not None) + clears > 1:
@@ -25,5 +25,5 @@ def dead_links(state: ServerState, given: tuple[object, ...]) -> dict[str, objec
         raise InvalidParams(str(refused)) from refused
     if folder and top is None:
         raise InvalidParams(f"{folder!r} is no folder")
-    state.dead_links.ask(Scope(uri, top))
+    state.dead_links.ask(DeadLinkScope(uri, top))
     return {}

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Sequence
 
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.places import stored_document, uri_of
+from stet.lsp.presentation.command_location import resolve_uri, stored_document
 from stet.lsp.state import ServerState
 from stet.text.document import TextDocument
 
@@ -23,7 +23,7 @@ def carry_out(
         name: The name by which the command was called, for its errors.
     """
     arguments = Arguments(name, given)
-    uri, line = uri_of(arguments, state.workspace), arguments.number("line")
+    uri, line = resolve_uri(arguments, state.workspace), arguments.number("line")
     chat = arguments.text("chat")
     arguments.finish()
     activity = state.workspace.snapshot().activity

@@ -6,7 +6,7 @@ resolved later, and a hunk replaced meanwhile is refused.
 
 from lsprotocol import types as lsp
 
-from stet.lsp.showing.hunk_text import label
+from stet.lsp.presentation.hunk_text import label
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN, Hunk, HunkState
 
@@ -19,7 +19,7 @@ def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.Code
     hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     return [
         lsp.CodeLens(place, lsp.Command(title, command, arguments=[named]))
-        for hunk, place in ((hunk, state.publisher.place(hunk)) for hunk in hunks)
+        for hunk, place in ((hunk, state.publisher.hunk_range(hunk)) for hunk in hunks)
         for title, command, named in _choices(hunk)
     ]
 

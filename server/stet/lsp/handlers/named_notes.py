@@ -35,9 +35,9 @@ def _named(state: "ServerState", given: tuple[object, ...]) -> str | None:
     """Return the URI that the command names; None if it names none or the handler will refuse it."""
     # Imported here: the routing table needs this module before `initialize` is answered.
     from stet.lsp.arguments import Arguments
-    from stet.lsp.showing.places import uri_of
+    from stet.lsp.presentation.command_location import resolve_uri
 
     try:
-        return uri_of(Arguments("", given, main="hunk"), state.workspace)
+        return resolve_uri(Arguments("", given, main="hunk"), state.workspace)
     except InvalidParams:
         return None

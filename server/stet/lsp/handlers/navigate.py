@@ -4,8 +4,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
 from stet.lsp.arguments import Arguments
-from stet.lsp.showing.places import uri_of
-from stet.lsp.showing.shapes import hunk_shape
+from stet.lsp.presentation.command_location import resolve_uri
+from stet.lsp.presentation.serialize import hunk_to_json
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN, Hunk
 from stet.text.lines import split_lines
@@ -24,7 +24,7 @@ def previous_hunk(state: ServerState, given: tuple[object, ...]) -> dict[str, ob
 
 
 def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[str, object] | None:
-    named = uri_of(arguments, state.workspace)
+    named = resolve_uri(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
     state.disk.asked()
@@ -42,7 +42,7 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     state.server.tasks.start(
         state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
     )
-    shape = hunk_shape(found, state.workspace, state.ledger)
+    shape = hunk_to_json(found, state.workspace, state.ledger)
     return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
 
 

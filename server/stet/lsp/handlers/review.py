@@ -3,9 +3,9 @@
 from stet.lsp.arguments import Arguments
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.errors import InvalidParams, RequestFailed
-from stet.lsp.showing.choosing import chosen, decide
-from stet.lsp.showing.places import uri_of
-from stet.lsp.showing.shapes import hunk_shape
+from stet.lsp.presentation.command_location import resolve_uri
+from stet.lsp.presentation.hunk_selection import decide_hunks, select_hunks
+from stet.lsp.presentation.serialize import hunk_to_json
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError
 from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
@@ -14,7 +14,7 @@ from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkS
 def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, object]]:
     """Hunks of every state, in order of file and place, filtered as asked."""
     arguments = Arguments("stet.proposals", given)
-    uri = uri_of(arguments, state.workspace)
+    uri = resolve_uri(arguments, state.workspace)
     turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
     wanted = arguments.text("state")
     text = (arguments.text("text") or "").casefold()
@@ -24,7 +24,7 @@ def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, o
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {wanted!r}")
     state.disk.asked()
     return [
-        hunk_shape(hunk, state.workspace, state.ledger)
+        hunk_to_json(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
         if wanted in {None, hunk.state}
         and group in {None, hunk.group}
@@ -36,30 +36,30 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
     arguments = Arguments("stet.accept", given, main="hunk")
     held = state.delivery.holds
-    named = chosen(arguments, state.ledger, state.workspace, also=held)
+    named = select_hunks(arguments, state.ledger, state.workspace, also=held)
     # Many named at once are never a yes to one that needs its own.
-    protected = arguments.flag("protected") and named.alone
+    protected = arguments.flag("protected") and named.is_single
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
         if hunk.state is HunkState.SENT and held(hunk.id) and (protected or not hunk.protected):
             return ""  # a second yes is to what the hunk says by now
-        if not named.alone and hunk.reason == UNDONE_IN_EDITOR:
+        if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
         return _not_acceptable(hunk, protected=protected)
 
-    decided = decide(named, decision, what="accepted")
+    decided = decide_hunks(named, decision, what="accepted")
     state.server.tasks.start(
         accept_in_order(state.ledger, state.delivery, decided.hunks), f"accept {decided.hunks}"
     )
-    return decided.answer
+    return decided.to_json
 
 
 def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Let the text stand."""
     arguments = Arguments("stet.reject", given, main="hunk")
     held = state.delivery.holds
-    named = chosen(arguments, state.ledger, state.workspace, also=held)
+    named = select_hunks(arguments, state.ledger, state.workspace, also=held)
     reason = arguments.text("reason") or ""
     arguments.finish()
 
@@ -75,13 +75,13 @@ def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         return ""
 
     with state.ledger.batch():
-        return decide(named, decision, what="rejected").answer
+        return decide_hunks(named, decision, what="rejected").to_json
 
 
 def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Have the editor show hunks as one edit that the user picks from, where it can."""
     arguments = Arguments("stet.preview", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace)
+    named = select_hunks(arguments, state.ledger, state.workspace)
     arguments.finish()
     if not state.server.editor.previews_edits:
         raise RequestFailed("this editor has no preview of edits; `stet.review` shows the same")
@@ -91,11 +91,11 @@ def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             return "files that come, move or go are accepted by themselves"
         return _not_acceptable(hunk, protected=False)
 
-    decided = decide(named, decision, what="previewed")
+    decided = decide_hunks(named, decision, what="previewed")
     if decided.hunks:
         work = state.preview.show(decided.hunks, state.workspace.encoding)
         state.server.tasks.start(work, f"preview {decided.hunks}")
-    return decided.answer
+    return decided.to_json
 
 
 def _not_acceptable(hunk: Hunk, *, protected: bool) -> str:

@@ -2,8 +2,8 @@
 
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import RequestFailed
-from stet.lsp.showing.choosing import hunk_of
-from stet.lsp.showing.places import uri_of
+from stet.lsp.presentation.command_location import resolve_uri
+from stet.lsp.presentation.hunk_selection import find_hunk
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 
@@ -12,10 +12,10 @@ def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Open the page of all that waits, or of one turn, file, group or hunk."""
     arguments = Arguments("stet.review", given)
     turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
-    uri = uri_of(arguments, state.workspace)
+    uri = resolve_uri(arguments, state.workspace)
     arguments.finish()
     state.disk.asked()
-    named = (hunk_of(state.ledger, hunk_id),) if hunk_id else None
+    named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
         hunk
         for hunk in named or state.ledger.hunks(uri=uri, turn=turn)

@@ -11,7 +11,12 @@ from lsprotocol import types as lsp
 from stet.index.search_query import SearchQuery
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams, RequestFailed
-from stet.lsp.showing.found_places import FoundPlace, found_places, place_shape, symbol
+from stet.lsp.presentation.search_hits import (
+    LocatedPassage,
+    locate_passages,
+    passage_to_json,
+    to_symbol,
+)
 from stet.lsp.state import ServerState
 from stet.workspace.paths import PathRefused
 from stet.workspace.slices import run_in_slices
@@ -51,7 +56,7 @@ async def workspace_symbols(
         return []
     snapshot = state.workspace.snapshot()
     work = _places(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
-    return [symbol(place) for place in await state.symbols.run(work, [])]
+    return [to_symbol(place) for place in await state.symbols.run(work, [])]
 
 
 def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -68,10 +73,12 @@ def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 async def _shapes(
     state: ServerState, snapshot: Snapshot, query: SearchQuery
 ) -> list[dict[str, object]]:
-    return [place_shape(place) for place in await _places(state, snapshot, query)]
+    return [passage_to_json(place) for place in await _places(state, snapshot, query)]
 
 
-async def _places(state: ServerState, snapshot: Snapshot, query: SearchQuery) -> list[FoundPlace]:
+async def _places(
+    state: ServerState, snapshot: Snapshot, query: SearchQuery
+) -> list[LocatedPassage]:
     """What is found, in the editor's text.
 
     Raises:
@@ -84,7 +91,7 @@ async def _places(state: ServerState, snapshot: Snapshot, query: SearchQuery) ->
     except PathRefused as refused:
         raise InvalidParams(str(refused)) from refused
     state.index_view.answered(found.n_files_so_far)
-    places = found_places(found.passages, snapshot, state.workspace.encoding)
+    places = locate_passages(found.passages, snapshot, state.workspace.encoding)
     return await run_in_slices(places, state.system)
 
 

@@ -12,10 +12,10 @@ from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import Arguments
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.presentation.command_location import resolve_location
+from stet.lsp.presentation.serialize import turn_to_json
 from stet.lsp.presets import UnknownPreset
 from stet.lsp.readiness import PlaceInLine
-from stet.lsp.showing.places import place_of
-from stet.lsp.showing.shapes import turn_shape
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
 
@@ -51,7 +51,7 @@ def turn(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     turn_id = arguments.required("turn")
     arguments.finish()
     try:
-        return turn_shape(state.agent.turn(turn_id), state.ledger)
+        return turn_to_json(state.agent.turn(turn_id), state.ledger)
     except UnknownTurn as error:
         raise InvalidParams(str(error)) from error
 
@@ -186,7 +186,7 @@ def _ask(arguments: Arguments, state: ServerState) -> tuple[Ask, str | None]:
         prompt=prompt,
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
-        place=place_of(arguments, state.workspace, state.pages),
+        place=resolve_location(arguments, state.workspace, state.pages),
         disabled_tools=arguments.switches("disabledTools"),
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,

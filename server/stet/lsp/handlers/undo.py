@@ -9,7 +9,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
-from stet.lsp.showing.choosing import chosen, decide, hunk_of
+from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, select_hunks
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError, UndoConflict
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
@@ -39,7 +39,7 @@ def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """
     arguments = Arguments("stet.undo", given, main="hunk")
     held = state.delivery.holds
-    named = chosen(arguments, state.ledger, state.workspace, _ACCEPTED, held)
+    named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
@@ -48,17 +48,17 @@ def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
             return ""
         return _not_undoable(state, hunk)
 
-    decided = decide(named, decision, what="undone")
+    decided = decide_hunks(named, decision, what="undone")
     state.server.tasks.start(
         undo_in_order(state.ledger, state.delivery, decided.hunks), f"undo {decided.hunks}"
     )
-    return decided.answer
+    return decided.to_json
 
 
 def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Let rejected, undone or superseded hunks wait again."""
     arguments = Arguments("stet.restore", given, main="hunk")
-    named = chosen(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
+    named = select_hunks(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
@@ -69,15 +69,15 @@ def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         return ""
 
     with state.ledger.batch():
-        decided = decide(named, decision, what="restored")
+        decided = decide_hunks(named, decision, what="restored")
     state.inline.restored(decided.hunks)
-    return decided.answer
+    return decided.to_json
 
 
 def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """Lead a hunk out of its conflict."""
     arguments = Arguments("stet.resolve", given, main="hunk")
-    hunk = hunk_of(state.ledger, arguments.required("hunk"))
+    hunk = find_hunk(state.ledger, arguments.required("hunk"))
     _ = arguments.required("how")
     how = arguments.one_of("how", Way, Way.MINE)
     protected = arguments.flag("protected")

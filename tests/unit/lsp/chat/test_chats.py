@@ -21,7 +21,7 @@ from stet.lsp.chat.page import Page
 from stet.lsp.chat.writer import PageWriter
 from stet.lsp.client import Client
 from stet.lsp.connection.wire import StetLanguageServer
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.modification import Modification, ModificationKind
@@ -63,7 +63,7 @@ class Room:
         server = StetLanguageServer("stet", "0")
         server.tasks = self.table.tasks
         client = Client(server)
-        self.own = OwnDocuments(self.disk, lambda: Encoding.UTF16)
+        self.own = GeneratedDocuments(self.disk, lambda: Encoding.UTF16)
         texts = OpenTexts(self.own, self.table.tasks.start)
         self.chats = Chats(
             self.table.workspace,
@@ -133,7 +133,7 @@ async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
     opened = Modification(
         ModificationKind.OPENED, page.uri, 0, "markdown", blank("second") + "Two\n"
     )
-    assert room.own.takes(opened)
+    assert room.own.apply_if_generated(opened)
     room.disk.free.clear()
     one = room.start("first")
     # This one is open in the editor, and needs no disk.
@@ -152,12 +152,14 @@ async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
     text = blank("second") + "Two"
-    assert room.own.takes(Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text))
+    assert room.own.apply_if_generated(
+        Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text)
+    )
     room.disk.free.clear()
     one = room.start("first")
     await asyncio.sleep(0)
     two = room.chats.send("second", ask)
-    assert room.own.takes(
+    assert room.own.apply_if_generated(
         Modification(ModificationKind.CHANGED, page.uri, 1, text=text + " and more")
     )
     room.disk.free.set()

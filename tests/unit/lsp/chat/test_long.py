@@ -14,7 +14,7 @@ from stet.lsp.chat.open_texts import OpenTexts
 from stet.lsp.chat.page import Entry, Page, Reading
 from stet.lsp.chat.sections import Sections
 from stet.lsp.chat.transcript import Transcript
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem
 from stet.text.change import TextChange
@@ -34,7 +34,7 @@ class Room:
     def __init__(self, text: str) -> None:
         system = MemorySystem({})
         self.tasks = Tasks()
-        self.own = OwnDocuments(system, lambda: Encoding.UTF16)
+        self.own = GeneratedDocuments(system, lambda: Encoding.UTF16)
         self.texts = OpenTexts(self.own, self.tasks.start)
         self.told = Transcript(lambda _: None)
         uri = (self.own.folder / "chat.md").as_uri()
@@ -42,7 +42,9 @@ class Room:
         self.page.add(Entry("t1", "Why?", self.told))
         self.watch = InsertionWatch("")
         self.own.listen(self._changed)
-        assert self.own.takes(Modification(ModificationKind.OPENED, uri, 0, "markdown", text))
+        assert self.own.apply_if_generated(
+            Modification(ModificationKind.OPENED, uri, 0, "markdown", text)
+        )
 
     def _changed(self, uri: str, _: ModificationKind, changes: Sequence[TextChange]) -> None:
         self.texts.changed(uri, changes)
@@ -71,7 +73,7 @@ class Room:
             edit = WireEdit(at.line, at.character, at.line, at.character, step.insertion.text)
             change = Modification(ModificationKind.CHANGED, self.page.uri, 1, edits=(edit,))
             self.watch = watch
-            assert self.own.takes(change)
+            assert self.own.apply_if_generated(change)
             assert watch.has_come
             step.done()
 

@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from stet.index.link_scan import LinkCache
-from stet.lsp.showing.dead_marks import (
+from stet.lsp.presentation.dead_link_marks import (
     MAX_MARKS,
-    Mark,
-    Scope,
-    carried,
+    DeadLinkMark,
+    DeadLinkScope,
     find_marks,
-    found_again,
+    rebase_marks,
+    relocate_marks,
 )
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
@@ -21,10 +21,10 @@ FILES: dict[str, str | bytes] = {
     "/ws/docs/guide.md": "[[a]]\n[gone](none.md)\n",
     "/ws/docs/in/b.md": "[[zzz]]\n",
 }
-ALL = frozenset({Scope()})
+ALL = frozenset({DeadLinkScope()})
 
 
-def found(*scopes: Scope) -> dict[str, list[str]]:
+def found(*scopes: DeadLinkScope) -> dict[str, list[str]]:
     """The messages of each document, and under "" why something was not looked through."""
     snapshot = make_world(FILES).snapshot()
     marked, missing = find_marks(snapshot, LinkCache(), scopes, Encoding.UTF16)
@@ -38,12 +38,12 @@ NONE, ZZZ = ["'none.md' leads to no file."], ["'zzz' leads to no file."]
 
 def test_marks_are_found_in_what_is_asked_for() -> None:
     world = make_world(FILES)
-    docs = Scope(folder=world.snapshot().locate("docs").path)
+    docs = DeadLinkScope(folder=world.snapshot().locate("docs").path)
     everything = {"a.md": GUID, "docs/guide.md": NONE, "docs/in/b.md": ZZZ}
-    assert found(Scope()) == everything
+    assert found(DeadLinkScope()) == everything
     assert found(docs) == {"docs/guide.md": NONE, "docs/in/b.md": ZZZ}
-    assert found(docs, Scope("file:///ws/a.md")) == everything
-    assert found(Scope("file:///ws/a.md"), Scope("file:///ws/no.md")) == {
+    assert found(docs, DeadLinkScope("file:///ws/a.md")) == everything
+    assert found(DeadLinkScope("file:///ws/a.md"), DeadLinkScope("file:///ws/no.md")) == {
         "a.md": GUID,
         "": ["There is no file 'no.md'."],
     }
@@ -52,7 +52,7 @@ def test_marks_are_found_in_what_is_asked_for() -> None:
 def test_a_mark_counts_columns_as_the_editor_does() -> None:
     world = make_world(FILES, opened={"/ws/a.md": "\U0001f600 [[Guid]]"})
     (marked,), _ = find_marks(
-        world.snapshot(), LinkCache(), [Scope("file:///ws/a.md")], Encoding.UTF16
+        world.snapshot(), LinkCache(), [DeadLinkScope("file:///ws/a.md")], Encoding.UTF16
     )
     (mark,) = marked.marks
     assert (mark.line, mark.start, mark.end) == (0, 5, 9)
@@ -65,12 +65,12 @@ def test_more_dead_links_than_anybody_reads_are_cut() -> None:
     assert len(marked.marks) == MAX_MARKS
 
 
-MARK = Mark(line=3, text="[[x]]\n", start=2, end=3, message="", written="x")
+MARK = DeadLinkMark(line=3, text="[[x]]\n", start=2, end=3, message="", written="x")
 
 
 def test_a_mark_goes_with_its_line_until_that_changes() -> None:
     def after(first: Position, last: Position, text: str) -> list[int]:
-        return [mark.line for mark in carried((MARK,), [TextChange(Range(first, last), text)])]
+        return [mark.line for mark in rebase_marks((MARK,), [TextChange(Range(first, last), text)])]
 
     assert after(Position(0, 0), Position(0, 0), "a\nb\n") == [5]
     assert after(Position(1, 0), Position(2, 0), "") == [2]
@@ -81,5 +81,5 @@ def test_a_mark_goes_with_its_line_until_that_changes() -> None:
 
 def test_a_mark_is_found_again_at_the_nearest_line_like_its_own() -> None:
     lines = ["[[x]]\n", "a\n", "[[x]]\n", "b\n", "c\n", "[[x]]\n"]
-    assert [mark.line for mark in found_again([MARK, replace(MARK, line=9)], lines)] == [2, 5]
-    assert list(found_again([MARK], ["a\n"])) == []
+    assert [mark.line for mark in relocate_marks([MARK, replace(MARK, line=9)], lines)] == [2, 5]
+    assert list(relocate_marks([MARK], ["a\n"])) == []

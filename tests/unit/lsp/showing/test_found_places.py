@@ -6,12 +6,12 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.index.search_query import SearchPassage
-from stet.lsp.showing.found_places import (
+from stet.lsp.presentation.search_hits import (
     MAX_EXCERPT,
     MAX_NAME,
-    found_places,
-    place_shape,
-    symbol,
+    locate_passages,
+    passage_to_json,
+    to_symbol,
 )
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
@@ -42,8 +42,8 @@ def span(first: int, end: int) -> lsp.Range:
 
 
 def shown(world: Workspace, *passages: SearchPassage) -> list[dict[str, object]]:
-    places = found_places(passages, world.snapshot(), Encoding.UTF16)
-    return [place_shape(place) for place in places]
+    places = locate_passages(passages, world.snapshot(), Encoding.UTF16)
+    return [passage_to_json(place) for place in places]
 
 
 def test_a_passage_is_shown_with_its_place_and_an_excerpt_in_which_nothing_acts() -> None:
@@ -66,14 +66,14 @@ def test_a_passage_is_shown_with_its_place_and_an_excerpt_in_which_nothing_acts(
 
 def test_the_end_of_a_text_without_a_line_end_is_counted_as_the_editor_does() -> None:
     world = make_world({"/ws/app.py": APP.rstrip("\n")})
-    [place] = found_places([START], world.snapshot(), Encoding.UTF16)
+    [place] = locate_passages([START], world.snapshot(), Encoding.UTF16)
     assert place.range.end == lsp.Position(6, len("        return '😀'") + 1)
 
 
 def test_lines_behind_blocks_of_the_inline_style_are_where_the_editor_has_them() -> None:
     world = make_world(opened={"/ws/app.py": APP.replace("class App:\n", BLOCK)})
     world.blocks = lambda: {uri_at("/ws/app.py"): frozenset({"h1"})}
-    [place] = found_places([START], world.snapshot(), Encoding.UTF16)
+    [place] = locate_passages([START], world.snapshot(), Encoding.UTF16)
     assert (place.range, place.best) == (span(8, 11), span(9, 10))
     assert place.excerpt.startswith("    def start(self):")
 
@@ -86,7 +86,7 @@ def test_a_file_that_is_gone_or_may_not_be_shown_is_left_out() -> None:
 
 
 def test_a_passage_of_a_text_that_has_become_shorter_stays_within_it() -> None:
-    [place] = found_places([START], make_world({"/ws/app.py": "x\n"}).snapshot(), Encoding.UTF16)
+    [place] = locate_passages([START], make_world({"/ws/app.py": "x\n"}).snapshot(), Encoding.UTF16)
     assert place.range == place.best == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 0))
     assert place.excerpt == ""
 
@@ -95,13 +95,13 @@ def test_a_passage_of_a_text_that_has_become_shorter_stays_within_it() -> None:
 def test_an_excerpt_is_short_whatever_the_file(text: str) -> None:
     world = make_world(opened={"/ws/app.py": text})
     passage = replace(START, line=1, first=0, end=50)
-    [place] = found_places([passage], world.snapshot(), Encoding.UTF16)
+    [place] = locate_passages([passage], world.snapshot(), Encoding.UTF16)
     assert 0 < len(place.excerpt) <= MAX_EXCERPT
 
 
 def test_of_one_line_those_beside_it_are_shown_too() -> None:
     passage = replace(START, line=4, first=3, end=4, title="")
-    [place] = found_places([passage], make_world({"/ws/app.py": APP}).snapshot(), Encoding.UTF16)
+    [place] = locate_passages([passage], make_world({"/ws/app.py": APP}).snapshot(), Encoding.UTF16)
     assert place.excerpt.splitlines()[0] == "class App:"
     assert "def start" in place.excerpt
     assert place.range == span(3, 4)
@@ -125,23 +125,23 @@ def test_a_symbol_is_of_the_kind_that_it_looks_like(
     passage = SearchPassage(
         uri, name, 1, text.split("\n", maxsplit=1)[0], 1.0, first=0, end=2, title=title
     )
-    [place] = found_places([passage], world.snapshot(), Encoding.UTF16)
-    assert symbol(place).kind is kind
+    [place] = locate_passages([passage], world.snapshot(), Encoding.UTF16)
+    assert to_symbol(place).kind is kind
 
 
 def test_a_symbol_is_called_by_its_title_or_its_best_line_and_lies_there() -> None:
-    [titled, plain] = found_places(
+    [titled, plain] = locate_passages(
         [START, replace(START, title="", why="", text=f"  {'x' * 500}")],
         make_world({"/ws/app.py": APP}).snapshot(),
         Encoding.UTF16,
     )
-    assert symbol(titled) == lsp.SymbolInformation(
+    assert to_symbol(titled) == lsp.SymbolInformation(
         location=lsp.Location(START.uri, span(4, 7)),
         name="App.start",
         kind=lsp.SymbolKind.Function,
         container_name="app.py (named: start)",
     )
-    assert symbol(plain) == lsp.SymbolInformation(
+    assert to_symbol(plain) == lsp.SymbolInformation(
         location=lsp.Location(START.uri, span(5, 6)),
         name="x" * MAX_NAME,
         kind=lsp.SymbolKind.File,

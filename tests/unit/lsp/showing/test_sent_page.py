@@ -1,6 +1,6 @@
 """The page of what was sent: whole, and inert whatever a name says."""
 
-from stet.lsp.showing.sent_page import sent_page
+from stet.lsp.presentation.request_log_text import render_request_log
 from stet.workspace.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
 HEAD = """\
@@ -13,7 +13,7 @@ Keys and passwords that were found in it were sent as marks such as `[redacted: 
 
 
 def test_a_page_of_nothing_says_so() -> None:
-    assert sent_page(()) == f"{HEAD}\nNothing has been sent.\n"
+    assert render_request_log(()) == f"{HEAD}\nNothing has been sent.\n"
 
 
 def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
@@ -40,7 +40,7 @@ def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
             (("AWS key", 2), ("password", 1)),
         ),
     )
-    assert sent_page(sent, n_older=1) == (
+    assert render_request_log(sent, n_older=1) == (
         f"{HEAD}\n2 requests, about 2,002 tokens, 3 secrets redacted.\n\n"
         "## 1970-01-01T00:00:01Z: model `smollm2` at `this machine`\n\n"
         "About 2,000 tokens (8,000 characters), turn `t1` of the chat `main`. "
@@ -55,7 +55,9 @@ def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
 
 def test_names_can_end_nothing_and_show_no_link() -> None:
     evil = "a`](http://x)\n# No\u202e\x1b[8m![](y)"
-    page = sent_page((RequestRecord(0.0, Recipient.PAGE, evil, evil, evil, evil, (evil,)),))
+    page = render_request_log(
+        (RequestRecord(0.0, Recipient.PAGE, evil, evil, evil, evil, (evil,)),)
+    )
     inert = "`a'](http://x) # No\\u202e\\x1b[8m![](y)`"
     assert page.count(inert) == 5
     assert "\n# No" not in page

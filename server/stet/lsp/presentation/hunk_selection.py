@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
-from stet.lsp.showing.places import uri_of
+from stet.lsp.presentation.command_location import resolve_uri
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkState
@@ -14,25 +14,25 @@ from stet.workspace.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class HunkSelection:
     """What a command names.
 
     Attributes:
         hunks: In order of file and place; never empty.
-        alone: Whether one hunk was named as such.
+        is_single: Whether one hunk was named as such.
     """
 
     hunks: tuple[Hunk, ...]
-    alone: bool = False
+    is_single: bool = False
 
 
-def chosen(
+def select_hunks(
     arguments: Arguments,
     ledger: ReviewLedger,
     workspace: Workspace,
     states: frozenset[HunkState] = OPEN,
     also: Callable[[str], bool] = lambda _: False,
-) -> Chosen:
+) -> HunkSelection:
     """The hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
     With a document may come a `line`: then only what is shown there is meant.
@@ -51,22 +51,24 @@ def chosen(
     names = ("hunk", "group", "proposal", "turn")
     named = {name: value for name in names if (value := arguments.text(name)) is not None}
     wanted_hash = arguments.text("hash")
-    if (uri := uri_of(arguments, workspace)) is not None:
+    if (uri := resolve_uri(arguments, workspace)) is not None:
         named["uri"] = uri
     by_all, line = arguments.flag("all"), arguments.number("line")
     if len(named) + by_all != 1:
-        told = f"name exactly one of: {', '.join((*names, 'uri', 'all'))}"
+        message = f"name exactly one of: {', '.join((*names, 'uri', 'all'))}"
         raise (
-            InvalidParams(told) if named else arguments.missing(told, *names, "uri", "file", "all")
+            InvalidParams(message)
+            if named
+            else arguments.missing(message, *names, "uri", "file", "all")
         )
     if line is not None and uri is None:
         raise arguments.missing("a line needs its file: `uri` or `file`", "uri", "file")
     if "hunk" in named:
-        hunk = hunk_of(ledger, named["hunk"])
+        hunk = find_hunk(ledger, named["hunk"])
         if wanted_hash not in {None, hunk.hash}:
             raise ContentModified(f"{hunk.id} is no longer what was named; look at it again")
-        return Chosen((hunk,), alone=True)
-    found = tuple(
+        return HunkSelection((hunk,), is_single=True)
+    hunks = tuple(
         hunk
         for hunk in ledger.hunks(uri=uri, turn=named.get("turn"))
         if (hunk.state in states or also(hunk.id))
@@ -74,12 +76,12 @@ def chosen(
         and named.get("proposal") in {None, hunk.proposal}
         and (line is None or hunk.shown_at.touches_lines_of(_line(line)))
     )
-    if not found:
+    if not hunks:
         what = " or ".join(sorted(states - {HunkState.CONFLICT}))
         named_by = "".join(f" for {value!r}" for value in named.values())
         named_by += "" if line is None else f" in line {line}"
         raise InvalidParams(f"nothing is {what}{named_by}")
-    return Chosen(found, alone=line is not None and len(found) == 1)
+    return HunkSelection(hunks, is_single=line is not None and len(hunks) == 1)
 
 
 def _line(number: int) -> Range:
@@ -87,7 +89,7 @@ def _line(number: int) -> Range:
     return Range(Position(number - 1, 0), Position(number - 1, 0))
 
 
-def hunk_of(ledger: ReviewLedger, hunk_id: str) -> Hunk:
+def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
     """The hunk of that id.
 
     Raises:
@@ -100,7 +102,7 @@ def hunk_of(ledger: ReviewLedger, hunk_id: str) -> Hunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecisionResult:
     """How a decision on several hunks went.
 
     Attributes:
@@ -112,26 +114,28 @@ class Decided:
     refused: tuple[tuple[str, str], ...]
 
     @property
-    def answer(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """The same, as commands answer."""
         refused = [{"hunk": hunk, "reason": reason} for hunk, reason in self.refused]
         return {"hunks": list(self.hunks), "refused": refused}
 
 
-def decide(named: Chosen, decision: Callable[[Hunk], str], what: str) -> Decided:
+def decide_hunks(
+    selection: HunkSelection, decision: Callable[[Hunk], str], what: str
+) -> DecisionResult:
     """Try a decision on each hunk; it gives why it can't be, or nothing.
 
     Raises:
         RequestFailed: If a hunk named alone is refused; `what` says what it can't be.
     """
     done, refused = [], []
-    for hunk in named.hunks:
+    for hunk in selection.hunks:
         if reason := decision(hunk):
             refused.append((hunk.id, reason))
         else:
             done.append(hunk.id)
-    if named.alone and refused:
+    if selection.is_single and refused:
         hunk_id, reason = refused[0]
         whole = reason.startswith(f"{hunk_id} ")
         raise RequestFailed(reason if whole else f"{hunk_id} can't be {what}: {reason}")
-    return Decided(tuple(done), tuple(refused))
+    return DecisionResult(tuple(done), tuple(refused))

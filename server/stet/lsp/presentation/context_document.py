@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from stet.lsp.client import Client
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.render import fence_for
@@ -16,24 +16,24 @@ _MAX_PROMPT = 200
 """Characters of the question that are repeated in the head."""
 
 
-class ContextPage:
+class ContextDocument:
     """Writes the page into the state folder and has the editor show it. Touched on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, client: Client, system: System, own: OwnDocuments
+        self, workspace: Workspace, client: Client, system: System, own: GeneratedDocuments
     ) -> None:
         self._workspace = workspace
         self._client = client
         self._system = system
         self._own = own
 
-    async def open(self, prompt: str, found: Mapping[str, object]) -> str:
+    async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
         """Write and show what `stet.showContext` answers; gives the document's URI.
 
         Raises:
             OSError: If it can't be written.
         """
-        text = context_page(prompt, found)
+        text = render_context_document(prompt, answer)
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"context-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
         name = self._own.free_name(stem, ".md", text)
@@ -42,18 +42,18 @@ class ContextPage:
         return uri
 
 
-def context_page(prompt: str, found: Mapping[str, object]) -> str:
+def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
     """Return the page in Markdown: each part in a fence that it can't close.
 
     Args:
         prompt: The question.
-        found: `tokens`, and `sections` with `name`, `text` and `tokens` each.
+        answer: `tokens`, and `sections` with `name`, `text` and `tokens` each.
     """
-    sections = found["sections"]
+    sections = answer["sections"]
     assert isinstance(sections, list), "it is the answer of the command"
     parts = [
         f"# What this question would send\n\n{escape_line(prompt)[:_MAX_PROMPT]}\n\n"
-        f"About {found['tokens']} tokens, your words included. Nothing was sent.\n"
+        f"About {answer['tokens']} tokens, your words included. Nothing was sent.\n"
     ]
     for section in sections:
         text = str(section["text"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import Arguments
 from stet.lsp.errors import InvalidParams
-from stet.lsp.showing.review_pages import ReviewPages
+from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.text.document import TextDocument
 from stet.text.encoding import column_from_units
 from stet.text.position import Position, Range
@@ -16,7 +16,7 @@ from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
 
-def uri_of(arguments: Arguments, workspace: Workspace) -> str | None:
+def resolve_uri(arguments: Arguments, workspace: Workspace) -> str | None:
     """The document named by `uri` or `file`, or None if neither is given.
 
     Raises:
@@ -33,8 +33,8 @@ def uri_of(arguments: Arguments, workspace: Workspace) -> str | None:
         raise InvalidParams(str(refused)) from refused
 
 
-def place_of(
-    arguments: Arguments, workspace: Workspace, pages: ReviewPages | None = None
+def resolve_location(
+    arguments: Arguments, workspace: Workspace, pages: DiffDocuments | None = None
 ) -> EditorLocation:
     """Where a question is asked from; without a place, the active file and its selection.
 
@@ -47,25 +47,29 @@ def place_of(
     Raises:
         InvalidParams: If the place is none: no such file, a line behind its end.
     """
-    page = None if pages is None else _page_of(arguments, pages)
-    uri = uri_of(arguments, workspace) if page is None else None
+    page = None if pages is None else _review_page(arguments, pages)
+    uri = resolve_uri(arguments, workspace) if page is None else None
     wire = arguments.mapping("range")
     lines = [arguments.number(name) for name in ("from", "to", "line")]
     if pages is not None and page is not None:
-        shown = pages.place_at(page.uri, _given(wire, lines, page, workspace))
-        return _clamped(shown, workspace) if shown else _active(workspace)
+        shown = pages.location_at(page.uri, _given_range(wire, lines, page, workspace))
+        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
     if uri is None and not (wire or any(lines)):
-        shown = pages.place_here() if pages else None
-        return _clamped(shown, workspace) if shown else _active(workspace)
+        shown = pages.location_at_cursor() if pages else None
+        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
     if uri is None and (uri := workspace.snapshot().activity.active) is None:
-        told = "a place in a file needs the file: `uri` or `file`"
-        raise arguments.missing(told, "uri", "file")
-    document = document_of(uri, workspace)
-    given = _given(wire, lines, document, workspace)
-    return _selected(document, workspace) if given is None else _at(document, given, workspace)
+        message = "a place in a file needs the file: `uri` or `file`"
+        raise arguments.missing(message, "uri", "file")
+    document = open_document(uri, workspace)
+    given_range = _given_range(wire, lines, document, workspace)
+    return (
+        _selected_location(document, workspace)
+        if given_range is None
+        else _location_at(document, given_range, workspace)
+    )
 
 
-def document_of(uri: str, workspace: Workspace) -> TextDocument:
+def open_document(uri: str, workspace: Workspace) -> TextDocument:
     """The text of a file, open or not.
 
     Raises:
@@ -88,7 +92,7 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
         raise InvalidParams(str(refused)) from refused
 
 
-def _page_of(arguments: Arguments, pages: ReviewPages) -> TextDocument | None:
+def _review_page(arguments: Arguments, pages: DiffDocuments) -> TextDocument | None:
     """The open review page that is named; None if none is."""
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is None and file is not None and Path(file).is_absolute():
@@ -96,17 +100,17 @@ def _page_of(arguments: Arguments, pages: ReviewPages) -> TextDocument | None:
     return None if uri is None else pages.page(uri)
 
 
-def _active(workspace: Workspace) -> EditorLocation:
+def _active_location(workspace: Workspace) -> EditorLocation:
     """The active file, and what is selected there."""
     uri = workspace.snapshot().activity.active
     return (
         EditorLocation(None, None)
         if uri is None
-        else _selected(document_of(uri, workspace), workspace)
+        else _selected_location(open_document(uri, workspace), workspace)
     )
 
 
-def _selected(document: TextDocument, workspace: Workspace) -> EditorLocation:
+def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
     """Everything that is selected in a document, and the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None:
@@ -114,27 +118,27 @@ def _selected(document: TextDocument, workspace: Workspace) -> EditorLocation:
     return EditorLocation(document.uri, selection.ranges[0], selection.caret, selection.ranges)
 
 
-def _at(document: TextDocument, given: Range, workspace: Workspace) -> EditorLocation:
+def _location_at(document: TextDocument, range_: Range, workspace: Workspace) -> EditorLocation:
     """A stretch of a document, with the caret if the editor has said that it is in it."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None or selection.source is not ActivitySource.NOTIFIED:
-        return EditorLocation(document.uri, given)
-    is_in = given == selection.ranges[0] or given.start <= selection.cursor < given.end
-    return EditorLocation(document.uri, given, selection.cursor if is_in else None)
+        return EditorLocation(document.uri, range_)
+    is_in = range_ == selection.ranges[0] or range_.start <= selection.cursor < range_.end
+    return EditorLocation(document.uri, range_, selection.cursor if is_in else None)
 
 
-def _clamped(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
+def _clamp_location(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
     """A place as far as its file has it; the active one if the file is not there any more."""
     uri, stretch = shown
     try:
-        document = document_of(uri, workspace)
+        document = open_document(uri, workspace)
     except InvalidParams:
-        return _active(workspace)
+        return _active_location(workspace)
     start, end = document.clamp(stretch.start), document.clamp(stretch.end)
     return EditorLocation(document.uri, Range(start, end))
 
 
-def _given(
+def _given_range(
     wire: Mapping[str, object] | None,
     lines: Sequence[int | None],
     document: TextDocument,

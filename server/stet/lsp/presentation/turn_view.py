@@ -21,11 +21,11 @@ from stet.agent.agent_events import (
 )
 from stet.agent.turn import REMOVAL, Mode, Turn, TurnState
 from stet.lsp.client import Client
+from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
+from stet.lsp.presentation.edit_failure_text import describe_failures, describe_refusals
+from stet.lsp.presentation.question_view import QuestionView
+from stet.lsp.presentation.usage_text import describe_usage
 from stet.lsp.progress import Progress
-from stet.lsp.showing.publisher import Publisher
-from stet.lsp.showing.question_view import QuestionView
-from stet.lsp.showing.refusals import failures, refusals
-from stet.lsp.showing.spending import spent
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape_line
@@ -49,7 +49,7 @@ class TurnView:
         self,
         client: Client,
         ledger: ReviewLedger,
-        publisher: Publisher,
+        publisher: DiagnosticsPublisher,
         agent: Callable[[], Agent],
     ) -> None:
         self._client = client
@@ -60,16 +60,16 @@ class TurnView:
         self._spoken: dict[str, int] = {}
         self._reported = 0.0
 
-    def show(self, event: AgentEvent) -> None:
+    def handle_event(self, event: AgentEvent) -> None:
         """Take one event."""
         turn = event.turn
         match event:
             case TurnStarted() | TurnEnded():
-                self._from_start_to_end(turn)
+                self._handle_turn_event(turn)
             case RoundStarted(round=number, limit=limit):
                 self._round(turn, number, limit)
             case TextDelta(text=text):
-                self._said(turn, text)
+                self._show_text(turn, text)
             case ToolStarted(run=run):
                 self._report(turn, escape_line(f"{run.tool} {run.file}".strip()))
             case SteeringApplied(text=text):
@@ -78,22 +78,22 @@ class TurnView:
                 self._spoken[turn.id] = 0
                 self._report(turn, escape_line(reason))
             case _:
-                self._about_user(event)
+                self._handle_user_event(event)
 
-    def _about_user(self, event: AgentEvent) -> None:
+    def _handle_user_event(self, event: AgentEvent) -> None:
         """What the user is asked, or is to look at."""
         match event:
             case FileOpened(uri=uri, line=line):
-                self._client.start(self._navigate(uri, line), "show a file")
+                self._client.start(self._open_file(uri, line), "show a file")
             case QuestionAsked() | QuestionAnswered():
-                self._about_question(event.turn)
+                self._progress_question(event.turn)
 
-    def _from_start_to_end(self, turn: Turn) -> None:
+    def _handle_turn_event(self, turn: Turn) -> None:
         if turn.state is not TurnState.RUNNING:
-            self._questions.end(turn)
-            self._ended(turn)
+            self._questions.turn_ended(turn)
+            self._turn_ended(turn)
             return
-        self._questions.begin(turn)
+        self._questions.turn_started(turn)
         title = f"Stet: {_cut(turn.ask.prompt)}"
         self._progress[turn.id] = self._client.progress(
             title, "starting", lambda: self._stop(turn.id)
@@ -107,9 +107,9 @@ class TurnView:
     def _stop(self, turn_id: str) -> None:
         self._agent().cancel(turn_id)
 
-    def _about_question(self, turn: Turn) -> None:
+    def _progress_question(self, turn: Turn) -> None:
         if turn.question is None:
-            self._questions.settle(turn)
+            self._questions.question_answered(turn)
             self._report(turn, "going on")
         else:
             # First: where both share one line, the question is what stays.
@@ -120,7 +120,7 @@ class TurnView:
         """Put the question of a turn that waits to the user again."""
         self._questions.remind(turn)
 
-    async def _navigate(self, uri: str, line: int | None) -> None:
+    async def _open_file(self, uri: str, line: int | None) -> None:
         """Show a file; where the editor does not, say which."""
         start = lsp.Position((line or 1) - 1, 0)
         at = lsp.Range(start, start) if line else None
@@ -128,7 +128,7 @@ class TurnView:
             where = f", line {line}" if line else ""
             self._client.show_message(f"Stet: look at {escape_line(uri)}{where}")
 
-    def _said(self, turn: Turn, text: str) -> None:
+    def _show_text(self, turn: Turn, text: str) -> None:
         self._spoken[turn.id] = self._spoken.get(turn.id, 0) + len(text)
         if monotonic() - self._reported >= EVERY:
             self._reported = monotonic()
@@ -138,12 +138,12 @@ class TurnView:
         if progress := self._progress.get(turn.id):
             progress.report(message)
 
-    def _ended(self, turn: Turn) -> None:
+    def _turn_ended(self, turn: Turn) -> None:
         self._spoken.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
         n_replaced = len(self._ledger.replaced_by(turn.id))
-        message = _last_words(turn, hunks, n_replaced, has_proposed=has_proposed)
+        message = _end_message(turn, hunks, n_replaced, has_proposed=has_proposed)
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Progress is invisible in some editors and lost in others; this is how all of them tell.
@@ -158,7 +158,7 @@ class TurnView:
             self._client.show_message(f"Stet: {message}", kind)
 
 
-def _last_words(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
+def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
     """The message at a turn's end: what it says, what waits, what failed, what it took.
 
     Args:
@@ -171,14 +171,14 @@ def _last_words(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_propo
     notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
     if n_replaced:
         notes.append(f"replaces {n_replaced} pending hunk{'s' if n_replaced != 1 else ''}")
-    notes += [refusals(turn), failures(turn, has_proposed=has_proposed)]
+    notes += [describe_refusals(turn), describe_failures(turn, has_proposed=has_proposed)]
     notes += map(escape_line, turn.notes)
-    notes += [spent(turn)] if turn.rounds else []
-    words, told = _words(turn, has_proposed=has_proposed), "; ".join(filter(None, notes))
-    return f"{words} ({told})" if told else words
+    notes += [describe_usage(turn)] if turn.rounds else []
+    words, parts = _turn_text(turn, has_proposed=has_proposed), "; ".join(filter(None, notes))
+    return f"{words} ({parts})" if parts else words
 
 
-def _words(turn: Turn, *, has_proposed: bool) -> str:
+def _turn_text(turn: Turn, *, has_proposed: bool) -> str:
     """What a turn says at its end: the answer, or where edits are to be reviewed a line about them.
 
     Args:

@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.showing.action import QUICK_FIX, bare
+from stet.lsp.presentation.command_action import QUICK_FIX, command_action
 from stet.review.grouping import group_label
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 
-_Wish = tuple[str, str, Mapping[str, object]]
+_ActionSpec = tuple[str, str, Mapping[str, object]]
 """Title, command, arguments."""
-_WAYS = (
+_CONFLICT_WAYS = (
     ("Keep my text, drop", "mine"),
     ("Take the text of", "theirs"),
     ("Put conflict markers for", "markers"),
@@ -37,56 +37,60 @@ def actions_on(
         editor: Which it is.
     """
     actions = []
-    for hunk, wish in _wishes(here, in_file, ledger, editor):
-        action = bare(*wish, QUICK_FIX)
+    for hunk, spec in _action_specs(here, in_file, ledger, editor):
+        action = command_action(*spec, QUICK_FIX)
         action.diagnostics = [diagnostic(hunk)]
-        action.is_preferred = (wish[1] == "stet.accept" and "hunk" in wish[2]) or None
+        action.is_preferred = (spec[1] == "stet.accept" and "hunk" in spec[2]) or None
         if editor.llm_tag:
             action.tags = [lsp.CodeActionTag.LlmGenerated]
         actions.append(action)
     return actions
 
 
-def _wishes(
+def _action_specs(
     here: Sequence[Hunk],
     in_file: Sequence[Hunk],
     ledger: ReviewLedger,
     editor: ClientCapabilities,
-) -> Iterator[tuple[Hunk, _Wish]]:
+) -> Iterator[tuple[Hunk, _ActionSpec]]:
     """Each with the hunk it hangs on."""
     numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}
     for hunk in here:
         what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"
-        yield from ((hunk, wish) for wish in _about_one(hunk, what))
+        yield from ((hunk, wish) for wish in _single_actions(hunk, what))
     by_turn = {hunk.turn: _open(ledger, hunk.turn) for hunk in here}
     for hunk in {hunk.group: hunk for hunk in reversed(here)}.values():
-        together = [other for other in by_turn[hunk.turn] if other.group == hunk.group]
+        together = [
+            other_hunk for other_hunk in by_turn[hunk.turn] if other_hunk.group == hunk.group
+        ]
         what = _in_group(hunk.group, together)
-        yield from ((hunk, wish) for wish in _about_many(together, what, {"group": hunk.group}))
+        yield from ((hunk, wish) for wish in _group_actions(together, what, {"group": hunk.group}))
     what = f"all {len(in_file)} hunks in this file"
-    yield from ((here[0], wish) for wish in _about_many(in_file, what, {"uri": here[0].uri}))
+    yield from ((here[0], spec) for spec in _group_actions(in_file, what, {"uri": here[0].uri}))
     for turn, waiting in by_turn.items():
-        yield from ((here[0], wish) for wish in _about_turn(turn, waiting, editor))
+        yield from ((here[0], wish) for wish in _turn_actions(turn, waiting, editor))
 
 
 def _open(ledger: ReviewLedger, turn: str) -> list[Hunk]:
     return [hunk for hunk in ledger.hunks(turn=turn) if hunk.state in OPEN]
 
 
-def _about_one(hunk: Hunk, what: str) -> Iterator[_Wish]:
+def _single_actions(hunk: Hunk, what: str) -> Iterator[_ActionSpec]:
     named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
     yes: dict[str, object] = {"protected": True} if hunk.protected else {}
     if hunk.state is HunkState.PENDING:
         yield f"Accept {what}: {hunk.summary}", "stet.accept", named | yes
     else:
-        for title, how in _WAYS:
+        for title, how in _CONFLICT_WAYS:
             resolving: dict[str, object] = {"hunk": hunk.id, "how": how}
             yield f"{title} {what}", "stet.resolve", resolving | yes
     yield f"Reject {what}", "stet.reject", named
     yield f"Show diff of {what}", "stet.review", {"hunk": hunk.id}
 
 
-def _about_many(hunks: Sequence[Hunk], what: str, named: dict[str, object]) -> Iterator[_Wish]:
+def _group_actions(
+    hunks: Sequence[Hunk], what: str, named: dict[str, object]
+) -> Iterator[_ActionSpec]:
     if len(hunks) < 2:
         return
     if any(hunk.state is HunkState.PENDING for hunk in hunks):
@@ -94,9 +98,11 @@ def _about_many(hunks: Sequence[Hunk], what: str, named: dict[str, object]) -> I
     yield f"Reject {what}", "stet.reject", named
 
 
-def _about_turn(turn: str, hunks: Sequence[Hunk], editor: ClientCapabilities) -> Iterator[_Wish]:
+def _turn_actions(
+    turn: str, hunks: Sequence[Hunk], editor: ClientCapabilities
+) -> Iterator[_ActionSpec]:
     if len({hunk.uri for hunk in hunks}) > 1:
-        yield from _about_many(hunks, f"all {len(hunks)} hunks of turn {turn}", {"turn": turn})
+        yield from _group_actions(hunks, f"all {len(hunks)} hunks of turn {turn}", {"turn": turn})
     if editor.previews_edits and len(hunks) > 1:
         yield f"Preview turn {turn}, and pick of it", "stet.preview", {"turn": turn}
 

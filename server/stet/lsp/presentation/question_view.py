@@ -11,7 +11,7 @@ from stet.agent.agent import Agent
 from stet.agent.questions import NoPendingQuestion
 from stet.agent.turn import Turn
 from stet.lsp.client import Client
-from stet.lsp.showing.publisher import Publisher
+from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.text.escape import escape
 from stet.tools.question import Question
 
@@ -28,39 +28,41 @@ class QuestionView:
         agent: Takes the answers.
     """
 
-    def __init__(self, client: Client, publisher: Publisher, agent: Callable[[], Agent]) -> None:
+    def __init__(
+        self, client: Client, publisher: DiagnosticsPublisher, agent: Callable[[], Agent]
+    ) -> None:
         self._client = client
         self._publisher = publisher
         self._agent = agent
         self._buttons: dict[str, asyncio.Task[None]] = {}
 
-    def begin(self, turn: Turn) -> None:
+    def turn_started(self, turn: Turn) -> None:
         """A turn begins, which may have questions."""
-        self._publisher.begin(turn)
+        self._publisher.turn_started(turn)
 
     def ask(self, turn: Turn) -> None:
         """Ask in every way the editor has; whichever is answered first counts."""
-        self._publisher.ask(turn)
+        self._publisher.show_question(turn)
         if turn.question is not None:
-            self._put(turn.id, turn.question)
+            self._show_message(turn.id, turn.question)
 
     def remind(self, turn: Turn) -> None:
         """Ask once more, as a message."""
         if turn.question is not None:
             self._withdraw(turn.id)
-            self._put(turn.id, turn.question)
+            self._show_message(turn.id, turn.question)
 
-    def settle(self, turn: Turn) -> None:
+    def question_answered(self, turn: Turn) -> None:
         """The turn's question is answered."""
-        self._publisher.settle(turn.id)
+        self._publisher.clear_question(turn.id)
         self._withdraw(turn.id)
 
-    def end(self, turn: Turn) -> None:
+    def turn_ended(self, turn: Turn) -> None:
         """The turn is over, and whatever it asked with it."""
-        self._publisher.end(turn.id)
+        self._publisher.turn_ended(turn.id)
         self._withdraw(turn.id)
 
-    def _put(self, turn_id: str, question: Question) -> None:
+    def _show_message(self, turn_id: str, question: Question) -> None:
         text = f"Stet: {question.text}"
         if self._client.has_buttons and (question.choices or self._client.takes_words):
             if question.kind == "ask" and not self._client.takes_words:
@@ -70,7 +72,7 @@ class QuestionView:
             return
         how = "Answer with the command `stet.answer` and your words."
         if question.choices:
-            numbered = [f"{n}: {one}" for n, one in enumerate(question.choices, 1)]
+            numbered = [f"{n}: {choice}" for n, choice in enumerate(question.choices, 1)]
             how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
         self._client.show_message(f"{text}\n{how}")
 

@@ -27,7 +27,7 @@ Listener = Callable[[str, ModificationKind, Sequence[TextChange]], None]
 log = logging.getLogger(__name__)
 
 
-class OwnDocuments:
+class GeneratedDocuments:
     """Those of them that the editor has open.
 
     Attributes:
@@ -49,15 +49,15 @@ class OwnDocuments:
         """
         self._listeners.append(listener)
 
-    def holds(self, uri: str) -> bool:
+    def is_generated(self, uri: str) -> bool:
         """Whether a document is Stet's own; it need not be open."""
         path = path_of(uri)
         return path is not None and any(folder in path.parents for folder in self._folders)
 
-    def takes(self, modification: Modification) -> bool:
+    def apply_if_generated(self, modification: Modification) -> bool:
         """Take what happened in the editor, if it happened to one of them; whether it did."""
         kind, uri = modification.kind, modification.uri
-        if kind is ModificationKind.OPENED and self.holds(uri):
+        if kind is ModificationKind.OPENED and self.is_generated(uri):
             self._open.add(canonical(uri))
         # Nothing else costs anything as long as none is open: this is on a keystroke's way.
         if not self._open or canonical(uri) not in self._open:
@@ -84,24 +84,24 @@ class OwnDocuments:
 
     def focused(self, uri: str | None) -> None:
         """The editor says that the user is in this document now, whosever it is; None: in none."""
-        if uri is not None and self.holds(uri):
+        if uri is not None and self.is_generated(uri):
             self.world.activity.focus(uri, ActivitySource.NOTIFIED)
             self._entered = self._system.monotonic()
         else:
             self._left = self._system.monotonic()
 
-    def here(self, elsewhere: ActivityView) -> tuple[str, Range] | None:
+    def active_selection(self, activity: ActivityView) -> tuple[str, Range] | None:
         """The one that the user is in, and what is selected there; None if they are in none.
 
         Args:
-            elsewhere: Where they are among their own documents: what was heard of last, counts.
+            activity: Where they are among their own documents: what was heard of last, counts.
         """
         view = self.world.activity.view()
-        uri, other = view.active, elsewhere.active
+        uri, latest = view.active, activity.active
         selection = None if uri is None else view.selection_of(uri)
         if uri is None or selection is None:
             return None
-        theirs = None if other is None else elsewhere.selection_of(other)
+        theirs = None if latest is None else activity.selection_of(latest)
         left = max(self._left, self._left if theirs is None else theirs.at)
         return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
 

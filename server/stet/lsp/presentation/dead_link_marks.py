@@ -22,7 +22,7 @@ MAX_MARKS = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class DeadLinkScope:
     """Where dead links are looked for: in one document, below a folder, or everywhere."""
 
     uri: str | None = None
@@ -30,7 +30,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class DeadLinkMark:
     """One dead link.
 
     Attributes:
@@ -51,7 +51,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedDocument:
     """The dead links of one document.
 
     Attributes:
@@ -61,13 +61,13 @@ class Marked:
     """
 
     uri: str
-    marks: tuple[Mark, ...]
+    marks: tuple[DeadLinkMark, ...]
     revision: int | None
 
 
 def find_marks(
-    snapshot: Snapshot, cache: "LinkCache", scopes: Collection[Scope], encoding: Encoding
-) -> tuple[list[Marked], list[str]]:
+    snapshot: Snapshot, cache: "LinkCache", scopes: Collection[DeadLinkScope], encoding: Encoding
+) -> tuple[list[MarkedDocument], list[str]]:
     """The dead links of these scopes by document, and why something can't be looked through."""
     # Not before somebody asks: the expressions of many languages are compiled.
     from stet.index.dead_report import dead_links, files_below
@@ -76,7 +76,7 @@ def find_marks(
     missing = []
     scan = scan_links(snapshot, cache)
     folders = [scope.folder for scope in scopes if scope.folder is not None]
-    is_whole = any(scope == Scope() for scope in scopes)
+    is_whole = any(scope == DeadLinkScope() for scope in scopes)
     uris = files_below(scan, () if is_whole else folders) if is_whole or folders else []
     for scope in scopes:
         if scope.uri is not None:
@@ -84,25 +84,25 @@ def find_marks(
                 uris.append(snapshot.show(scope.uri).uri)
             except NotShown as refused:
                 missing.append(refused.message)
-    found: dict[str, list[Mark]] = {}
+    marks_by_file: dict[str, list[DeadLinkMark]] = {}
     n_marks = 0
     for dead in dead_links(snapshot, scan, {canonical(uri): uri for uri in uris}.values()):
         if dead.place is not None and n_marks < MAX_MARKS:
-            found.setdefault(dead.edge.source, []).append(_mark(dead, encoding))
+            marks_by_file.setdefault(dead.edge.source, []).append(_create_mark(dead, encoding))
             n_marks += 1
-    return [_marked(uri, marks, snapshot) for uri, marks in found.items()], missing
+    return [_mark_document(uri, marks, snapshot) for uri, marks in marks_by_file.items()], missing
 
 
-def _marked(uri: str, marks: Sequence[Mark], snapshot: Snapshot) -> Marked:
+def _mark_document(uri: str, marks: Sequence[DeadLinkMark], snapshot: Snapshot) -> MarkedDocument:
     document = snapshot.document(uri)
     if document is None:
-        return Marked(uri, tuple(marks), None)
+        return MarkedDocument(uri, tuple(marks), None)
     if snapshot.show(uri) is not document:  # without the blocks that stand in it
-        marks = tuple(found_again(marks, document.lines))
-    return Marked(uri, tuple(marks), document.revision)
+        marks = tuple(relocate_marks(marks, document.lines))
+    return MarkedDocument(uri, tuple(marks), document.revision)
 
 
-def _mark(dead: "DeadLink", encoding: Encoding) -> Mark:
+def _create_mark(dead: "DeadLink", encoding: Encoding) -> DeadLinkMark:
     assert dead.place is not None
     line, column = dead.place.line, dead.place.character
     written = dead.edge.link.written
@@ -111,10 +111,12 @@ def _mark(dead: "DeadLink", encoding: Encoding) -> Mark:
     near = ", ".join(map(escape_line, dead.near))
     hint = f" Like it: {near}." if near else ""
     message = f"'{quote_line(written)}' leads to no file.{hint}"
-    return Mark(line, dead.line, start, end, message, written)
+    return DeadLinkMark(line, dead.line, start, end, message, written)
 
 
-def carried(marks: tuple[Mark, ...], changes: Sequence[TextChange]) -> tuple[Mark, ...]:
+def rebase_marks(
+    marks: tuple[DeadLinkMark, ...], changes: Sequence[TextChange]
+) -> tuple[DeadLinkMark, ...]:
     """The marks on lines that did not change, where those are now."""
     for change in changes:
         for first, removed, added in change.effects:
@@ -126,7 +128,7 @@ def carried(marks: tuple[Mark, ...], changes: Sequence[TextChange]) -> tuple[Mar
     return marks
 
 
-def found_again(marks: Sequence[Mark], lines: Sequence[str]) -> Iterator[Mark]:
+def relocate_marks(marks: Sequence[DeadLinkMark], lines: Sequence[str]) -> Iterator[DeadLinkMark]:
     """The marks whose lines stand in another text too, each at the nearest such line."""
     places: dict[str, list[int]] = {mark.text: [] for mark in marks}
     for number, line in enumerate(lines):

@@ -3,7 +3,7 @@
 from stet.agent.turn import Turn
 
 
-def spent(turn: Turn) -> str:
+def describe_usage(turn: Turn) -> str:
     """Rounds, tokens in and out, how much of them the provider had cached, and what it cost.
 
     A cost is in the currency of `model.price`, which names none; "about" where tokens are estimated.

@@ -8,8 +8,8 @@ from lsprotocol import types as lsp
 from stet.agent.turn import Turn
 from stet.lsp import to_lsp
 from stet.lsp.client import Client
-from stet.lsp.showing.asked_from import Place
-from stet.lsp.showing.hunk_text import describe
+from stet.lsp.presentation.hunk_text import describe
+from stet.lsp.presentation.tracked_location import TrackedLocation
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.text.escape import escape
@@ -25,7 +25,7 @@ LENS_DELAY = 0.2
 """Seconds; the same for code lenses, which the editor must ask for again, file by file."""
 
 
-class Publisher:
+class DiagnosticsPublisher:
     """Keeps the editor's diagnostics of every file with hunks up to date."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
@@ -36,11 +36,11 @@ class Publisher:
         self._refresh_due = False
         self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
         self._questions: dict[str, Question] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, TrackedLocation] = {}
         self._others: list[Callable[[str], list[lsp.Diagnostic]]] = []
         ledger.subscribe(self.schedule)
 
-    def join(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
+    def add_source(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
         """Publish with a document's own also what `others` gives for it: an editor keeps one list."""
         self._others.append(others)
 
@@ -50,13 +50,13 @@ class Publisher:
             self._due.add(uri)
             asyncio.get_running_loop().call_later(DELAY, self._publish, uri)
 
-    def begin(self, turn: Turn) -> None:
+    def turn_started(self, turn: Turn) -> None:
         """Note where a turn was asked from: the user types on before it has a question."""
         uri = turn.ask.place.uri or self._workspace.activity.active
         if uri is not None:
-            self._places[turn.id] = Place(self._workspace, uri, turn.ask.place.range)
+            self._places[turn.id] = TrackedLocation(self._workspace, uri, turn.ask.place.range)
 
-    def ask(self, turn: Turn) -> None:
+    def show_question(self, turn: Turn) -> None:
         """Show the question of a turn at the place it was asked from, until `settle`."""
         if turn.question is None:
             return
@@ -64,17 +64,17 @@ class Publisher:
         if place := self._places.get(turn.id):
             self.schedule(place.uri)
 
-    def settle(self, turn_id: str) -> None:
+    def clear_question(self, turn_id: str) -> None:
         """The turn's question, if it had one, is answered."""
         if self._questions.pop(turn_id, None) and (place := self._places.get(turn_id)):
             self.schedule(place.uri)
 
-    def end(self, turn_id: str) -> None:
+    def turn_ended(self, turn_id: str) -> None:
         """The turn is over."""
-        self.settle(turn_id)
+        self.clear_question(turn_id)
         self._places.pop(turn_id, None)
 
-    def questions(self) -> list[tuple[str, Question, Place | None]]:
+    def pending_questions(self) -> list[tuple[str, Question, TrackedLocation | None]]:
         """Turns that wait, the longest first, with what they ask and where they were asked from."""
         return [
             (turn_id, question, self._places.get(turn_id))
@@ -88,8 +88,8 @@ class Publisher:
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
         found += [
-            self._question(question, place.now(), lines)
-            for _, question, place in self.questions()
+            self._question_diagnostic(question, place.current_range(), lines)
+            for _, question, place in self.pending_questions()
             if place is not None and place.is_in(uri)
         ]
         found += [each for others in self._others for each in others(uri)]
@@ -111,7 +111,7 @@ class Publisher:
         """The hunk as the editor shows it."""
         return self._diagnostic(hunk, self._lines(hunk.uri))
 
-    def place(self, hunk: Hunk) -> lsp.Range:
+    def hunk_range(self, hunk: Hunk) -> lsp.Range:
         """Where a reader sees the hunk, as whole lines of the current text."""
         return self._hunk_range(hunk, self._lines(hunk.uri))
 
@@ -134,7 +134,7 @@ class Publisher:
             data={"hunk": hunk.id},
         )
 
-    def _question(
+    def _question_diagnostic(
         self, question: Question, place: Range | None, lines: Sequence[str]
     ) -> lsp.Diagnostic:
         top = Position(0, 0)

@@ -23,7 +23,7 @@ MERGED = "merged with your change"
 """Of a hunk in which a line has changes of both sides."""
 
 _MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
-_WAYS_OUT = "keep yours, take the proposal, put both in, or have it done again"
+_CONFLICT_HINT = "keep yours, take the proposal, put both in, or have it done again"
 
 
 def label(hunk: Hunk) -> str:
@@ -89,7 +89,7 @@ def _notes(hunk: Hunk) -> list[str]:
     notes = []
     if hunk.state is HunkState.CONFLICT:
         # A line of its own for each: editors cut what is longer than a window is wide.
-        notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_WAYS_OUT})"]
+        notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_CONFLICT_HINT})"]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")
     if hunk.mixed:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
-from stet.lsp.showing.dead_marks import (
+from stet.lsp.presentation.dead_link_marks import (
     MAX_MARKS,
-    Mark,
-    Marked,
-    Scope,
-    carried,
+    DeadLinkMark,
+    DeadLinkScope,
+    MarkedDocument,
     find_marks,
-    found_again,
+    rebase_marks,
+    relocate_marks,
 )
-from stet.lsp.showing.publisher import SOURCE, Publisher
+from stet.lsp.presentation.diagnostics_publisher import SOURCE, DiagnosticsPublisher
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -36,7 +36,7 @@ class DeadLinkView:
     def __init__(
         self,
         workspace: Workspace,
-        publisher: Publisher,
+        publisher: DiagnosticsPublisher,
         client: Client,
         links: Callable[[], Awaitable["LinkCache"]],
         start: Callable[[Coroutine[Any, Any, object], str], None],
@@ -55,21 +55,21 @@ class DeadLinkView:
         self._client = client
         self._links = links
         self._start = start
-        self._scopes: frozenset[Scope] = frozenset()
-        self._marked: dict[str, Marked] = {}
+        self._scopes: frozenset[DeadLinkScope] = frozenset()
+        self._marked: dict[str, MarkedDocument] = {}
         self._is_due = self._is_running = self._tells = False
-        publisher.join(self.diagnostics)
+        publisher.add_source(self.diagnostics)
 
     @property
     def is_shown(self) -> bool:
         """Whether dead links are asked for at all."""
         return bool(self._scopes)
 
-    def ask(self, scope: Scope) -> None:
+    def ask(self, scope: DeadLinkScope) -> None:
         """Look there too, and say how many there are."""
         self._scopes |= {scope}
         self._tells = True
-        self._look()
+        self._schedule_scan()
 
     def clear(self) -> None:
         """Take them all away."""
@@ -79,11 +79,11 @@ class DeadLinkView:
     def saved(self) -> None:
         """A document was saved: links in it, or to it, may be mended."""
         if self._scopes:
-            self._look()
+            self._schedule_scan()
 
     def edited(self, uri: str) -> None:
         """A document was changed in the editor; the hot path."""
-        if self._marked and canonical(uri) in self._marked and self._follow(canonical(uri)):
+        if self._marked and canonical(uri) in self._marked and self._rebase_marks(canonical(uri)):
             self._publisher.schedule(uri)
 
     def diagnostics(self, uri: str) -> list[lsp.Diagnostic]:
@@ -91,39 +91,39 @@ class DeadLinkView:
         found = self._marked.get(canonical(uri))
         return [] if found is None else [_diagnostic(mark) for mark in found.marks]
 
-    def _look(self) -> None:
+    def _schedule_scan(self) -> None:
         self._is_due = True
         if not self._is_running:
             self._is_running = True
-            self._start(self._run(), "looking for dead links")
+            self._start(self._scan(), "looking for dead links")
 
-    async def _run(self) -> None:
+    async def _scan(self) -> None:
         try:
             cache = await self._links()
             while self._is_due:
                 self._is_due = False
                 tells, self._tells = self._tells, False
                 scopes, snapshot = self._scopes, self._workspace.snapshot()
-                found, missing = await asyncio.to_thread(
+                marked, missing = await asyncio.to_thread(
                     find_marks, snapshot, cache, scopes, self._workspace.encoding
                 )
                 if self._scopes != scopes:  # cleared, or asked for more meanwhile
                     self._tells |= tells
                     continue
-                self._show({canonical(each.uri): each for each in found})
+                self._show({canonical(each.uri): each for each in marked})
                 if tells:
-                    self._tell(missing)
+                    self._report(missing)
         finally:
             self._is_running = False
 
-    def _show(self, marked: dict[str, Marked]) -> None:
+    def _show(self, marked: dict[str, MarkedDocument]) -> None:
         before, self._marked = self._marked, marked
         for key in marked:
-            self._follow(key)
+            self._rebase_marks(key)
         for uri in {key: each.uri for key, each in (*before.items(), *marked.items())}.values():
             self._publisher.schedule(uri)
 
-    def _tell(self, missing: Sequence[str]) -> None:
+    def _report(self, missing: Sequence[str]) -> None:
         n_files = sum(bool(each.marks) for each in self._marked.values())
         n_links = sum(len(each.marks) for each in self._marked.values())
         for message in missing:
@@ -137,7 +137,7 @@ class DeadLinkView:
         elif not missing:
             self._client.show_message("Stet: no dead links.")
 
-    def _follow(self, key: str) -> bool:
+    def _rebase_marks(self, key: str) -> bool:
         """Carry the marks of a document to its text as it is now; whether that changes them."""
         marked = self._marked[key]
         buffer = self._workspace.buffer(key)
@@ -147,15 +147,15 @@ class DeadLinkView:
         if marked.revision is not None:
             changes = self._workspace.changes_since(key, marked.revision)
         if changes is None:  # opened since, or changed beyond what is remembered
-            marks = tuple(found_again(marked.marks, buffer.lines))
+            marks = tuple(relocate_marks(marked.marks, buffer.lines))
         else:
-            marks = carried(marked.marks, changes)
+            marks = rebase_marks(marked.marks, changes)
         revision = self._workspace.revision(key)
         self._marked[key] = replace(marked, marks=marks, revision=revision)
         return marks != marked.marks
 
 
-def _diagnostic(mark: Mark) -> lsp.Diagnostic:
+def _diagnostic(mark: DeadLinkMark) -> lsp.Diagnostic:
     return lsp.Diagnostic(
         range=lsp.Range(lsp.Position(mark.line, mark.start), lsp.Position(mark.line, mark.end)),
         message=mark.message,

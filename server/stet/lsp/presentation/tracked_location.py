@@ -6,7 +6,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 
-class Place:
+class TrackedLocation:
     """A stretch of a document, followed from the moment it is made.
 
     Args:
@@ -27,9 +27,11 @@ class Place:
 
     def touches(self, uri: str, stretch: Range) -> bool:
         """Whether it shares a line with a stretch of a document."""
-        return self.is_in(uri) and (self._range is None or self.now().touches_lines_of(stretch))
+        return self.is_in(uri) and (
+            self._range is None or self.current_range().touches_lines_of(stretch)
+        )
 
-    def now(self) -> Range:
+    def current_range(self) -> Range:
         """The stretch in the text as it is now; where it can't be followed, as it was last."""
         if self._range is None:
             return Range(Position(0, 0), Position(0, 0))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.instruction_check import InstructionLines
-from stet.lsp.showing.action import REWRITE, SOURCE, bare
+from stet.lsp.presentation.command_action import REWRITE, SOURCE, command_action
 from stet.text.ai_comment_line import marker_on_line
 from stet.text.ai_comment_markers import Marker
 from stet.text.position import Range
@@ -17,36 +17,40 @@ _OFFERS = {
     Marker.ANSWER: ("Answer the comment", SOURCE),
 }
 
-Glimpsed = Mapping[Marker, Sequence[int]]
+CommentCandidates = Mapping[Marker, Sequence[int]]
 """The lines (0-based) that seem to hold a comment with that mark."""
 
 
-def glimpse(lines: Sequence[str], place: Range) -> Glimpsed:
+def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
     """Look for what may be instructions on the lines of `place`, without reading the rest of the text."""
     first = place.start.line
-    seen: dict[Marker, list[int]] = {}
+    candidates: dict[Marker, list[int]] = {}
     for number, line in enumerate(
         lines[first : min(place.last_line, first + MAX_LINES) + 1], first
     ):
         if (marker := marker_on_line(line.rstrip("\r\n"))) is not None:
-            seen.setdefault(marker, []).append(number)
-    return seen
+            candidates.setdefault(marker, []).append(number)
+    return candidates
 
 
 def comment_actions(
-    uri: str, seen: Glimpsed, known: InstructionLines | None
+    uri: str, candidates: CommentCandidates, known: InstructionLines | None
 ) -> list[lsp.CodeAction]:
     """What comments ask for: one of each kind at most, of the first that asks for it.
 
     Args:
         uri: Of the document.
-        seen: What seems to be an instruction.
+        candidates: What seems to be an instruction.
         known: Where instructions are; None if that can't be told: then what seems to be one counts.
     """
     actions = []
     for marker, (title, kind) in _OFFERS.items():
-        lines = seen.get(marker, ())
-        line = next((n for n in lines if known is None or any(n in one for one in known)), None)
+        lines = candidates.get(marker, ())
+        line = next(
+            (n for n in lines if known is None or any(n in candidate for candidate in known)), None
+        )
         if line is not None:
-            actions.append(bare(title, "stet.carryOut", {"uri": uri, "line": line + 1}, kind))
+            actions.append(
+                command_action(title, "stet.carryOut", {"uri": uri, "line": line + 1}, kind)
+            )
     return actions

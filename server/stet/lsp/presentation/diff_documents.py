@@ -11,7 +11,7 @@ from hashlib import sha256
 from lsprotocol import types as lsp
 
 from stet.lsp.client import Client
-from stet.lsp.showing.own_documents import OwnDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.diff_locator import locate_line
 from stet.review.diff_parser import DiffDecisions, DiffDocument, document_name, parse_decisions
 from stet.review.diff_renderer import render_diff
@@ -28,7 +28,7 @@ from stet.workspace.workspace import Workspace
 
 _PREFIX = "review"
 _UNKNOWN = "This review is not of this session, or its first line is gone. Nothing was done."
-_KEPT = "The page keeps what you wrote: save it again to try once more"
+_HUNK_LEFT = "The page keeps what you wrote: save it again to try once more"
 _MOVED_ON = "it is another one than the page shows by now; `stet.review` shows it anew"
 
 
@@ -37,7 +37,7 @@ MAX_CLOSED = 8
 one that was closed goes to the next."""
 
 
-class ReviewPages:
+class DiffDocuments:
     """The pages that are open and the last that were shown, by the name in their first line."""
 
     def __init__(
@@ -46,7 +46,7 @@ class ReviewPages:
         ledger: ReviewLedger,
         client: Client,
         system: System,
-        own: OwnDocuments,
+        own: GeneratedDocuments,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
@@ -82,7 +82,7 @@ class ReviewPages:
         if page is None:
             self._client.show_message(f"Stet: {_UNKNOWN}", lsp.MessageType.Warning)
             return
-        self._carry_out(page, parse_decisions(page, document.text))
+        self._apply_decisions(page, parse_decisions(page, document.text))
 
     def page(self, uri: str) -> TextDocument | None:
         """The text of a review page that is open; None if `uri` is none."""
@@ -91,12 +91,12 @@ class ReviewPages:
         is_page = path is not None and path.name.startswith(_PREFIX)
         return self._own.document(uri) if is_page else None
 
-    def place_here(self) -> tuple[str, Range] | None:
+    def location_at_cursor(self) -> tuple[str, Range] | None:
         """What the page shows where the user is; None if they are in none, or it shows no file there."""
-        here = self._own.here(self._workspace.activity.view())
-        return None if here is None else self.place_at(*here)
+        here = self._own.active_selection(self._workspace.activity.view())
+        return None if here is None else self.location_at(*here)
 
-    def place_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
+    def location_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
         """What a page shows of a file: the file, and the place in it as it is now.
 
         Args:
@@ -131,29 +131,29 @@ class ReviewPages:
 
     def _forget_closed(self) -> None:
         """Keep those that are open, and the latest of the others."""
-        opened = {document_name(one.text) for one in self._own.documents()}
+        opened = {document_name(document.text) for document in self._own.documents()}
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
             del self._pages[name]
 
-    def _carry_out(self, page: DiffDocument, said: DiffDecisions) -> None:
-        refused = list(said.refused)
+    def _apply_decisions(self, page: DiffDocument, decisions: DiffDecisions) -> None:
+        refused = list(decisions.refused)
         amended: dict[str, Hunk] = {}
         in_text: dict[str, dict[str, str]] = {}
-        n_rejected = self._reject(said.rejected, refused)
-        for hunk_id, new in said.amended:
+        n_rejected = self._reject(decisions.rejected, refused)
+        for hunk_id, new in decisions.amended:
             if self._ledger.hunk(hunk_id).new == new:
                 continue
             try:
-                hunk = self._as_shown(page, hunk_id)
+                hunk = self._hunk_as_shown(page, hunk_id)
                 if self._ledger.blocks.is_whole(hunk_id):
                     in_text.setdefault(hunk.uri, {})[hunk_id] = new
                 else:
                     amended[hunk_id] = self._ledger.amend(hunk_id, new)
             except ReviewError as error:
                 refused.append((hunk_id, str(error)))
-        self._note(page.name, amended)
-        self._tell(n_rejected, len(amended), refused)
+        self._update_hunks(page.name, amended)
+        self._report(n_rejected, len(amended), refused)
         if in_text:
             self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
 
@@ -178,14 +178,14 @@ class ReviewPages:
             try:
                 await self._ledger.blocks.amend(uri, texts)
             except ReviewError as error:
-                why = f"{str(error).rstrip('.')}. {_KEPT}"
+                why = f"{str(error).rstrip('.')}. {_HUNK_LEFT}"
                 refused += [(hunk_id, why) for hunk_id in texts]
             else:
                 amended |= {hunk_id: self._ledger.hunk(hunk_id) for hunk_id in texts}
-        self._note(page, amended)
-        self._tell(0, len(amended), refused)
+        self._update_hunks(page, amended)
+        self._report(0, len(amended), refused)
 
-    def _as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
+    def _hunk_as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
         """A hunk that waits as the page shows it.
 
         Raises:
@@ -199,7 +199,7 @@ class ReviewPages:
             raise ReviewError(_MOVED_ON)
         return now
 
-    def _note(self, name: str, amended: Mapping[str, Hunk]) -> None:
+    def _update_hunks(self, name: str, amended: Mapping[str, Hunk]) -> None:
         """What a page says of these hunks is what they are now."""
         page = self._pages[name]
         sections = (
@@ -208,14 +208,14 @@ class ReviewPages:
         )
         self._pages[name] = dataclasses.replace(page, sections=tuple(sections))
 
-    def _tell(self, n_rejected: int, n_amended: int, refused: list[tuple[str, str]]) -> None:
+    def _report(self, n_rejected: int, n_amended: int, refused: list[tuple[str, str]]) -> None:
         counts = ((n_rejected, "rejected"), (n_amended, "amended"))
         done = [f"{n} hunk{'s' if n > 1 else ''} {what}" for n, what in counts if n]
-        said = [", ".join(done)] if done else []
-        said += [f"{hunk_id} is left alone: {escape_line(why)}" for hunk_id, why in refused]
-        if said:
+        parts = [", ".join(done)] if done else []
+        parts += [f"{hunk_id} is left alone: {escape_line(why)}" for hunk_id, why in refused]
+        if parts:
             kind = lsp.MessageType.Warning if refused else lsp.MessageType.Info
-            self._client.show_message(f"Stet: {'; '.join(said)}.", kind)
+            self._client.show_message(f"Stet: {'; '.join(parts)}.", kind)
 
     def _text(self, uri: str) -> str:
         document = self._workspace.shown(uri)

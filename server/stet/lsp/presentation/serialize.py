@@ -6,7 +6,7 @@ from stet.agent.tool_state import ToolRun, state_after_review
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.messages import Usage
 from stet.lsp import to_lsp
-from stet.lsp.showing.hunk_text import MERGED
+from stet.lsp.presentation.hunk_text import MERGED
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.lines import split_lines
@@ -14,7 +14,7 @@ from stet.tools.question import Question
 from stet.workspace.workspace import Workspace
 
 
-def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
+def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     """The answer of `stet.turn`."""
     proposals = ledger.proposals(turn.id)
     hunks = ledger.hunks(turn=turn.id)
@@ -39,7 +39,7 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
         "replaced": [hunk.id for hunk in ledger.replaced_by(turn.id)],
-        "toolCalls": [_tool(run, states) for run in turn.tool_calls],
+        "toolCalls": [_tool_to_json(run, states) for run in turn.tool_calls],
         "filesRead": list(turn.files_read),
         "filesCopied": list(turn.files_copied),
         "steering": list(turn.steering),
@@ -56,18 +56,21 @@ def turn_shape(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
             }
             for e in turn.failed
         ],
-        "usage": {**_usage(turn.usage), "perRound": [_usage(usage) for usage in turn.rounds]},
+        "usage": {
+            **_usage_to_json(turn.usage),
+            "perRound": [_usage_to_json(usage) for usage in turn.rounds],
+        },
         "cost": turn.cost,
         "priceSource": turn.pricing.source or None,
         "model": turn.model,
         "iterations": len(turn.rounds),
         "error": turn.error or None,
         "notes": list(turn.notes),
-        "question": _question(turn.question),
+        "question": _question_to_json(turn.question),
     }
 
 
-def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[str, object]:
+def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[str, object]:
     """One entry of `stet.proposals`."""
     buffer = workspace.buffer(hunk.uri)
     lines = buffer.lines if buffer else split_lines(ledger.base_text(hunk.uri) or "")
@@ -98,7 +101,7 @@ def hunk_shape(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[s
     }
 
 
-def _question(question: Question | None) -> dict[str, object] | None:
+def _question_to_json(question: Question | None) -> dict[str, object] | None:
     if question is None:
         return None
     return {
@@ -109,7 +112,7 @@ def _question(question: Question | None) -> dict[str, object] | None:
     }
 
 
-def _tool(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
+def _tool_to_json(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
     state = state_after_review(run, [states[hunk] for hunk in run.hunks if hunk in states])
     shape: dict[str, object] = {"id": run.id, "tool": run.tool, "state": str(state)}
     if run.file:
@@ -119,7 +122,7 @@ def _tool(run: ToolRun, states: Mapping[str, HunkState]) -> dict[str, object]:
     return shape
 
 
-def _usage(usage: Usage) -> dict[str, object]:
+def _usage_to_json(usage: Usage) -> dict[str, object]:
     return {
         "promptTokens": usage.prompt,
         "completionTokens": usage.completion,

@@ -27,13 +27,13 @@ MAX_NAME = 120
 """Of a symbol's name, in code points."""
 N_BEFORE = 2
 """Lines of an excerpt before the best one."""
-N_BEHIND = 5
+N_AFTER = 5
 
 _TYPES = ("class", "struct", "interface", "trait", "enum", "type", "record", "object", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPlace:
+class LocatedPassage:
     """A passage with its place in the editor's text.
 
     Attributes:
@@ -51,9 +51,9 @@ class FoundPlace:
     kind: lsp.SymbolKind
 
 
-def found_places(
+def locate_passages(
     passages: Iterable[SearchPassage], snapshot: Snapshot, encoding: Encoding
-) -> Iterator[FoundPlace]:
+) -> Iterator[LocatedPassage]:
     """The places of `passages`, without those of files that are gone. Blocks on the disk."""
     documents: dict[str, TextDocument | None] = {}
     for passage in passages:
@@ -61,41 +61,41 @@ def found_places(
             documents[passage.uri] = _document(snapshot, passage.uri)
         document = documents[passage.uri]
         if document is not None:
-            yield _place(passage, document, snapshot, encoding)
+            yield _locate(passage, document, snapshot, encoding)
 
 
-def place_shape(place: FoundPlace) -> dict[str, object]:
+def passage_to_json(place: LocatedPassage) -> dict[str, object]:
     """One entry of the answer of `stet.search`."""
-    found = place.passage
+    passage = place.passage
     start, end = place.range.start, place.range.end
     return {
-        "uri": found.uri,
+        "uri": passage.uri,
         "range": {
             "start": {"line": start.line, "character": start.character},
             "end": {"line": end.line, "character": end.character},
         },
-        "score": round(found.score, 4),
-        "title": escape_line(found.title),
+        "score": round(passage.score, 4),
+        "title": escape_line(passage.title),
         "excerpt": place.excerpt,
-        "lexicalRank": found.lexical_rank,
-        "vectorRank": found.vector_rank,
-        "why": escape_line(found.why),
+        "lexicalRank": passage.lexical_rank,
+        "vectorRank": passage.vector_rank,
+        "why": escape_line(passage.why),
     }
 
 
-def symbol(place: FoundPlace) -> lsp.SymbolInformation:
+def to_symbol(place: LocatedPassage) -> lsp.SymbolInformation:
     """A passage as `workspace/symbol` answers it.
 
     On the wire this is a `WorkspaceSymbol` with its range too, so that every editor can read it.
     """
-    found = place.passage
-    title = escape_line(found.title or found.text.strip())[:MAX_NAME]
-    why = f" ({escape_line(found.why)})" if found.why else ""
+    passage = place.passage
+    title = escape_line(passage.title or passage.text.strip())[:MAX_NAME]
+    why = f" ({escape_line(passage.why)})" if passage.why else ""
     return lsp.SymbolInformation(
-        location=lsp.Location(found.uri, place.range if found.title else place.best),
-        name=title or escape_line(found.name),
+        location=lsp.Location(passage.uri, place.range if passage.title else place.best),
+        name=title or escape_line(passage.name),
         kind=place.kind,
-        container_name=f"{escape_line(found.name)}{why}",
+        container_name=f"{escape_line(passage.name)}{why}",
     )
 
 
@@ -106,12 +106,12 @@ def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
         return None
 
 
-def _place(
+def _locate(
     passage: SearchPassage, document: TextDocument, snapshot: Snapshot, encoding: Encoding
-) -> FoundPlace:
+) -> LocatedPassage:
     first, end = snapshot.real_lines(document, passage.first, passage.end)
     best, behind = snapshot.real_lines(document, passage.line - 1, passage.line)
-    return FoundPlace(
+    return LocatedPassage(
         passage,
         _lines(document, first, end, encoding),
         _lines(document, best, behind, encoding),
@@ -129,7 +129,7 @@ def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> 
 def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
     if end - first <= 1:  # of one line alone too little is understood
         first, end = 0, len(document.lines)
-    start, behind = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_BEHIND)
+    start, behind = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_AFTER)
     shown: list[str] = []
     size = 0
     for line in document.lines[start:behind]:
@@ -148,7 +148,7 @@ def _kind(passage: SearchPassage, document: TextDocument) -> lsp.SymbolKind:
         return lsp.SymbolKind.File
     if document.is_markdown:
         return lsp.SymbolKind.String
-    for line in document.lines[passage.first : passage.first + N_BEHIND]:
+    for line in document.lines[passage.first : passage.first + N_AFTER]:
         if defined_name(line) is not None:
             head = line.split("(")[0].split()
             is_type = any(word in _TYPES for word in head[:-1])

@@ -22,47 +22,47 @@ _WHAT = {
 }
 
 
-def sent_page(sent: Sequence[RequestRecord], *, n_older: int = 0) -> str:
+def render_request_log(records: Sequence[RequestRecord], *, n_older: int = 0) -> str:
     """The page.
 
     Args:
-        sent: The requests on it, oldest first.
+        records: The requests on it, oldest first.
         n_older: How many are kept that are not on it.
     """
-    if not sent:
+    if not records:
         return f"{_HEAD}\nNothing has been sent.\n"
-    total = sum(one.tokens for one in sent)
-    redacted = sum(n for one in sent for _, n in one.kinds)
+    total = sum(record.tokens for record in records)
+    redacted = sum(n for one in records for _, n in one.kinds)
     parts = [
         _HEAD,
-        f"{_n(len(sent), 'request')}, about {total:,} tokens, {_n(redacted, 'secret')} redacted.\n",
-        *map(_entry, reversed(sent)),
+        f"{_n(len(records), 'request')}, about {total:,} tokens, {_n(redacted, 'secret')} redacted.\n",
+        *map(_entry, reversed(records)),
     ]
     if n_older:
         parts.append(f"{_n(n_older, 'older request')} not shown.\n")
     return "\n".join(parts)
 
 
-def _entry(one: RequestRecord) -> str:
-    host = one.host or "this machine"
-    model = f" {_name(one.model)}" if one.model else ""
+def _entry(record: RequestRecord) -> str:
+    host = record.host or "this machine"
+    model = f" {_name(record.model)}" if record.model else ""
     lines = [
-        f"## {iso_time(one.at) or 'at an unknown time'}: {_WHAT[one.to]}{model} at {_name(host)}\n"
+        f"## {iso_time(record.at) or 'at an unknown time'}: {_WHAT[record.to]}{model} at {_name(host)}\n"
     ]
-    about = f"About {one.tokens:,} tokens ({one.characters:,} characters)"
-    if one.turn:
-        about += f", turn {_name(one.turn)} of the chat {_name(one.chat)}"
-    lines.append(f"{about}. {_redacted(one)}\n")
-    lines += [f"- {_name(part)}" for part in one.parts]
+    about = f"About {record.tokens:,} tokens ({record.characters:,} characters)"
+    if record.turn:
+        about += f", turn {_name(record.turn)} of the chat {_name(record.chat)}"
+    lines.append(f"{about}. {_redacted(record)}\n")
+    lines += [f"- {_name(part)}" for part in record.parts]
     return "\n".join(lines) + "\n"
 
 
-def _redacted(one: RequestRecord) -> str:
-    if one.is_open:
+def _redacted(record: RequestRecord) -> str:
+    if record.is_open:
         return "Secrets were not looked for (`privacy.redactSecrets` is off)."
-    if not one.kinds:
+    if not record.kinds:
         return "No secret was found in it."
-    kinds = ", ".join(f"{n} {escape_line(kind)}" for kind, n in one.kinds)
+    kinds = ", ".join(f"{n} {escape_line(kind)}" for kind, n in record.kinds)
     return f"Redacted: {kinds}."
 
 
