@@ -369,7 +369,7 @@ def hashes_ignored(put: Put) -> None:
         found = text(self, name)
         return None if name == "hash" else found
 
-    put("stet.lsp.arguments", "Arguments.text", read)
+    put("stet.lsp.arguments", "CommandArguments.text", read)
 
 
 @weakness

@@ -38,7 +38,7 @@ def _no_answer() -> None:
 
 def _unasked() -> None:
     """What waits is accepted as soon as somebody looks at it."""
-    from stet.lsp.handlers import review
+    from stet.lsp.handlers import review_commands as review
 
     changed: Any = review
     right = review.proposals

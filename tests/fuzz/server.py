@@ -25,7 +25,7 @@ from stet.index.search import chunk_fields as fields
 from stet.llm.model import Model
 from stet.lsp.connection.serving import serve
 from stet.lsp.edits import edit_confirmation as arrival
-from stet.lsp.handlers import review, turns, undo
+from stet.lsp.handlers import review_commands, turn_commands, undo_commands
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
@@ -41,8 +41,8 @@ from tests.fuzz.model import AnyModel
 from tests.fuzz.reference import checksum
 
 DECISIONS = {
-    "stet.accept": review.accept, "stet.reject": review.reject, "stet.preview": review.preview,
-    "stet.undo": undo.undo, "stet.restore": undo.restore, "stet.resolve": undo.resolve,
+    "stet.accept": review_commands.accept, "stet.reject": review_commands.reject, "stet.preview": review_commands.preview,
+    "stet.undo": undo_commands.undo, "stet.restore": undo_commands.restore, "stet.resolve": undo_commands.resolve,
 }  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def decide(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     user has said yes.
     """
     name, wanted, *arguments = given
-    listed = review.proposals(state, ({"state": wanted},))
+    listed = review_commands.proposals(state, ({"state": wanted},))
     return {"listed": listed, "answer": DECISIONS[str(name)](state, tuple(arguments))}
 
 
@@ -95,7 +95,7 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     waits may be another by the next message."""
     waiting: Any = state.agent.questions
     before = {key: one.question.text for key, one in waiting._open.items()}
-    answered = turns.answer(state, given)
+    answered = turn_commands.answer(state, given)
     return {
         "answered": [text for key, text in before.items() if key not in waiting._open],
         "answer": answered,

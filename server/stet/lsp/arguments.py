@@ -12,20 +12,20 @@ from stet.settings.tool_switches import name_problem, nearest_name
 T = TypeVar("T")
 
 
-class Arguments:
+class CommandArguments:
     """The arguments of one call, each taken once by name and type.
 
     Raises:
         InvalidParams: If an argument is neither object nor string.
     """
 
-    def __init__(self, command: str, given: tuple[object, ...], main: str = "") -> None:
+    def __init__(self, command: str, values: tuple[object, ...], main: str = "") -> None:
         self._command = command
         self._main = main
         self._taken: set[str] = set()
         self._values: dict[str, object] = {}
         texts = []
-        for value in given:
+        for value in values:
             if isinstance(value, Mapping):
                 self._values.update(value)
             elif isinstance(value, str):
@@ -41,14 +41,14 @@ class Arguments:
 
     def text(self, name: str) -> str | None:
         """A string, or None if it is not there."""
-        return self._take(name, str, "a string")
+        return self._pop(name, str, "a string")
 
     def required(self, name: str) -> str:
         """A string that is not blank."""
         value = self.text(name)
         if value is None or not value.strip():
-            told = f"{self._command} needs {name!r}: a string that is not empty"
-            raise self.missing(told, name)
+            message = f"{self._command} needs {name!r}: a string that is not empty"
+            raise self.missing(message, name)
         return value
 
     def missing(self, message: str, *names: str) -> InvalidParams:
@@ -59,10 +59,10 @@ class Arguments:
             names: What the call may have meant to give.
         """
         others = [name for name in names if self._values.get(name) is None]
-        for given in self._values:
-            if given not in self._taken and (near := nearest_name(str(given), others)):
+        for names_sent in self._values:
+            if names_sent not in self._taken and (near := nearest_name(str(names_sent), others)):
                 return InvalidParams(
-                    f"{self._command} has no argument {given!r}; did you mean {near!r}?"
+                    f"{self._command} has no argument {names_sent!r}; did you mean {near!r}?"
                 )
         return InvalidParams(message)
 
@@ -81,7 +81,7 @@ class Arguments:
 
     def number(self, name: str) -> int | None:
         """A line number, 1-based, or None if it is not there."""
-        value = self._take(name, int, "a line number, from 1")
+        value = self._pop(name, int, "a line number, from 1")
         if value is not None and (isinstance(value, bool) or value < 1):
             raise InvalidParams(
                 f"{self._command}: {name!r} is a line number, from 1, not {value!r}"
@@ -91,7 +91,7 @@ class Arguments:
     def count(self, name: str, default: int, most: int) -> int:
         """How many: a whole number from 1 to `most`; `default` if it is not there."""
         what = f"a whole number from 1 to {most}"
-        value = self._take(name, int, what)
+        value = self._pop(name, int, what)
         if value is None:
             return default
         if isinstance(value, bool) or not 1 <= value <= most:
@@ -100,12 +100,12 @@ class Arguments:
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """True or false; `default` if it is not there."""
-        value = self._take(name, bool, "true or false")
+        value = self._pop(name, bool, "true or false")
         return default if value is None else value
 
     def names(self, name: str) -> frozenset[str]:
         """A list of strings; empty if it is not there."""
-        value = self._take(name, list, "a list of strings")
+        value = self._pop(name, list, "a list of strings")
         if value is None:
             return frozenset()
         if not all(isinstance(entry, str) for entry in value):
@@ -122,7 +122,7 @@ class Arguments:
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A string or a list of strings, in order; empty if it is not there."""
-        value = self._take(name, (str, list), "a string or a list of strings")
+        value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
         if not all(isinstance(entry, str) for entry in found):
             raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
@@ -130,14 +130,14 @@ class Arguments:
 
     def whole(self, name: str) -> int | None:
         """A whole number, or None if it is not there."""
-        value = self._take(name, int, "a whole number")
+        value = self._pop(name, int, "a whole number")
         if isinstance(value, bool):
             raise InvalidParams(f"{self._command}: {name!r} is a whole number, not {value!r}")
         return value
 
     def mapping(self, name: str) -> Mapping[str, object] | None:
         """An object, or None if it is not there."""
-        return self._take(name, dict, "an object")
+        return self._pop(name, dict, "an object")
 
     def finish(self) -> None:
         """Called when every known argument has been taken.
@@ -153,7 +153,7 @@ class Arguments:
         hint = f"; did you mean {near!r}?" if near else f". It takes: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
-    def _take(self, name: str, kind: type[T] | tuple[type[T], ...], what: str) -> T | None:
+    def _pop(self, name: str, kind: type[T] | tuple[type[T], ...], what: str) -> T | None:
         self._taken.add(name)
         value = self._values.get(name)
         if value is None:

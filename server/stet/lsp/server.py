@@ -13,41 +13,48 @@ from stet import __version__
 from stet.lsp.connection import serving
 from stet.lsp.connection.wire import StetLanguageServer
 from stet.lsp.crashes.handler import CrashReports
-from stet.lsp.handlers.deciding import telling_what_is_kept
-from stet.lsp.handlers.named_notes import importing_named
+from stet.lsp.handlers.note_import import with_import
+from stet.lsp.handlers.persistence_note import with_persistence_note
 from stet.lsp.late import late_modules
 from stet.lsp.operations import Operations
 from stet.lsp.routing import Router
 
 if TYPE_CHECKING:
     from stet.lsp.handlers import (
-        activity,
-        chat,
+        chat_commands,
         code_actions,
-        dead_links,
-        instructions,
-        ledger,
-        lenses,
-        lifecycle,
+        code_lens,
+        comment_command,
+        context_command,
+        dead_link_command,
+        diff_document_command,
+        editor_activity,
         navigate,
-        presets,
-        review,
-        review_document,
-        searching,
-        turns,
-        undo,
+        request_log_command,
+        review_commands,
+        search_commands,
+        server_lifecycle,
+        turn_commands,
+        undo_commands,
     )
     from stet.lsp.state import ServerState
 else:
     # None of them is needed before `initialize` is answered; see `stet.lsp.late`.
-    activity, chat, code_actions, lenses, lifecycle, turns = late_modules(
-        "stet.lsp.handlers", "activity", "chat", "code_actions", "lenses", "lifecycle", "turns"
+    chat_commands, code_actions, code_lens, editor_activity = late_modules(
+        "stet.lsp.handlers", "chat_commands", "code_actions", "code_lens", "editor_activity"
     )
-    instructions, navigate, review, review_document, undo = late_modules(
-        "stet.lsp.handlers", "instructions", "navigate", "review", "review_document", "undo"
+    navigate, server_lifecycle, turn_commands, undo_commands = late_modules(
+        "stet.lsp.handlers", "navigate", "server_lifecycle", "turn_commands", "undo_commands"
     )
-    dead_links, ledger, presets, searching = late_modules(
-        "stet.lsp.handlers", "dead_links", "ledger", "presets", "searching"
+    comment_command, diff_document_command, review_commands = late_modules(
+        "stet.lsp.handlers", "comment_command", "diff_document_command", "review_commands"
+    )
+    context_command, dead_link_command, request_log_command, search_commands = late_modules(
+        "stet.lsp.handlers",
+        "context_command",
+        "dead_link_command",
+        "request_log_command",
+        "search_commands",
     )
 
 CODE_ACTIONS = lsp.CodeActionOptions(
@@ -67,33 +74,35 @@ def build_server(
     """A server with everything bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
-    state = _state_of(server, operations or Operations(), log_level_given=log_level_given)
-    server.documents = _FirstDocuments(state)
+    state = _create_state_getter(
+        server, operations or Operations(), log_level_given=log_level_given
+    )
+    server.documents = _EarlyDocuments(state)
     route = Router(server, state, lambda made: made.startup.readiness.line_up())
 
     # `initialize` itself is the framework's. Text synchronisation proper (open, change, close)
     # and what editors tell of the disk go past this table, for speed.
-    route.mutates(lsp.INITIALIZED, lifecycle.initialized)
-    route.mutates(lsp.SHUTDOWN, lifecycle.shutdown)
-    route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, lifecycle.did_save, lsp.SaveOptions())
-    route.mutates(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, lifecycle.did_change_configuration)
-    route.mutates(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, lifecycle.did_change_folders)
-    route.mutates(lsp.WORKSPACE_DID_RENAME_FILES, lifecycle.did_rename_files, ALL_FILES)
-    route.mutates(lsp.WORKSPACE_DID_DELETE_FILES, lifecycle.did_delete_files, ALL_FILES)
-    route.mutates("$/stet/didFocus", activity.did_focus)
-    route.mutates("textDocument/didFocus", activity.did_focus)
-    route.mutates("$/stet/didChangeSelection", activity.did_change_selection)
+    route.mutates(lsp.INITIALIZED, server_lifecycle.initialized)
+    route.mutates(lsp.SHUTDOWN, server_lifecycle.shutdown)
+    route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, server_lifecycle.did_save, lsp.SaveOptions())
+    route.mutates(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, server_lifecycle.did_change_configuration)
+    route.mutates(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, server_lifecycle.did_change_folders)
+    route.mutates(lsp.WORKSPACE_DID_RENAME_FILES, server_lifecycle.did_rename_files, ALL_FILES)
+    route.mutates(lsp.WORKSPACE_DID_DELETE_FILES, server_lifecycle.did_delete_files, ALL_FILES)
+    route.mutates("$/stet/didFocus", editor_activity.did_focus)
+    route.mutates("textDocument/didFocus", editor_activity.did_focus)
+    route.mutates("$/stet/didChangeSelection", editor_activity.did_change_selection)
 
     # Answered from state, within milliseconds.
-    route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, lenses.code_lenses, LENSES)
-    route.reads(lsp.TEXT_DOCUMENT_HOVER, activity.hover)
-    route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, activity.document_highlight)
+    route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, code_lens.code_lenses, LENSES)
+    route.reads(lsp.TEXT_DOCUMENT_HOVER, editor_activity.hover)
+    route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, editor_activity.document_highlight)
 
     # From state too, but where a line may hold an instruction, whose comment has to be found.
     route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
 
     # Searched for in a worker; only questions, as names are the language's own server's matter.
-    route.reads_later(lsp.WORKSPACE_SYMBOL, searching.workspace_symbols)
+    route.reads_later(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
 
     _commands(route)
     return server
@@ -104,40 +113,42 @@ def _commands(route: "Router[ServerState]") -> None:
 
     Until the server is ready they wait, but for those that need nothing of what earlier runs kept.
     """
-    route.answers_later("stet.ask", turns.ask, at_once=True)
-    route.command("stet.turn", turns.turn)
-    route.command("stet.cancel", turns.cancel)
-    route.command("stet.steer", turns.steer)
-    route.command("stet.answer", turns.answer)
-    route.answers_later("stet.openChat", chat.open_chat)
-    route.answers_later("stet.newChat", chat.new_chat)
-    route.answers_later("stet.send", chat.send)
-    run_comment = partial(instructions.carry_out, name="stet.runComment")
+    route.answers_later("stet.ask", turn_commands.ask, at_once=True)
+    route.command("stet.turn", turn_commands.turn)
+    route.command("stet.cancel", turn_commands.cancel)
+    route.command("stet.steer", turn_commands.steer)
+    route.command("stet.answer", turn_commands.answer)
+    route.answers_later("stet.openChat", chat_commands.open_chat)
+    route.answers_later("stet.newChat", chat_commands.new_chat)
+    route.answers_later("stet.send", chat_commands.send)
+    run_comment = partial(comment_command.run_comment, name="stet.runComment")
     route.answers_later("stet.runComment", run_comment)
-    route.answers_later("stet.carryOut", instructions.carry_out)
-    route.answers_later("stet.showContext", turns.show_context, at_once=True)
-    route.answers_later("stet.requestLog", partial(ledger.ledger, name="stet.requestLog"))
-    route.answers_later("stet.ledger", ledger.ledger)
-    route.answers_later("stet.search", searching.search, stops=True)
-    route.command("stet.reindex", searching.reindex)
-    route.command("stet.context", telling_what_is_kept(presets.context))
-    route.command("stet.status", turns.status, at_once=True)
-    route.answers_later("stet.proposals", importing_named(review.proposals))
-    accept = telling_what_is_kept(review.accept, writes_later=True)
-    route.answers_later("stet.accept", importing_named(accept))
-    route.answers_later("stet.reject", importing_named(telling_what_is_kept(review.reject)))
-    route.answers_later("stet.preview", importing_named(review.preview))
-    route.command("stet.undo", telling_what_is_kept(undo.undo, writes_later=True))
-    route.command("stet.restore", telling_what_is_kept(undo.restore))
-    route.command("stet.resolve", telling_what_is_kept(undo.resolve, writes_later=True))
+    route.answers_later("stet.carryOut", comment_command.run_comment)
+    route.answers_later("stet.showContext", turn_commands.show_context, at_once=True)
+    route.answers_later(
+        "stet.requestLog", partial(request_log_command.show_request_log, name="stet.requestLog")
+    )
+    route.answers_later("stet.ledger", request_log_command.show_request_log)
+    route.answers_later("stet.search", search_commands.search, stops=True)
+    route.command("stet.reindex", search_commands.reindex)
+    route.command("stet.context", with_persistence_note(context_command.context))
+    route.command("stet.status", turn_commands.status, at_once=True)
+    route.answers_later("stet.proposals", with_import(review_commands.proposals))
+    accept = with_persistence_note(review_commands.accept, writes_later=True)
+    route.answers_later("stet.accept", with_import(accept))
+    route.answers_later("stet.reject", with_import(with_persistence_note(review_commands.reject)))
+    route.answers_later("stet.preview", with_import(review_commands.preview))
+    route.command("stet.undo", with_persistence_note(undo_commands.undo, writes_later=True))
+    route.command("stet.restore", with_persistence_note(undo_commands.restore))
+    route.command("stet.resolve", with_persistence_note(undo_commands.resolve, writes_later=True))
     route.command("stet.next", navigate.next_hunk)
     route.command("stet.previous", navigate.previous_hunk)
-    route.answers_later("stet.review", importing_named(review_document.review))
-    route.command("stet.focus", activity.focus, at_once=True)
-    route.command("stet.deadLinks", dead_links.dead_links)
+    route.answers_later("stet.review", with_import(diff_document_command.open_diff_document))
+    route.command("stet.focus", editor_activity.focus, at_once=True)
+    route.command("stet.deadLinks", dead_link_command.dead_links)
 
 
-def _state_of(
+def _create_state_getter(
     server: StetLanguageServer, operations: Operations, *, log_level_given: bool
 ) -> "Callable[[], ServerState]":
     """What gives the server's state, made when the first message needs it."""
@@ -148,7 +159,7 @@ def _state_of(
         from stet.system.os_system import OsSystem
 
         made = ServerState(server, OsSystem(), log_level_given, operations)
-        lifecycle.begin(made, server.initialize_params)
+        server_lifecycle.begin(made, server.initialize_params)
         server.documents = made.documents
         server.closing = made.close
         return made
@@ -156,7 +167,7 @@ def _state_of(
     return state
 
 
-class _FirstDocuments:
+class _EarlyDocuments:
     """Takes the first text that comes, if that is before anything else has made the state."""
 
     def __init__(self, state: "Callable[[], ServerState]") -> None:

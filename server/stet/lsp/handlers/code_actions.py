@@ -49,43 +49,49 @@ def code_actions(
     uri, workspace = params.text_document.uri, state.workspace
     buffer = workspace.buffer(uri)
     if buffer is None:
-        found = [] if params.context.trigger_kind is _AUTOMATIC else _in_chat(state, uri)
-        return [action for action in found if _wanted(action, params.context.only)]
+        comment_lines = (
+            [] if params.context.trigger_kind is _AUTOMATIC else _chat_actions(state, uri)
+        )
+        return [action for action in comment_lines if _is_requested(action, params.context.only)]
     place = from_lsp.range_(params.range, buffer.lines, workspace.encoding)
     workspace.activity.touched(uri, place, ActivitySource.REQUEST)
     automatic = params.context.trigger_kind is _AUTOMATIC
     waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]
-    actions = _on_questions(state, uri, place, automatic=automatic)
+    actions = _question_actions(state, uri, place, automatic=automatic)
     if here:
         actions += actions_on(
             here, waiting, state.ledger, state.publisher.diagnostic, state.server.editor
         )
     others: _Actions = []
     if not automatic:
-        others = [] if here else _elsewhere(state)
-        others += _dead_links(state, workspace.language(uri), uri)
-        others += _prompts(state, workspace.language(uri), uri, _places(state, params, place))
-    if (seen := find_candidates(buffer.lines, place)) and (document := workspace.document(uri)):
-        return _with_instructions(state, document, seen, params, (actions, others))
-    return [one for one in (*actions, *others) if _wanted(one, params.context.only)]
+        others = [] if here else _workspace_actions(state)
+        others += _dead_link_actions(state, workspace.language(uri), uri)
+        others += _prompt_actions(
+            state, workspace.language(uri), uri, _question_ranges(state, params, place)
+        )
+    if (candidates := find_candidates(buffer.lines, place)) and (
+        document := workspace.document(uri)
+    ):
+        return _with_comment_actions(state, document, candidates, params, (actions, others))
+    return [one for one in (*actions, *others) if _is_requested(one, params.context.only)]
 
 
-async def _with_instructions(
+async def _with_comment_actions(
     state: ServerState,
     document: TextDocument,
-    seen: CommentCandidates,
+    candidates: CommentCandidates,
     params: lsp.CodeActionParams,
     around: tuple[_Actions, _Actions],
 ) -> _Actions:
     """The same actions with those for instructions between them."""
     known = await state.instructions.lines(document)
-    found = comment_actions(params.text_document.uri, seen, known)
+    found = comment_actions(params.text_document.uri, candidates, known)
     first, last = around
-    return [one for one in (*first, *found, *last) if _wanted(one, params.context.only)]
+    return [one for one in (*first, *found, *last) if _is_requested(one, params.context.only)]
 
 
-def _places(
+def _question_ranges(
     state: ServerState, params: lsp.CodeActionParams, place: Range
 ) -> tuple[lsp.Range, lsp.Range | None]:
     """What a question is about, and what one that rewrites is about; None where nothing is selected."""
@@ -97,26 +103,26 @@ def _places(
     return params.range, rewritten
 
 
-def _wanted(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | None) -> bool:
+def _is_requested(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | None) -> bool:
     """Kinds are filtered by prefix: `refactor` asks for `refactor.rewrite.stet` too."""
     kind = str(getattr(action.kind, "value", action.kind))
-    asked = [str(getattr(entry, "value", entry)) for entry in only or [""]]
-    return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in asked)
+    prefixes = [str(getattr(entry, "value", entry)) for entry in only or [""]]
+    return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in prefixes)
 
 
-def _in_chat(state: ServerState, uri: str) -> list[lsp.CodeAction]:
+def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
     """What can be done in a chat's document: answer, send, begin another."""
     if state.chats.chat_of(uri) is None:
         return []
     top = Range(Position(0, 0), Position(0, 0))
     return [
-        *_on_questions(state, uri, top, automatic=False),
+        *_question_actions(state, uri, top, automatic=False),
         command_action("Send what I have written", "stet.send", {"uri": uri}, SOURCE),
         command_action("Begin a new chat", "stet.newChat", {}, SOURCE),
     ]
 
 
-def _on_questions(
+def _question_actions(
     state: ServerState, uri: str, place: Range, *, automatic: bool
 ) -> list[lsp.CodeAction]:
     """The answers to turns that wait: where they were asked from, and anywhere for who asks for it."""
@@ -141,7 +147,7 @@ def _on_questions(
     return actions
 
 
-def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
+def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
     waiting = sum(len(state.ledger.live(uri)) for uri in state.ledger.live_uris())
     if not waiting:
         return []
@@ -151,7 +157,7 @@ def _elsewhere(state: ServerState) -> list[lsp.CodeAction]:
     ]
 
 
-def _dead_links(state: ServerState, language: str, uri: str) -> list[lsp.CodeAction]:
+def _dead_link_actions(state: ServerState, language: str, uri: str) -> list[lsp.CodeAction]:
     """In notes: look for dead links in all of the workspace, or take away what is shown."""
     actions = []
     if language.lower() == "markdown" or uri.lower().endswith(MARKDOWN):
@@ -161,7 +167,7 @@ def _dead_links(state: ServerState, language: str, uri: str) -> list[lsp.CodeAct
     return actions
 
 
-def _prompts(
+def _prompt_actions(
     state: ServerState, language: str, uri: str, at: tuple[lsp.Range, lsp.Range | None]
 ) -> list[lsp.CodeAction]:
     """The questions that are always offered, and the user's own for this language.
@@ -172,7 +178,7 @@ def _prompts(
         uri: Of the document.
         at: As `_places` gives it; without a place what rewrites is not offered.
     """
-    asked, rewritten = at
+    question, rewritten = at
     return [
         command_action(
             prompt.title,
@@ -181,17 +187,17 @@ def _prompts(
                 "prompt": prompt.prompt,
                 "mode": prompt.mode,
                 "uri": uri,
-                "range": _wire(stretch),
+                "range": _range_to_json(stretch),
             },
             prompt.kind,
         )
         for prompt in (*PROMPTS, *state.workspace.settings.prompts)
-        if (stretch := rewritten if prompt.mode == "rewrite" else asked) is not None
+        if (stretch := rewritten if prompt.mode == "rewrite" else question) is not None
         and (not prompt.languages or language in prompt.languages)
     ]
 
 
-def _wire(stretch: lsp.Range) -> dict[str, object]:
+def _range_to_json(stretch: lsp.Range) -> dict[str, object]:
     return {
         name: {"line": place.line, "character": place.character}
         for name, place in (("start", stretch.start), ("end", stretch.end))

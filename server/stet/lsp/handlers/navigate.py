@@ -3,7 +3,7 @@
 from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.lsp.presentation.serialize import hunk_to_json
 from stet.lsp.state import ServerState
@@ -13,17 +13,19 @@ from stet.text.position import Position
 from stet.workspace.uris import canonical
 
 
-def next_hunk(state: ServerState, given: tuple[object, ...]) -> dict[str, object] | None:
+def next_hunk(state: ServerState, values: tuple[object, ...]) -> dict[str, object] | None:
     """Show the next hunk behind the cursor, in this file and then in the others."""
-    return _step(state, Arguments("stet.next", given), forward=True)
+    return _navigate(state, CommandArguments("stet.next", values), forward=True)
 
 
-def previous_hunk(state: ServerState, given: tuple[object, ...]) -> dict[str, object] | None:
+def previous_hunk(state: ServerState, values: tuple[object, ...]) -> dict[str, object] | None:
     """Show the hunk before the cursor, in this file and then in the others."""
-    return _step(state, Arguments("stet.previous", given), forward=False)
+    return _navigate(state, CommandArguments("stet.previous", values), forward=False)
 
 
-def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[str, object] | None:
+def _navigate(
+    state: ServerState, arguments: CommandArguments, *, forward: bool
+) -> dict[str, object] | None:
     named = resolve_uri(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
@@ -35,7 +37,7 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
     if not hunks:
         return None
-    found = _following(hunks, uri, at) if forward else _preceding(hunks, uri, at)
+    found = _next_after(hunks, uri, at) if forward else _last_before(hunks, uri, at)
     buffer = state.workspace.buffer(found.uri)
     lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
     place = to_lsp.range_(found.shown_at, lines, state.workspace.encoding)
@@ -46,14 +48,14 @@ def _step(state: ServerState, arguments: Arguments, *, forward: bool) -> dict[st
     return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
 
 
-def _following(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+def _next_after(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
     later = [hunk for hunk in here if hunk.shown_at.start.line > at.line]
     others = [hunk for hunk in hunks if uri and hunk.uri > uri and hunk not in here]
     return (later or others or hunks)[0]
 
 
-def _preceding(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+def _last_before(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
     earlier = [hunk for hunk in here if hunk.shown_at.start.line < at.line]
     others = [hunk for hunk in hunks if uri and hunk.uri < uri and hunk not in here]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stet.context.context_builder import EditorLocation
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.text.document import TextDocument
@@ -16,7 +16,7 @@ from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 
 
-def resolve_uri(arguments: Arguments, workspace: Workspace) -> str | None:
+def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None:
     """The document named by `uri` or `file`, or None if neither is given.
 
     Raises:
@@ -34,7 +34,7 @@ def resolve_uri(arguments: Arguments, workspace: Workspace) -> str | None:
 
 
 def resolve_location(
-    arguments: Arguments, workspace: Workspace, pages: DiffDocuments | None = None
+    arguments: CommandArguments, workspace: Workspace, pages: DiffDocuments | None = None
 ) -> EditorLocation:
     """Where a question is asked from; without a place, the active file and its selection.
 
@@ -92,7 +92,7 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
         raise InvalidParams(str(refused)) from refused
 
 
-def _review_page(arguments: Arguments, pages: DiffDocuments) -> TextDocument | None:
+def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
     """The open review page that is named; None if none is."""
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is None and file is not None and Path(file).is_absolute():

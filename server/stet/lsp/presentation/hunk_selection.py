@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.review.errors import UnknownHunk
@@ -27,7 +27,7 @@ class HunkSelection:
 
 
 def select_hunks(
-    arguments: Arguments,
+    arguments: CommandArguments,
     ledger: ReviewLedger,
     workspace: Workspace,
     states: frozenset[HunkState] = OPEN,

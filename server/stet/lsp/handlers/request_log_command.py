@@ -1,15 +1,15 @@
 """`stet.requestLog`, also `stet.ledger`: what was sent to whom, as a document to read."""
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import RequestFailed
 from stet.lsp.state import ServerState
 
 
-async def ledger(
-    state: ServerState, given: tuple[object, ...], *, name: str = "stet.ledger"
+async def show_request_log(
+    state: ServerState, values: tuple[object, ...], *, name: str = "stet.ledger"
 ) -> dict[str, object]:
     """Write the document and show it; what earlier runs have stored is read in a worker."""
-    Arguments(name, given).finish()
+    CommandArguments(name, values).finish()
     try:
         return {"uri": await state.sent.open()}
     except OSError as error:

@@ -20,17 +20,21 @@ def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.Code
     return [
         lsp.CodeLens(place, lsp.Command(title, command, arguments=[named]))
         for hunk, place in ((hunk, state.publisher.hunk_range(hunk)) for hunk in hunks)
-        for title, command, named in _choices(hunk)
+        for title, command, named in _lens_commands(hunk)
     ]
 
 
-def _choices(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
+def _lens_commands(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
     named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
     if hunk.state is HunkState.CONFLICT:
         return [
-            (f"Conflict: {label(hunk)} | Keep mine", "stet.resolve", _resolving(hunk, "mine")),
-            ("Take theirs", "stet.resolve", _resolving(hunk, "theirs")),
-            ("Do it again", "stet.resolve", _resolving(hunk, "retry")),
+            (
+                f"Conflict: {label(hunk)} | Keep mine",
+                "stet.resolve",
+                _resolve_arguments(hunk, "mine"),
+            ),
+            ("Take theirs", "stet.resolve", _resolve_arguments(hunk, "theirs")),
+            ("Do it again", "stet.resolve", _resolve_arguments(hunk, "retry")),
         ]
     accepting = named | {"protected": True} if hunk.protected else named
     return [
@@ -39,5 +43,5 @@ def _choices(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
     ]
 
 
-def _resolving(hunk: Hunk, how: str) -> dict[str, object]:
+def _resolve_arguments(hunk: Hunk, how: str) -> dict[str, object]:
     return {"hunk": hunk.id, "how": how} | ({"protected": True} if hunk.protected else {})

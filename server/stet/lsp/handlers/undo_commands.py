@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.context.context_builder import EditorLocation
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.errors import RequestFailed
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, select_hunks
@@ -20,7 +20,7 @@ _ACCEPTED = frozenset({HunkState.ACCEPTED})
 _GONE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
 
 
-class Way(StrEnum):
+class ConflictResolution(StrEnum):
     """A way out of a conflict."""
 
     MINE = "mine"
@@ -33,11 +33,11 @@ class Way(StrEnum):
     """The agent does it again, for the text as it is."""
 
 
-def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Take accepted hunks back, those that wait for the editor at once; the edit is sent behind this
     answer.
     """
-    arguments = Arguments("stet.undo", given, main="hunk")
+    arguments = CommandArguments("stet.undo", values, main="hunk")
     held = state.delivery.holds
     named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
     arguments.finish()
@@ -46,7 +46,7 @@ def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         if held(hunk.id):
             state.delivery.withdraw(hunk.id)
             return ""
-        return _not_undoable(state, hunk)
+        return _refusal_reason(state, hunk)
 
     decided = decide_hunks(named, decision, what="undone")
     state.server.tasks.start(
@@ -55,9 +55,9 @@ def undo(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json
 
 
-def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Let rejected, undone or superseded hunks wait again."""
-    arguments = Arguments("stet.restore", given, main="hunk")
+    arguments = CommandArguments("stet.restore", values, main="hunk")
     named = select_hunks(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
     arguments.finish()
 
@@ -74,36 +74,40 @@ def restore(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json
 
 
-def resolve(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Lead a hunk out of its conflict."""
-    arguments = Arguments("stet.resolve", given, main="hunk")
+    arguments = CommandArguments("stet.resolve", values, main="hunk")
     hunk = find_hunk(state.ledger, arguments.required("hunk"))
     _ = arguments.required("how")
-    how = arguments.one_of("how", Way, Way.MINE)
+    how = arguments.one_of("how", ConflictResolution, ConflictResolution.MINE)
     protected = arguments.flag("protected")
     arguments.finish()
     if hunk.state is not HunkState.CONFLICT:
         raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
-    if hunk.protected and how in {Way.THEIRS, Way.MARKERS} and not protected:
+    if (
+        hunk.protected
+        and how in {ConflictResolution.THEIRS, ConflictResolution.MARKERS}
+        and not protected
+    ):
         raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
     match how:
-        case Way.MINE:
-            with _told():
+        case ConflictResolution.MINE:
+            with _report_refusals():
                 state.ledger.take_mine(hunk.id)
-        case Way.THEIRS:
-            with _told():
+        case ConflictResolution.THEIRS:
+            with _report_refusals():
                 _ = state.ledger.take_theirs(hunk.id)
             work = accept_in_order(state.ledger, state.delivery, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
-        case Way.MARKERS:
+        case ConflictResolution.MARKERS:
             state.inline.markers(hunk.id)
-        case Way.RETRY:
-            return {"hunks": [hunk.id], "turn": _turn_that_retries(state, hunk)}
+        case ConflictResolution.RETRY:
+            return {"hunks": [hunk.id], "turn": _retry_turn(state, hunk)}
     return {"hunks": [hunk.id]}
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _report_refusals() -> Iterator[None]:
     """What the ledger refuses within is told to the user.
 
     Raises:
@@ -115,7 +119,7 @@ def _told() -> Iterator[None]:
         raise RequestFailed(str(error)) from error
 
 
-def _not_undoable(state: ServerState, hunk: Hunk) -> str:
+def _refusal_reason(state: ServerState, hunk: Hunk) -> str:
     """Why a hunk can't be taken back, as far as that can be told at once; or nothing."""
     if hunk.state is not HunkState.ACCEPTED:
         return f"it is {hunk.state}"
@@ -124,25 +128,25 @@ def _not_undoable(state: ServerState, hunk: Hunk) -> str:
     return "" if state.ledger.can_undo(hunk.id) else str(UndoConflict(hunk.id))
 
 
-def _turn_that_retries(state: ServerState, hunk: Hunk) -> str:
+def _retry_turn(state: ServerState, hunk: Hunk) -> str:
     """The id of the turn that does a hunk again: the one that is at it, or about to be, or a new one."""
     for turn in state.agent.turns():
         ask = turn.ask
-        is_of_retry = not ask.is_users and ask.prompt.startswith(_opening(hunk))
+        is_of_retry = not ask.is_users and ask.prompt.startswith(_prompt_start(hunk))
         if is_of_retry and turn.state not in FINAL_STATES:
             return turn.id
-    return state.agent.ask(_again(state, hunk)).id
+    return state.agent.ask(_retry_ask(state, hunk)).id
 
 
-def _opening(hunk: Hunk) -> str:
+def _prompt_start(hunk: Hunk) -> str:
     return f"Your proposal {hunk.id} for "
 
 
-def _again(state: ServerState, hunk: Hunk) -> Ask:
+def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
     """What the agent is asked to do for a conflict."""
     name = state.workspace.snapshot().name_of(hunk.uri)
     prompt = (
-        f"{_opening(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
+        f"{_prompt_start(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
         "applies: I have changed these lines since you made it.\n\n"
         f"It was made for\n{_fenced(hunk.base)}\nand proposed\n{_fenced(hunk.proposed)}\n"
         f"The lines are now\n{_fenced(hunk.old)}\n"

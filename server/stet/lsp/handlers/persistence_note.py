@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 Handler = Callable[["ServerState", tuple[object, ...]], object]
 
 
-def telling_what_is_kept(handler: Handler, *, writes_later: bool = False) -> Handler:
+def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Handler:
     """Add `notPersisted`, the reason, to the answer of `handler` where a kill would lose the decision.
 
     Args:
@@ -18,8 +18,8 @@ def telling_what_is_kept(handler: Handler, *, writes_later: bool = False) -> Han
             disk takes anything.
     """
 
-    def handle(state: "ServerState", given: tuple[object, ...]) -> object:
-        answer = handler(state, given)
+    def handle(state: "ServerState", values: tuple[object, ...]) -> object:
+        answer = handler(state, values)
         if writes_later:
             state.store.probe()
         reason = state.store.not_persisted

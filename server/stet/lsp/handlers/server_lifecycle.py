@@ -26,9 +26,9 @@ def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
     """Settings changed; null, or an object without anything, means that they are to be asked for."""
     settings = params.settings
-    given = settings if isinstance(settings, Mapping) else None
+    editor_settings = settings if isinstance(settings, Mapping) else None
     begins = not state.startup.ready
-    change = state.startup.configuration_changed(given, begins=begins)
+    change = state.startup.configuration_changed(editor_settings, begins=begins)
     state.server.tasks.start(change, "settings")
 
 

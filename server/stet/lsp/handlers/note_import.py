@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 Handler = Callable[["ServerState", tuple[object, ...]], object]
 
 
-def importing_named(handler: Handler) -> Handler:
+def with_import(handler: Handler) -> Handler:
     """Import the blocks of the note that a command names by `uri` or `file` before calling `handler`.
 
     The command is then answered after the import; a command that needs no import is answered at once.
     """
 
-    def handle(state: "ServerState", given: tuple[object, ...]) -> object:
-        uri = _named(state, given)
+    def handle(state: "ServerState", values: tuple[object, ...]) -> object:
+        uri = _named_uri(state, values)
         if uri is None or not state.imports.needs_import(uri):
-            return handler(state, given)
-        return _import_first(state, uri, lambda: handler(state, given))
+            return handler(state, values)
+        return _import_first(state, uri, lambda: handler(state, values))
 
     return handle
 
@@ -31,13 +31,13 @@ async def _import_first(state: "ServerState", uri: str, call: Callable[[], objec
     return call()
 
 
-def _named(state: "ServerState", given: tuple[object, ...]) -> str | None:
+def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
     """Return the URI that the command names; None if it names none or the handler will refuse it."""
     # Imported here: the routing table needs this module before `initialize` is answered.
-    from stet.lsp.arguments import Arguments
+    from stet.lsp.arguments import CommandArguments
     from stet.lsp.presentation.command_location import resolve_uri
 
     try:
-        return resolve_uri(Arguments("", given, main="hunk"), state.workspace)
+        return resolve_uri(CommandArguments("", values, main="hunk"), state.workspace)
     except InvalidParams:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.presentation.command_location import open_document, resolve_location
 from stet.lsp.presentation.hunk_text import hover_text
@@ -34,16 +34,16 @@ def did_focus(state: ServerState, params: object) -> None:
 def did_change_selection(state: ServerState, params: object) -> None:
     """`$/stet/didChangeSelection`: these are the selections, the main one first."""
     uri = _uri(params)
-    world = _world_of(state, uri) if uri else state.workspace
+    world = _workspace_of(state, uri) if uri else state.workspace
     buffer = world.buffer(uri) if uri else None
     if uri is None or buffer is None or not isinstance(params, Mapping):
         return
     lines, encoding = buffer.lines, world.encoding
-    given = params.get("selections")
-    if not isinstance(given, list) or not given:
+    selections = params.get("selections")
+    if not isinstance(selections, list) or not selections:
         raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
     places = []
-    for entry in given:
+    for entry in selections:
         anchor, active = (_position(entry, name) for name in ("anchor", "active"))
         places.append(
             (
@@ -62,7 +62,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
     """The diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
-    place = _touched(state, uri, params.position, ActivitySource.HOVER)
+    place = _record_position(state, uri, params.position, ActivitySource.HOVER)
     if place is None or not state.ledger.is_tracked(uri):
         return None
     here = Range(place, place)
@@ -80,12 +80,12 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
 
 def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
     """Nothing to highlight; only where the cursor is."""
-    _touched(state, params.text_document.uri, params.position, ActivitySource.REQUEST)
+    _record_position(state, params.text_document.uri, params.position, ActivitySource.REQUEST)
 
 
-def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, object]:
     """`stet.focus`: for editors whose only feed is a key binding."""
-    arguments = Arguments("stet.focus", given)
+    arguments = CommandArguments("stet.focus", arguments_sent)
     place = resolve_location(arguments, state.workspace)
     arguments.finish()
     if place.uri is None:
@@ -99,10 +99,10 @@ def focus(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return {"uri": place.uri}
 
 
-def _touched(
+def _record_position(
     state: ServerState, uri: str, place: lsp.Position, source: ActivitySource
 ) -> Position | None:
-    world = _world_of(state, uri)
+    world = _workspace_of(state, uri)
     buffer = world.buffer(uri)
     if buffer is None:
         return None
@@ -111,7 +111,7 @@ def _touched(
     return at
 
 
-def _world_of(state: ServerState, uri: str) -> Workspace:
+def _workspace_of(state: ServerState, uri: str) -> Workspace:
     """Where a document is followed: among the user's, or among Stet's own."""
     is_own = state.workspace.buffer(uri) is None and state.own.buffer(uri) is not None
     return state.own.world if is_own else state.workspace

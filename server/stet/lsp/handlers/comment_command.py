@@ -3,15 +3,15 @@
 import asyncio
 from collections.abc import Awaitable, Sequence
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.presentation.command_location import resolve_uri, stored_document
 from stet.lsp.state import ServerState
 from stet.text.document import TextDocument
 
 
-def carry_out(
-    state: ServerState, given: tuple[object, ...], *, name: str = "stet.carryOut"
+def run_comment(
+    state: ServerState, values: tuple[object, ...], *, name: str = "stet.carryOut"
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
     """Carry out the comment on a line, by default where the cursor is; the turn runs behind this.
 
@@ -19,10 +19,10 @@ def carry_out(
 
     Args:
         state: The server's.
-        given: The arguments as the editor sent them.
+        values: The arguments as the editor sent them.
         name: The name by which the command was called, for its errors.
     """
-    arguments = Arguments(name, given)
+    arguments = CommandArguments(name, values)
     uri, line = resolve_uri(arguments, state.workspace), arguments.number("line")
     chat = arguments.text("chat")
     arguments.finish()
@@ -38,19 +38,19 @@ def carry_out(
         line = selection.cursor.line + 1
     document, buffer = state.workspace.document(uri), state.workspace.buffer(uri)
     if document is None or buffer is None:
-        return _from_disk(state, uri, line, chat)
+        return _start_from_disk(state, uri, line, chat)
     # Its lines are split already, and there may be very many.
-    return _begun(state, document, buffer.lines, line, chat)
+    return _start_turn(state, document, buffer.lines, line, chat)
 
 
-async def _from_disk(
+async def _start_from_disk(
     state: ServerState, uri: str, line: int, chat: str | None
 ) -> dict[str, object]:
     document = await asyncio.to_thread(stored_document, uri, state.workspace.snapshot())
-    return _begun(state, document, document.lines, line, chat)
+    return _start_turn(state, document, document.lines, line, chat)
 
 
-def _begun(
+def _start_turn(
     state: ServerState, document: TextDocument, lines: Sequence[str], line: int, chat: str | None
 ) -> dict[str, object]:
     if line > len(lines):

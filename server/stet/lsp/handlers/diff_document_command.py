@@ -1,6 +1,6 @@
 """`stet.review`: what waits as a unified diff that the user may edit; acted on when it is saved."""
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import RequestFailed
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.lsp.presentation.hunk_selection import find_hunk
@@ -8,9 +8,9 @@ from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 
 
-def review(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Open the page of all that waits, or of one turn, file, group or hunk."""
-    arguments = Arguments("stet.review", given)
+    arguments = CommandArguments("stet.review", values)
     turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
     uri = resolve_uri(arguments, state.workspace)
     arguments.finish()

@@ -1,6 +1,6 @@
 """`stet.deadLinks`: links that lead to no file, as diagnostics."""
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.lsp.presentation.dead_link_marks import DeadLinkScope
@@ -8,9 +8,9 @@ from stet.lsp.state import ServerState
 from stet.workspace.paths import PathRefused
 
 
-def dead_links(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Look for them in a file, below a folder or everywhere, or take what is shown away."""
-    arguments = Arguments("stet.deadLinks", given, main="file")
+    arguments = CommandArguments("stet.deadLinks", values, main="file")
     uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
     clears = arguments.flag("clear")
     arguments.finish()

@@ -9,7 +9,7 @@ from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.agent.turn_errors import TurnFailed
 from stet.llm.tokens import estimate_tokens
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chats import DEFAULT_CHAT
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_location
@@ -23,31 +23,31 @@ _NOT_STARTED = "Stet could not start; its log says why"
 
 
 def ask(
-    state: ServerState, given: tuple[object, ...]
+    state: ServerState, values: tuple[object, ...]
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
     """Take a question; the turn runs behind this answer.
 
     A turn waits by itself until the server is ready; only a preset has to be known before.
     """
-    arguments = Arguments("stet.ask", given, main="prompt")
-    question, preset = _ask(arguments, state)
+    arguments = CommandArguments("stet.ask", values, main="prompt")
+    question, preset = _parse_ask(arguments, state)
     arguments.finish()
     place = state.startup.readiness.line_up() if preset is not None else None
     if place is None:
-        return {"turn": state.agent.ask(_with_files(state, question, preset)).id}
-    return _asked(state, question, preset, place)
+        return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
+    return _start_turn(state, question, preset, place)
 
 
-async def _asked(
+async def _start_turn(
     state: ServerState, question: Ask, preset: str | None, place: PlaceInLine
 ) -> dict[str, object]:
     await place.wait()
-    return {"turn": state.agent.ask(_with_files(state, question, preset)).id}
+    return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
 
 
-def turn(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def turn(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """How a turn stands."""
-    arguments = Arguments("stet.turn", given, main="turn")
+    arguments = CommandArguments("stet.turn", values, main="turn")
     turn_id = arguments.required("turn")
     arguments.finish()
     try:
@@ -56,9 +56,9 @@ def turn(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise InvalidParams(str(error)) from error
 
 
-def cancel(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def cancel(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Stop a turn, or every one."""
-    arguments = Arguments("stet.cancel", given, main="turn")
+    arguments = CommandArguments("stet.cancel", values, main="turn")
     turn_id = arguments.text("turn")
     arguments.finish()
     try:
@@ -67,9 +67,9 @@ def cancel(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise InvalidParams(str(error)) from error
 
 
-def steer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Say something to a turn that runs; the model sees it at its next step."""
-    arguments = Arguments("stet.steer", given, main="prompt")
+    arguments = CommandArguments("stet.steer", values, main="prompt")
     turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
     arguments.finish()
     try:
@@ -80,58 +80,58 @@ def steer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         raise RequestFailed(str(error)) from error
 
 
-def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Answer what a turn asks; without an answer, the question is put again, with how to answer it."""
-    arguments = Arguments("stet.answer", given, main="text")
+    arguments = CommandArguments("stet.answer", values, main="text")
     question, text = arguments.text("question"), arguments.text("text")
     choice = arguments.text("choice")
     arguments.finish()
     if text is not None and choice is not None:
         raise InvalidParams("stet.answer takes 'text' or 'choice', not both")
-    said = choice if choice is not None else text
+    reply = choice if choice is not None else text
     questions = state.agent.questions
     try:
-        if said is None:
+        if reply is None:
             turn_id, _ = questions.waiting(question)
             state.view.remind(state.agent.turn(turn_id))
             return {"turn": turn_id}
-        return {"turn": questions.reply(said, question, is_choice=choice is not None)}
+        return {"turn": questions.reply(reply, question, is_choice=choice is not None)}
     except UnknownQuestion as error:
         raise InvalidParams(str(error)) from error
     except NoPendingQuestion as error:
         raise RequestFailed(str(error)) from error
 
 
-def show_context(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Exactly what a question would send; nothing is sent. The disk is read in a worker.
 
     With `show` it is opened as a document, for editors that show no answers of commands.
     """
-    arguments = Arguments("stet.showContext", given, main="prompt")
+    arguments = CommandArguments("stet.showContext", values, main="prompt")
     is_shown = arguments.flag("show")
-    question, preset = _ask(arguments, state)
+    question, preset = _parse_ask(arguments, state)
     arguments.finish()
-    answer = _context(state, question, preset, state.startup.readiness.line_up())
-    return _shown(state, answer, question.prompt) if is_shown else answer
+    answer = _build_context(state, question, preset, state.startup.readiness.line_up())
+    return _show_answer(state, answer, question.prompt) if is_shown else answer
 
 
-async def _shown(
+async def _show_answer(
     state: ServerState, answer: Awaitable[dict[str, object]], prompt: str
 ) -> dict[str, object]:
     """The answer, and the URI of the document that the editor is asked to show it in."""
-    found = await answer
+    context = await answer
     try:
-        return {**found, "uri": await state.context_page.open(prompt, found)}
+        return {**context, "uri": await state.context_page.open(prompt, context)}
     except OSError as error:
         raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 
 
-async def _context(
+async def _build_context(
     state: ServerState, question: Ask, preset: str | None, place: PlaceInLine | None
 ) -> dict[str, object]:
     if place is not None:
         await place.wait()
-    question = _with_files(state, question, preset)
+    question = _with_attachments(state, question, preset)
     answerer = state.startup.loaded
     if answerer is None:
         raise RequestFailed(_NOT_STARTED)
@@ -146,9 +146,9 @@ async def _context(
     return {"sections": sections, "tokens": sum(int(str(part["tokens"])) for part in sections)}
 
 
-def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Whether everything is ready, which model is in use, and what waits for the user."""
-    Arguments("stet.status", given).finish()
+    CommandArguments("stet.status", values).finish()
     choice = state.startup.choice
     hunks = state.ledger.hunks()
     return {
@@ -166,7 +166,7 @@ def status(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     }
 
 
-def _with_files(state: ServerState, question: Ask, preset: str | None) -> Ask:
+def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> Ask:
     """A question with what comes with it: a preset's files, or what is attached."""
     if preset is None:
         return dataclasses.replace(question, attachments=state.workspace.attachments)
@@ -178,10 +178,10 @@ def _with_files(state: ServerState, question: Ask, preset: str | None) -> Ask:
         raise InvalidParams(str(error)) from error
 
 
-def _ask(arguments: Arguments, state: ServerState) -> tuple[Ask, str | None]:
+def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, str | None]:
     """A question as it is now, and the name of the preset that is to come with it."""
     prompt = arguments.required("prompt")
-    projects = {one.prompt for one in state.workspace.settings.prompts if one.project}
+    projects = {file.prompt for file in state.workspace.settings.prompts if file.project}
     question = Ask(
         prompt=prompt,
         mode=arguments.one_of("mode", Mode, Mode.AGENT),

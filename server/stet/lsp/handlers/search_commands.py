@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from lsprotocol import types as lsp
 
 from stet.index.search_query import SearchQuery
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.search_hits import (
     LocatedPassage,
@@ -32,9 +32,9 @@ MIN_SYMBOL_QUERY = 2
 """Characters behind the mark: fewer are a word that is still being typed."""
 
 
-def search(state: ServerState, given: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
+def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
     """The passages that fit best, the best first."""
-    arguments = Arguments("stet.search", given, main="query")
+    arguments = CommandArguments("stet.search", values, main="query")
     text, folder = arguments.required("query"), arguments.text("folder") or ""
     limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
     arguments.finish()
@@ -43,7 +43,7 @@ def search(state: ServerState, given: tuple[object, ...]) -> Awaitable[list[dict
             f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
         )
     snapshot = state.workspace.snapshot()
-    return _shapes(state, snapshot, SearchQuery(text, folder=folder, limit=limit))
+    return _search_to_json(state, snapshot, SearchQuery(text, folder=folder, limit=limit))
 
 
 async def workspace_symbols(
@@ -55,13 +55,13 @@ async def workspace_symbols(
         state.symbols.stop()
         return []
     snapshot = state.workspace.snapshot()
-    work = _places(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
+    work = _locate_results(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
     return [to_symbol(place) for place in await state.symbols.run(work, [])]
 
 
-def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Make the search index anew, or (`rebuild` false) only bring it up to the files."""
-    arguments = Arguments("stet.reindex", given)
+    arguments = CommandArguments("stet.reindex", values)
     rebuild = arguments.flag("rebuild", default=True)
     arguments.finish()
     snapshot = state.workspace.snapshot()
@@ -70,13 +70,13 @@ def reindex(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return {"progressToken": state.index_view.reindex(snapshot, rebuild=rebuild)}
 
 
-async def _shapes(
+async def _search_to_json(
     state: ServerState, snapshot: Snapshot, query: SearchQuery
 ) -> list[dict[str, object]]:
-    return [passage_to_json(place) for place in await _places(state, snapshot, query)]
+    return [passage_to_json(place) for place in await _locate_results(state, snapshot, query)]
 
 
-async def _places(
+async def _locate_results(
     state: ServerState, snapshot: Snapshot, query: SearchQuery
 ) -> list[LocatedPassage]:
     """What is found, in the editor's text.
@@ -85,15 +85,15 @@ async def _places(
         InvalidParams: If the folder is none of the workspace's.
     """
     try:
-        if query.folder and not await asyncio.to_thread(_is_there, snapshot, query.folder):
+        if query.folder and not await asyncio.to_thread(_folder_exists, snapshot, query.folder):
             raise InvalidParams(f"There is no folder {query.folder!r} in the workspace.")
-        found = await state.index.search(snapshot, query)
+        results = await state.index.search(snapshot, query)
     except PathRefused as refused:
         raise InvalidParams(str(refused)) from refused
-    state.index_view.answered(found.n_files_so_far)
-    places = locate_passages(found.passages, snapshot, state.workspace.encoding)
+    state.index_view.answered(results.n_files_so_far)
+    places = locate_passages(results.passages, snapshot, state.workspace.encoding)
     return await run_in_slices(places, state.system)
 
 
-def _is_there(snapshot: Snapshot, folder: str) -> bool:
+def _folder_exists(snapshot: Snapshot, folder: str) -> bool:
     return snapshot.exists(snapshot.locate(folder).uri)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Ask, Mode
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chats import NothingToSend
 from stet.lsp.chat.page import Page
 from stet.lsp.errors import InvalidParams, RequestFailed
@@ -17,28 +17,28 @@ from stet.lsp.presentation.command_location import resolve_location
 from stet.lsp.state import ServerState
 
 
-def open_chat(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Show a conversation, by default the latest."""
-    arguments = Arguments("stet.openChat", given, main="chat")
+    arguments = CommandArguments("stet.openChat", values, main="chat")
     chat = arguments.text("chat")
     arguments.finish()
-    with _telling():
-        return _shown(state.chats.open(chat))
+    with _report_errors():
+        return _opened_answer(state.chats.open(chat))
 
 
-def new_chat(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Begin a conversation."""
-    Arguments("stet.newChat", given).finish()
-    with _telling():
-        return _shown(state.chats.new())
+    CommandArguments("stet.newChat", values).finish()
+    with _report_errors():
+        return _opened_answer(state.chats.new())
 
 
-def send(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Send what the user has written in a chat's document."""
-    arguments = Arguments("stet.send", given, main="chat")
+    arguments = CommandArguments("stet.send", values, main="chat")
     chat, uri = arguments.text("chat"), arguments.text("uri")
     mode = arguments.one_of("mode", Mode, Mode.AGENT)
-    place = resolve_location(Arguments("stet.send", ()), state.workspace)
+    place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
     arguments.finish()
     if uri is not None and chat is None and (chat := state.chats.chat_of(uri)) is None:
         raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")
@@ -46,23 +46,23 @@ def send(state: ServerState, given: tuple[object, ...]) -> Awaitable[dict[str, o
     def ask(prompt: str, chat: str) -> Ask:
         return Ask(prompt=prompt, mode=mode, place=place, chat=chat)
 
-    with _telling():
-        return _sent(state.chats.send(chat or state.chats.current, ask))
+    with _report_errors():
+        return _sent_answer(state.chats.send(chat or state.chats.current, ask))
 
 
-async def _shown(opening: Awaitable[Page]) -> dict[str, object]:
-    with _telling():
+async def _opened_answer(opening: Awaitable[Page]) -> dict[str, object]:
+    with _report_errors():
         page = await opening
     return {"uri": page.uri, "chat": page.chat}
 
 
-async def _sent(sending: Awaitable[str]) -> dict[str, object]:
-    with _telling():
+async def _sent_answer(sending: Awaitable[str]) -> dict[str, object]:
+    with _report_errors():
         return {"turn": await sending}
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
+def _report_errors() -> Iterator[None]:
     """Tell the editor why something can't be done.
 
     Raises:

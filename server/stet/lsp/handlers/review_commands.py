@@ -1,6 +1,6 @@
 """Commands about hunks: `stet.proposals`, `stet.accept`, `stet.reject`."""
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_uri
@@ -11,42 +11,46 @@ from stet.review.errors import ReviewError
 from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
 
 
-def proposals(state: ServerState, given: tuple[object, ...]) -> list[dict[str, object]]:
+def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
     """Hunks of every state, in order of file and place, filtered as asked."""
-    arguments = Arguments("stet.proposals", given)
+    arguments = CommandArguments("stet.proposals", values)
     uri = resolve_uri(arguments, state.workspace)
     turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
-    wanted = arguments.text("state")
+    states = arguments.text("state")
     text = (arguments.text("text") or "").casefold()
     arguments.finish()
-    if wanted is not None and wanted not in list(HunkState):
+    if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
-        raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {wanted!r}")
+        raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
     state.disk.asked()
     return [
         hunk_to_json(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
-        if wanted in {None, hunk.state}
+        if states in {None, hunk.state}
         and group in {None, hunk.group}
         and text in f"{hunk.summary}\n{hunk.old}\n{hunk.new}".casefold()
     ]
 
 
-def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
-    arguments = Arguments("stet.accept", given, main="hunk")
-    held = state.delivery.holds
-    named = select_hunks(arguments, state.ledger, state.workspace, also=held)
+    arguments = CommandArguments("stet.accept", values, main="hunk")
+    is_protected = state.delivery.holds
+    named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
     # Many named at once are never a yes to one that needs its own.
     protected = arguments.flag("protected") and named.is_single
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
-        if hunk.state is HunkState.SENT and held(hunk.id) and (protected or not hunk.protected):
+        if (
+            hunk.state is HunkState.SENT
+            and is_protected(hunk.id)
+            and (protected or not hunk.protected)
+        ):
             return ""  # a second yes is to what the hunk says by now
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
-        return _not_acceptable(hunk, protected=protected)
+        return _refusal_reason(hunk, protected=protected)
 
     decided = decide_hunks(named, decision, what="accepted")
     state.server.tasks.start(
@@ -55,9 +59,9 @@ def accept(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json
 
 
-def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Let the text stand."""
-    arguments = Arguments("stet.reject", given, main="hunk")
+    arguments = CommandArguments("stet.reject", values, main="hunk")
     held = state.delivery.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=held)
     reason = arguments.text("reason") or ""
@@ -78,9 +82,9 @@ def reject(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         return decide_hunks(named, decision, what="rejected").to_json
 
 
-def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Have the editor show hunks as one edit that the user picks from, where it can."""
-    arguments = Arguments("stet.preview", given, main="hunk")
+    arguments = CommandArguments("stet.preview", values, main="hunk")
     named = select_hunks(arguments, state.ledger, state.workspace)
     arguments.finish()
     if not state.server.editor.previews_edits:
@@ -89,7 +93,7 @@ def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     def decision(hunk: Hunk) -> str:
         if hunk.kind in WHOLE_FILE:
             return "files that come, move or go are accepted by themselves"
-        return _not_acceptable(hunk, protected=False)
+        return _refusal_reason(hunk, protected=False)
 
     decided = decide_hunks(named, decision, what="previewed")
     if decided.hunks:
@@ -98,7 +102,7 @@ def preview(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     return decided.to_json
 
 
-def _not_acceptable(hunk: Hunk, *, protected: bool) -> str:
+def _refusal_reason(hunk: Hunk, *, protected: bool) -> str:
     """Why a hunk can't be accepted now, or nothing."""
     if hunk.state is HunkState.CONFLICT:
         return f"{hunk.reason}; `stet.resolve` has the ways out"

@@ -2,7 +2,7 @@
 
 from typing import Any, get_args
 
-from stet.lsp.arguments import Arguments
+from stet.lsp.arguments import CommandArguments
 from stet.lsp.errors import InvalidParams, RequestFailed
 from stet.lsp.preset_values import MAX_DEPTH, Preset, Wish
 from stet.lsp.presets import CantChange, UnknownPreset
@@ -12,10 +12,10 @@ from stet.settings.values import Scope
 _NOT_STARTED = "Stet could not start; its log says why"
 
 
-def context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Change what is attached to questions, or its presets; tells how both are then."""
-    arguments = Arguments("stet.context", given, main="add")
-    wish = Wish(
+    arguments = CommandArguments("stet.context", values, main="add")
+    change = Wish(
         clear=arguments.flag("clear"),
         load=arguments.text("load"),
         remove=arguments.texts("remove"),
@@ -26,22 +26,23 @@ def context(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         delete=arguments.text("delete"),
     )
     arguments.finish()
-    if wish != Wish() and not state.startup.ready:  # what earlier runs have kept comes first
+    if change != Wish() and not state.startup.ready:  # what earlier runs have kept comes first
         raise RequestFailed(_NOT_STARTED)
     try:
-        state.presets.change(wish)
+        state.presets.change(change)
     except (UnknownPreset, CantChange) as error:
         raise InvalidParams(f"stet.context: {error}") from error
     return {
-        **_shape(state.presets.attached()),
+        **_preset_to_json(state.presets.attached()),
         "problems": list(state.presets.problems()),
         "presets": [
-            {"name": one.name, **_shape(one), "from": one.origin} for one in state.presets.all()
+            {"name": key.name, **_preset_to_json(key), "from": key.origin}
+            for key in state.presets.all()
         ],
     }
 
 
-def _scope(arguments: Arguments) -> Any:  # one of the literals
+def _scope(arguments: CommandArguments) -> Any:  # one of the literals
     value = arguments.text("scope")
     known = get_args(Scope)
     if value is not None and value not in known:
@@ -49,17 +50,17 @@ def _scope(arguments: Arguments) -> Any:  # one of the literals
     return value
 
 
-def _depth(arguments: Arguments) -> int | None:
+def _depth(arguments: CommandArguments) -> int | None:
     value = arguments.whole("linkDepth")
     if value is not None and not 0 <= value <= MAX_DEPTH:
         raise InvalidParams(f"stet.context: 'linkDepth' is from 0 to {MAX_DEPTH}, not {value!r}")
     return value
 
 
-def _shape(found: Preset) -> dict[str, object]:
+def _preset_to_json(preset: Preset) -> dict[str, object]:
     return {
-        "files": list(found.files),
-        "folders": list(found.folders),
-        "scope": found.scope,
-        "linkDepth": found.link_depth,
+        "files": list(preset.files),
+        "folders": list(preset.folders),
+        "scope": preset.scope,
+        "linkDepth": preset.link_depth,
     }
