@@ -221,8 +221,8 @@ def markdown_acts(put: Put) -> None:
     put("stet.lsp.presentation.hunk_text", "_MARKS", _NEVER)
     put("stet.lsp.presentation.hunk_text", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
-        put("stet.lsp.chat.layout", name, _NEVER)
-    put("stet.lsp.client", "disable_links", lambda text: text)
+        put("stet.lsp.chat.chat_layout", name, _NEVER)
+    put("stet.lsp.editor_client", "disable_links", lambda text: text)
 
 
 @weakness

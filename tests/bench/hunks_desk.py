@@ -43,7 +43,7 @@ class Desk:
         """Say hello, and wait until the server is ready."""
         self.ask("initialize", INITIALIZE)
         self._notify("initialized", {})
-        _ = await self.state.startup.answerer()
+        _ = await self.state.startup.wait_pipeline()
         self.lasting = asyncio.all_tasks()
 
     async def end(self) -> None:

@@ -8,8 +8,8 @@ import zlib
 from typing import Any
 
 from stet.lsp.connection.serving import serve
-from stet.lsp.documents import Documents
 from stet.lsp.server import build_server
+from stet.lsp.text_sync import TextSync
 
 
 def main() -> int:
@@ -18,7 +18,7 @@ def main() -> int:
 
     def crc(params: Any) -> int:
         documents = server.documents
-        assert isinstance(documents, Documents)
+        assert isinstance(documents, TextSync)
         buffer = documents.workspace.buffer(params["uri"])
         assert buffer is not None
         return zlib.crc32(buffer.text.encode())

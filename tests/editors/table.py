@@ -35,7 +35,7 @@ def table(editors: Sequence[dict[str, Any]]) -> str:
     """The Markdown table: a row for each thing that can be shown, a column for each editor.
 
     Args:
-        editors: The contents of the files that `Shown` keeps.
+        editors: The contents of the files that `MessageShown` keeps.
     """
     lines = [["shown", *(editor["title"] for editor in editors)]]
     lines.append(["---"] * len(lines[0]))

@@ -24,7 +24,7 @@ def _past_the_line() -> None:
 
 def _no_answer() -> None:
     """A request that is refused is not answered."""
-    from stet.lsp.connection.wire import StetProtocol
+    from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol._refuse
     changed: Any = StetProtocol
@@ -54,18 +54,18 @@ def _unasked() -> None:
 
 def _fault() -> None:
     """A bug in what is done in the background."""
-    from stet.lsp.presets import Presets
+    from stet.lsp.preset_controller import PresetController
 
-    def wrong(self: Presets, uri: str) -> None:
+    def wrong(self: PresetController, uri: str) -> None:
         raise KeyError(uri)
 
-    changed: Any = Presets
+    changed: Any = PresetController
     changed.deleted = wrong
 
 
 def _noisy() -> None:
     """Something is printed between the messages."""
-    from stet.lsp.connection.wire import StetProtocol
+    from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol._write
     changed: Any = StetProtocol
@@ -80,7 +80,7 @@ def _noisy() -> None:
 
 def _forgetful() -> None:
     """What comes is kept for ever."""
-    from stet.lsp.connection.wire import StetProtocol
+    from stet.lsp.connection.protocol import StetProtocol
 
     right = StetProtocol.receive
     changed: Any = StetProtocol

@@ -2,54 +2,54 @@
 
 from typing import NamedTuple
 
-from stet.lsp.chat import sections
-from stet.lsp.chat.page import Page, Reading
-from stet.lsp.chat.sections import Part, Sections
+from stet.lsp.chat import chat_sections
+from stet.lsp.chat.chat_document import ChatDocument, ChatReading
+from stet.lsp.chat.chat_sections import ChatPart, ChatSections
 from stet.text.lines import split_lines
 
 
-class ChatPart(NamedTuple):
+class ChatTextPart(NamedTuple):
     """What stands under one heading; `turn` is empty for the user's words."""
 
     turn: str
     text: str
 
 
-def parts(text: str) -> list[ChatPart]:
+def parts(text: str) -> list[ChatTextPart]:
     """All that stands under headings, in order."""
-    document = Sections.of(text)
+    document = ChatSections.of(text)
     return [_part(document, part) for part in document.parts()]
 
 
-def draft(text: str) -> ChatPart | None:
+def draft(text: str) -> ChatTextPart | None:
     """What the user is writing."""
-    document = Sections.of(text)
+    document = ChatSections.of(text)
     part = document.draft()
     return _part(document, part) if part else None
 
 
 def written(text: str, turn: str) -> str:
     """All that stands under the headings of a turn."""
-    return Sections.of(text).written(turn)
+    return ChatSections.of(text).written(turn)
 
 
 def has_ended(said: str) -> bool:
     """Whether what stands of a turn has its last line."""
-    return sections.has_ended(split_lines(said))
+    return chat_sections.has_ended(split_lines(said))
 
 
-def adopt(page: Page, text: str) -> None:
+def adopt(page: ChatDocument, text: str) -> None:
     """The document of a page has this text now."""
-    page.adopt(Reading.of(Sections.of(text)))
+    page.adopt(ChatReading.of(ChatSections.of(text)))
 
 
-def write_all(page: Page, text: str) -> str:
+def write_all(page: ChatDocument, text: str) -> str:
     """`text`, with all that is to be written into it by now."""
-    while step := page.step(Sections.of(text)):
+    while step := page.next_insertion(ChatSections.of(text)):
         text = step.insertion.apply(text)
         step.done()
     return text
 
 
-def _part(document: Sections, part: Part) -> ChatPart:
-    return ChatPart(part.turn, document.text_of(part))
+def _part(document: ChatSections, part: ChatPart) -> ChatTextPart:
+    return ChatTextPart(part.turn, document.text_of(part))

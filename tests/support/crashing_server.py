@@ -13,7 +13,7 @@ import threading
 
 from stet.cli import serve
 from stet.lsp import server
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.routing import Router
 
 

@@ -15,13 +15,13 @@ from lsprotocol import types as lsp
 from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome, Client
 from stet.lsp.disk_watch import DiskWatch
-from stet.lsp.documents import Documents
+from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.lsp.renames import Renames
+from stet.lsp.rename_tracker import RenameTracker
+from stet.lsp.text_sync import TextSync
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
@@ -111,7 +111,7 @@ class World:
         self.workspace = Workspace(self.system)
         self.workspace.add_root("file:///ws")
         self.ledger = ReviewLedger()
-        self.renames = Renames(
+        self.renames = RenameTracker(
             self.workspace, self.ledger, self.system, lambda work, _: work.close()
         )
         own = GeneratedDocuments(self.system, lambda: self.workspace.encoding)
@@ -124,7 +124,7 @@ class World:
         imports = BlockImport(
             self.workspace, self.ledger, self.client, lambda work, _: work.close()
         )
-        self.documents = Documents(
+        self.documents = TextSync(
             self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed, blocks=imports
         )
         self.delivery = EditApplier(

@@ -18,7 +18,7 @@ from stet.cli.serve import start_logging
 from stet.llm import openai_model, sse
 from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
-from stet.lsp.chat import writer
+from stet.lsp.chat import chat_writer
 from stet.lsp.connection.serving import serve
 from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
@@ -156,7 +156,7 @@ def main() -> int:
     """Serve on standard input and output."""
     if "--hurried" in sys.argv:
         arrival.CONFIRM_SECONDS, arrival.UNOPENED_SECONDS, arrival.OPENED_SECONDS = 1.0, 0.5, 0.5
-        writer.ARRIVAL_SECONDS = 0.5
+        chat_writer.CONFIRM_SECONDS = 0.5
     if "--impatient" in sys.argv:
         lately: Any = openai_model
         lately.Timeouts = partial(Timeouts, connect=2.0, first=1.5, idle=1.0, total=2.5)

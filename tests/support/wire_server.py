@@ -12,11 +12,11 @@ import zlib
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
-from stet.lsp.client import Client
+from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.connection.serving import serve
-from stet.lsp.connection.wire import StetLanguageServer
-from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
-from stet.lsp.logs.stderr import StderrHandler
+from stet.lsp.editor_client import Client
+from stet.lsp.logs.stderr_handler import StderrHandler
+from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.routing import Router
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
@@ -36,7 +36,7 @@ class Documents:
         """There is no disk."""
 
     def change(self, params: object) -> None:
-        modification = from_lsp.changed(params)
+        modification = from_lsp.change_modification(params)
         buffer = self.buffers.get(modification.uri)
         if buffer is None:
             raise InvalidParams(f"{modification.uri!r} is not open")
@@ -247,9 +247,9 @@ def build(world: World) -> StetLanguageServer:
     route.reads("test/crc", crc)
     route.reads("test/state", state)
     route.reads("test/broken", broken)
-    route.reads_later("test/wait", waiting)
-    route.answers_later("wire.wait", wait)
-    route.answers_later("wire.stop", wait, stops=True)
+    route.reads_async("test/wait", waiting)
+    route.command_async("wire.wait", wait)
+    route.command_async("wire.stop", wait, stops=True)
     route.mutates("$/test/note", noted)
     for name, handler in {
         "wire.refuse": refuse,

@@ -11,13 +11,13 @@ from typing import Any, Literal
 from stet.cli.place import FilePlace
 from stet.cli.save import save
 from stet.cli.terminal import Answers, CliError, Terminal, coloured, hunk_diff
-from stet.lsp.headless.client import (
+from stet.lsp.headless.headless_client import (
     CommandFailed,
     Event,
     HeadlessClient,
-    Progress,
+    MessageShown,
     ServerFailed,
-    Shown,
+    ServerProgress,
 )
 from stet.system.os_system import OsSystem
 from stet.text.lines import split_lines
@@ -269,9 +269,9 @@ class _Asking:
     def _event(self, event: Event) -> None:
         """What the server says while it works."""
         match event:
-            case Progress(stage="begin" | "report"):
+            case ServerProgress(stage="begin" | "report"):
                 self._progress(event.message or event.title)
-            case Shown(kind="error" | "warning"):
+            case MessageShown(kind="error" | "warning"):
                 self._messages.append(event.message)
 
     def _show_messages(self) -> None:

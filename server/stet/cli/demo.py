@@ -24,13 +24,13 @@ from stet.cli.save import save
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.errors import NoModel
 from stet.llm.model_selection import select_model
-from stet.lsp.headless.client import (
+from stet.lsp.headless.headless_client import (
     CommandFailed,
     EditApplied,
     Event,
     HeadlessClient,
-    Progress,
     ServerFailed,
+    ServerProgress,
 )
 from stet.settings.layers import read_layers
 from stet.system.os_system import OsSystem
@@ -229,7 +229,7 @@ class _Demo:
     def _event(self, event: Event) -> None:
         if isinstance(event, EditApplied):
             self._applied.append(event)
-        elif isinstance(event, Progress) and event.stage != "end":
+        elif isinstance(event, ServerProgress) and event.stage != "end":
             self._progress(event.message or event.title)
 
     @contextmanager

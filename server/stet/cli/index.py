@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from stet.cli.terminal import CliError, Terminal
-from stet.lsp.headless.client import CommandFailed, Event, HeadlessClient, ServerFailed, Shown
+from stet.lsp.headless.headless_client import (
+    CommandFailed,
+    Event,
+    HeadlessClient,
+    MessageShown,
+    ServerFailed,
+)
 from stet.system.os_system import OsSystem
 
 LOOK_SECONDS = 0.1
@@ -56,7 +62,7 @@ class IndexSession:
             self.terminal.say(warning, "yellow")
 
     def _event(self, event: Event) -> None:
-        if isinstance(event, Shown) and event.kind in ("error", "warning"):
+        if isinstance(event, MessageShown) and event.kind in ("error", "warning"):
             self.warnings.append(event.message)
 
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from stet.cli.terminal import CliError
-from stet.lsp.headless.documents import Unsaved
+from stet.lsp.headless.editor_documents import UnsavedChange
 from stet.system.pinned_path import PinnedPath, pin_path
 
 
-def save(change: Unsaved) -> None:
+def save(change: UnsavedChange) -> None:
     """Write what was accepted for one file, or delete it.
 
     Raises:

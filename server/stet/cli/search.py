@@ -12,7 +12,7 @@ from rich.text import Text
 
 from stet.cli.index import IndexSession
 from stet.cli.terminal import CliError, Terminal
-from stet.lsp.headless.client import CommandFailed, ServerFailed
+from stet.lsp.headless.headless_client import CommandFailed, ServerFailed
 from stet.text.escape import escape, escape_line
 
 INDENT = "    "

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 
 from stet.cli.write import write_line
-from stet.lsp.crashes.handler import CrashReports, catch_all
-from stet.lsp.logs.file import LazyLogFile
-from stet.lsp.logs.form import OursOrGrave, PrivateFormatter
-from stet.lsp.logs.stderr import StderrHandler
+from stet.lsp.crashes.crash_handler import CrashReporter, catch_all
+from stet.lsp.logs.log_file import LazyLogFile
+from stet.lsp.logs.log_format import LibraryLevelFilter, PrivateFormatter
+from stet.lsp.logs.stderr_handler import StderrHandler
 
 LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"
@@ -30,7 +30,7 @@ def run(arguments: Sequence[str]) -> int:
         write_line(sys.stderr, f"stet serve: {error}")
         write_line(sys.stderr, USAGE)
         return 2
-    reports = CrashReports()
+    reports = CrashReporter()
     start_logging(level, reports)
     catch_all()
     from stet.lsp.server import serve  # after the log is there to take its complaints
@@ -72,6 +72,6 @@ def start_logging(level: str, *others: logging.Handler) -> None:
     handlers = (StderrHandler(), LazyLogFile(), *others)
     for handler in handlers:
         handler.setFormatter(form)
-        handler.addFilter(OursOrGrave())
+        handler.addFilter(LibraryLevelFilter())
     logging.basicConfig(level=logging.WARNING, handlers=handlers)
     logging.getLogger("stet").setLevel(level.upper() or logging.WARNING)

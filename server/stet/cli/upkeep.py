@@ -10,9 +10,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from stet.cli.finding import Finding
-from stet.lsp.crashes.shelf import Shelf
-from stet.lsp.logs.file import log_file_path
-from stet.lsp.operations import trace_path
+from stet.lsp.crashes.report_directory import ReportDirectory
+from stet.lsp.logs.log_file import log_file_path
+from stet.lsp.observability import trace_path
 from stet.review.store.schema import (
     MIGRATIONS,
     DatabaseBusy,
@@ -64,7 +64,7 @@ def check_log() -> Iterator[Finding]:
     if trace_path().exists():
         fix = "Delete it when you no longer need it: it holds what you asked and what was read."
         yield Finding("note", "trace", str(trace_path()), fix)
-    reports = Shelf().reports()
+    reports = ReportDirectory().reports()
     if reports:
         found = f"{len(reports)} of failures inside Stet, the newest {reports[0]}"
         fix = "Attach it to an issue in Stet's tracker; delete it when you have."

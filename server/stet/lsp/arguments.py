@@ -6,7 +6,7 @@ Objects are merged from left to right; strings are joined by a space into the co
 from collections.abc import Mapping
 from typing import TypeVar
 
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.settings.tool_switches import name_problem, nearest_name
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.agent.turn import Ask
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.review.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
@@ -59,7 +59,7 @@ class BlockImport:
         self._told: set[tuple[str, str]] = set()
         ledger.subscribe(self._hunks_changed)
 
-    async def restored(self) -> None:
+    async def import_restored(self) -> None:
         """The hunks of earlier runs are back: look at what was opened meanwhile."""
         self._may_begin = True
         await self._import_due()
@@ -78,7 +78,8 @@ class BlockImport:
             lines: Its lines behind them.
         """
         is_due = canonical(uri) in self._watched or any(
-            SIGN in change.text or _is_sign(lines, change.range.start.line) for change in changes
+            SIGN in change.text or _may_begin_block(lines, change.range.start.line)
+            for change in changes
         )
         if is_due and self._is_note(uri):
             self._schedule_import(uri, tell=False)
@@ -117,8 +118,8 @@ class BlockImport:
         """Import the blocks of a closed note for which the agent has proposed a change."""
         if not self._may_begin or self._workspace.buffer(uri) is not None or not self._is_note(uri):
             return
-        key, live = canonical(uri), self._ledger.live(uri)
-        proposed = frozenset(hunk.id for hunk in live if hunk.author != AUTHOR)
+        key, hunks = canonical(uri), self._ledger.live(uri)
+        proposed = frozenset(hunk.id for hunk in hunks if hunk.author != AUTHOR)
         is_new = not proposed <= self._proposed.get(key, frozenset())
         self._proposed[key] = proposed
         if is_new:
@@ -165,7 +166,7 @@ class BlockImport:
             if self._ledger.is_tracked(uri):
                 self._ledger.on_disk(uri, draft.document.text)
             _ = self._ledger.import_blocks(draft, draft.document)
-            self._tell(draft)
+            self._report(draft)
 
     async def _import_open(self, uri: str, *, tell: bool) -> None:
         document = self._workspace.document(uri)
@@ -186,20 +187,20 @@ class BlockImport:
         if not self._ledger.import_blocks(draft, now):
             self._schedule_import(uri, tell=tell)
         elif tell:
-            self._tell(draft)
+            self._report(draft)
 
-    def _tell(self, draft: BlockDraft) -> None:
+    def _report(self, draft: BlockDraft) -> None:
         """Say once what can't be read."""
         document = draft.document
-        fresh = [bad for bad in draft.bad if self._is_news(document, bad)]
+        fresh = [bad for bad in draft.bad if self._is_unreported(document, bad)]
         if not fresh:
             return
         name = self._workspace.snapshot().name_of(document.uri)
-        said = "; ".join(f"line {bad.line + 1}: {bad.problem}" for bad in fresh[:_MOST_NAMED])
+        message = "; ".join(f"line {bad.line + 1}: {bad.problem}" for bad in fresh[:_MOST_NAMED])
         more = f"; and {len(fresh) - _MOST_NAMED} more" if len(fresh) > _MOST_NAMED else ""
         log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
         self._client.show_message(
-            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {said}{more}",
+            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {message}{more}",
             lsp.MessageType.Warning,
         )
 
@@ -216,7 +217,7 @@ class BlockImport:
             lsp.MessageType.Warning,
         )
 
-    def _is_news(self, document: TextDocument, bad: MalformedBlock) -> bool:
+    def _is_unreported(self, document: TextDocument, bad: MalformedBlock) -> bool:
         """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
         beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
         known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
@@ -234,7 +235,7 @@ def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
     return find_blocks_in(document, snapshot)
 
 
-def _is_sign(lines: Sequence[str], number: int) -> bool:
+def _may_begin_block(lines: Sequence[str], number: int) -> bool:
     """Whether a line may begin a block."""
     line = lines[number] if number < len(lines) else ""
     return len(line) <= _LONG_LINE and SIGN in line

@@ -68,9 +68,9 @@ class ClientCapabilities:
     overtakes: bool = False
 
 
-def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
+def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
     """Read the capabilities out of the `initialize` request."""
-    said = params.capabilities
+    capabilities = params.capabilities
     name = (params.client_info.name if params.client_info else "").lower()
     version = (params.client_info.version if params.client_info else None) or ""
     return ClientCapabilities(
@@ -78,30 +78,35 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
         version=version,
         # Kate takes them right behind a command; it says neither that nor its name. Another that does
         # not know them answers so.
-        apply_edit=_flag(said, "workspace.apply_edit") or (not name and _is_there(said)),
+        apply_edit=_flag(capabilities, "workspace.apply_edit")
+        or (not name and _has_editor(capabilities)),
         # Neovim takes them and never says so.
-        document_changes=_flag(said, "workspace.workspace_edit.document_changes")
+        document_changes=_flag(capabilities, "workspace.workspace_edit.document_changes")
         or name == "neovim",
-        resource_operations=_operations(said) if name not in _LEAVES_BUFFERS else frozenset(),
-        progress=_flag(said, "window.work_done_progress"),
+        resource_operations=_operations(capabilities)
+        if name not in _LEAVES_BUFFERS
+        else frozenset(),
+        progress=_flag(capabilities, "window.work_done_progress"),
         # Helix opened documents for servers long before it said so.
-        show_document=_flag(said, "window.show_document.support") or name == "helix",
-        configuration=_flag(said, "workspace.configuration"),
+        show_document=_flag(capabilities, "window.show_document.support") or name == "helix",
+        configuration=_flag(capabilities, "workspace.configuration"),
         configuration_dynamic=_flag(
-            said, "workspace.did_change_configuration.dynamic_registration"
+            capabilities, "workspace.did_change_configuration.dynamic_registration"
         ),
-        watches_files=_flag(said, "workspace.did_change_watched_files.dynamic_registration"),
-        workspace_folders=_flag(said, "workspace.workspace_folders"),
-        message_requests=_value(said, "window.show_message") is not None,
+        watches_files=_flag(
+            capabilities, "workspace.did_change_watched_files.dynamic_registration"
+        ),
+        workspace_folders=_flag(capabilities, "workspace.workspace_folders"),
+        message_requests=_value(capabilities, "window.show_message") is not None,
         llm_tag=lsp.CodeActionTag.LlmGenerated
-        in (_value(said, "text_document.code_action.tag_support.value_set") or ()),
+        in (_value(capabilities, "text_document.code_action.tag_support.value_set") or ()),
         hover_markdown=lsp.MarkupKind.Markdown
-        in (_value(said, "text_document.hover.content_format") or ()),
-        lens_refresh=_flag(said, "workspace.code_lens.refresh_support"),
+        in (_value(capabilities, "text_document.hover.content_format") or ()),
+        lens_refresh=_flag(capabilities, "workspace.code_lens.refresh_support"),
         # Others say that they know annotations, and apply the edit at once all the same.
-        previews_edits=_value(said, "workspace.workspace_edit.change_annotation_support")
+        previews_edits=_value(capabilities, "workspace.workspace_edit.change_annotation_support")
         is not None
-        and _flag(said, "workspace.workspace_edit.document_changes")
+        and _flag(capabilities, "workspace.workspace_edit.document_changes")
         and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
@@ -110,23 +115,23 @@ def resolve(params: lsp.InitializeParams) -> ClientCapabilities:
     )
 
 
-def _operations(said: lsp.ClientCapabilities) -> frozenset[str]:
-    kinds = _value(said, "workspace.workspace_edit.resource_operations") or ()
+def _operations(capabilities: lsp.ClientCapabilities) -> frozenset[str]:
+    kinds = _value(capabilities, "workspace.workspace_edit.resource_operations") or ()
     return frozenset(str(getattr(kind, "value", kind)) for kind in kinds)
 
 
-def _is_there(said: lsp.ClientCapabilities) -> bool:
+def _has_editor(capabilities: lsp.ClientCapabilities) -> bool:
     """Whether there is an editor at all: one that has documents and a window."""
-    return said.text_document is not None and said.window is not None
+    return capabilities.text_document is not None and capabilities.window is not None
 
 
-def _flag(said: lsp.ClientCapabilities, path: str) -> bool:
-    return _value(said, path) is True
+def _flag(capabilities: lsp.ClientCapabilities, path: str) -> bool:
+    return _value(capabilities, path) is True
 
 
-def _value(said: lsp.ClientCapabilities, path: str) -> Any:
+def _value(capabilities: lsp.ClientCapabilities, path: str) -> Any:
     """What stands at the dotted path; None where any part of it is missing."""
-    value: Any = said
+    value: Any = capabilities
     for name in path.split("."):
         value = getattr(value, name, None)
     return value

@@ -14,7 +14,7 @@ from lsprotocol import converters
 from pygls.exceptions import JsonRpcException
 from pygls.protocol import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 
 # What turning JSON into types, or back, can raise for odd input.
 MALFORMED = (

@@ -42,7 +42,7 @@ class DiskWatch:
         self._due: dict[str, None] = {}
         self._is_reading = False
 
-    def told(self, params: object) -> None:
+    def handle_watched_files(self, params: object) -> None:
         """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked: it may name every file of
         a workspace, nearly all of them without hunks.
         """
@@ -64,7 +64,7 @@ class DiskWatch:
                 self._due[known] = None
         self._read_soon()
 
-    def asked(self) -> None:
+    def check_unwatched(self) -> None:
         """The user asks for what is pending: look at its files, unless the editor watches them."""
         if not self._editor().watches_files:
             self._due.update(dict.fromkeys(self._ledger.closed_uris()))
@@ -87,7 +87,7 @@ class DiskWatch:
 
     async def _read(self, uris: Sequence[str]) -> None:
         snapshot = self._workspace.snapshot()
-        for uri, text in (await asyncio.to_thread(_texts, snapshot, uris)).items():
+        for uri, text in (await asyncio.to_thread(_read_texts, snapshot, uris)).items():
             if self._workspace.document(uri) is None and not self._is_moving(uri):
                 self._ledger.on_disk(uri, text)
 
@@ -99,7 +99,7 @@ class DiskWatch:
         )
 
 
-def _texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
+def _read_texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
     """The texts of files, empty where one is gone; none of those that may not be read."""
     texts = {}
     for uri in uris:

@@ -35,14 +35,14 @@ class EmbeddingPort:
         from stet.llm.embeddings import EmbeddingError, embed, embedding_target  # late: as above
         from stet.llm.model_endpoint import host_of
 
-        wanted = self._workspace.settings.privacy.redact_secrets
+        is_redacting = self._workspace.settings.privacy.redact_secrets
         kinds: Counter[str] = Counter()
-        if wanted:
+        if is_redacting:
             # Pieces of files: that one is of a private key can't be seen by its beginning.
-            found = await asyncio.to_thread(_redacted, self._workspace.redactor, texts)
-            texts = [one.text for one in found]
-            for one in found:
-                kinds.update(one.kinds)
+            vectors = await asyncio.to_thread(_redact_texts, self._workspace.redactor, texts)
+            texts = [one.text for one in vectors]
+            for text in vectors:
+                kinds.update(text.kinds)
         base_url, model = embedding_target(settings, self._system.environ())
         size = sum(map(len, texts))
         sending = RequestRecord(
@@ -54,7 +54,7 @@ class EmbeddingPort:
             characters=size,
             tokens=size // 4,
             kinds=tuple(sorted(kinds.items())),
-            is_open=not wanted,
+            is_open=not is_redacting,
         )
         self._workspace.request_log.add(sending)
         try:
@@ -63,5 +63,5 @@ class EmbeddingPort:
             raise VectorsUnavailable(str(fault)) from fault
 
 
-def _redacted(redactor: Redactor, texts: Sequence[str]) -> list[RedactedText]:
+def _redact_texts(redactor: Redactor, texts: Sequence[str]) -> list[RedactedText]:
     return [redactor.redact(text, wrapped=True) for text in texts]

@@ -6,27 +6,29 @@ from collections.abc import Mapping, Sequence
 
 from lsprotocol import types as lsp
 
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.text.encoding import Encoding, column_from_units
 from stet.text.position import Position, Range
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 
 
-def position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:
+def to_position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:
     """Where the editor's `place` is in a text with these `lines`."""
     if place.line >= len(lines):
         return Position(len(lines) - 1, len(lines[-1]))
     return Position(place.line, column_from_units(lines[place.line], place.character, encoding))
 
 
-def range_(stretch: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:
-    """Where the editor's `stretch` is in a text with these `lines`; a reversed one is turned."""
-    start = position(stretch.start, lines, encoding)
-    end = position(stretch.end, lines, encoding)
+def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:
+    """Where the editor's `wire_range` is in a text with these `lines`; a reversed one is turned."""
+    start = to_position(wire_range.start, lines, encoding)
+    end = to_position(wire_range.end, lines, encoding)
     return Range(min(start, end), max(start, end))
 
 
-def opened(params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> Modification:
+def open_modification(
+    params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None
+) -> Modification:
     """`textDocument/didOpen`; `lines` are those of the text, where they are known."""
     document = params.text_document
     return Modification(
@@ -39,17 +41,17 @@ def opened(params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None
     )
 
 
-def saved(params: lsp.DidSaveTextDocumentParams) -> Modification:
+def save_modification(params: lsp.DidSaveTextDocumentParams) -> Modification:
     """`textDocument/didSave`."""
     return Modification(ModificationKind.SAVED, params.text_document.uri, text=params.text)
 
 
-def closed(params: lsp.DidCloseTextDocumentParams) -> Modification:
+def close_modification(params: lsp.DidCloseTextDocumentParams) -> Modification:
     """`textDocument/didClose`."""
     return Modification(ModificationKind.CLOSED, params.text_document.uri)
 
 
-def changed(params: object) -> Modification:
+def change_modification(params: object) -> Modification:
     """`textDocument/didChange`, straight from JSON: this is what every keystroke costs.
 
     Raises:

@@ -39,7 +39,7 @@ class IndexFeed:
         if self._workspace.folders:
             await self._index.keep_up(self._workspace.snapshot())
 
-    def told(self, params: object) -> None:
+    def handle_watched_files(self, params: object) -> None:
         """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
         events = params.get("changes") if isinstance(params, dict) else None
         if isinstance(events, list):

@@ -4,7 +4,7 @@ import asyncio
 
 from stet.index.search.index_service import IndexService
 from stet.index.search.index_state import IndexState, Stage
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.progress import Progress
 from stet.workspace.snapshot import Snapshot
 
@@ -12,7 +12,7 @@ SHOWN_AFTER_SECONDS = 1.0
 """What takes less is not worth a progress that comes and goes."""
 TITLE = "Stet: indexing"
 
-_AT_WORK = frozenset({Stage.STARTING, Stage.BUILDING})
+_BUILDING = frozenset({Stage.STARTING, Stage.BUILDING})
 
 
 class IndexView:
@@ -27,7 +27,7 @@ class IndexView:
         self._reported: IndexState | None = None
         self._is_starting = False
         self._has_said_partial = False
-        index.listen(self._changed)
+        index.listen(self._state_changed)
 
     def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
         """Bring the index up to the files, or make it anew; the token of the progress that shows it."""
@@ -37,7 +37,7 @@ class IndexView:
         self._client.start(self._begin(snapshot, rebuild=rebuild), "reindexing")
         return self._progress.token
 
-    def shape(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """The part `index` of `stet.status`."""
         state = self._index.state
         return {
@@ -48,7 +48,7 @@ class IndexView:
             "message": state.message or None,
         }
 
-    def answered(self, n_files_so_far: int | None) -> None:
+    def note_partial_answer(self, n_files_so_far: int | None) -> None:
         """The user was given an answer from an index that is still being built: say so, once a build."""
         if n_files_so_far is not None and not self._has_said_partial:
             self._has_said_partial = True
@@ -65,13 +65,13 @@ class IndexView:
                 self._index.rebuild()
         finally:
             self._is_starting = False
-            self._changed(self._index.state)
+            self._state_changed(self._index.state)
 
-    def _changed(self, state: IndexState) -> None:
+    def _state_changed(self, state: IndexState) -> None:
         """The index stands otherwise."""
         if self._is_starting:
             return  # what it has been told to do comes only after this
-        if state.stage not in _AT_WORK:
+        if state.stage not in _BUILDING:
             self._has_said_partial = False
             self._end(state.message or f"{state.files:,} files")
         elif self._progress is not None:

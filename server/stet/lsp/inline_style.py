@@ -12,7 +12,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.agent.agent_events import AgentEvent, TurnEnded
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.edits.edit_errors import EditError
 from stet.review.errors import WrongHunkState
@@ -49,7 +49,7 @@ class InlineStyle:
         self._cleared: dict[str, str] = {}
         ledger.blocks.editor = self
 
-    def happened(self, event: AgentEvent) -> None:
+    def handle_event(self, event: AgentEvent) -> None:
         """A turn has gone on: at its end, what it proposed goes into the text if the user wants so."""
         if not isinstance(event, TurnEnded) or self._settings().edit.review_style != "inline":
             return
@@ -126,9 +126,9 @@ class InlineStyle:
 
     async def _mark(self, hunk_id: str) -> None:
         hunk = self._ledger.hunk(hunk_id)
-        await self._told(hunk.uri, self._showing({hunk_id}), f"Stet: {hunk.summary}")
+        await self._apply_for_user(hunk.uri, self._edit_showing({hunk_id}), f"Stet: {hunk.summary}")
 
-    def _showing(self, hunk_ids: Collection[str]) -> Callable[[TextDocument], TextEdit | None]:
+    def _edit_showing(self, hunk_ids: Collection[str]) -> Callable[[TextDocument], TextEdit | None]:
         def edit_of(document: TextDocument) -> TextEdit | None:
             edit = self._ledger.blocks.show(document, hunk_ids)
             if edit is None:
@@ -150,9 +150,9 @@ class InlineStyle:
                     self._ledger.reject(hunk_id, reason)  # its block has been taken out meanwhile
             return self._ledger.blocks.take_out(document, reasons, HunkState.REJECTED, reasons)
 
-        await self._told(uri, edit_of, "Stet: reject")
+        await self._apply_for_user(uri, edit_of, "Stet: reject")
 
-    async def _told(
+    async def _apply_for_user(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
     ) -> None:
         """Have an edit made that the user asked for; what is in the way they are told."""

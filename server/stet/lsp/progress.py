@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.connection.protocol import StetLanguageServer
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
-from stet.lsp.errors import RequestFailed
+from stet.lsp.lsp_errors import RequestFailed
 
 READY_SECONDS = 10.0
 """How long a command waits for what earlier runs have kept."""
@@ -24,18 +24,18 @@ class Readiness:
         """Wait as long as it takes."""
         await self._ready.wait()
 
-    def line_up(self) -> "PlaceInLine | None":
+    def enqueue(self) -> "QueuedCommand | None":
         """Give a command its place among those that wait; None if it needs none."""
         if self._ready.is_set() and not self._n_waiting:
             return None
         self._n_waiting += 1
-        return PlaceInLine(self._ready, self._leave)
+        return QueuedCommand(self._ready, self._leave)
 
     def _leave(self) -> None:
         self._n_waiting -= 1
 
 
-class PlaceInLine:
+class QueuedCommand:
     """What one command waits at."""
 
     def __init__(self, ready: asyncio.Event, leave: Callable[[], None]) -> None:

@@ -25,8 +25,8 @@ from typing import Any, Generic, TypeVar
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from stet.lsp.errors import InternalError
-from stet.lsp.readiness import PlaceInLine
+from stet.lsp.lsp_errors import InternalError
+from stet.lsp.readiness import QueuedCommand
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Later:
+class PendingReply:
     """The answer of a command that has to be waited for, once, at the boundary.
 
     Attributes:
@@ -53,7 +53,7 @@ class Later:
     stops: bool
 
     def __await__(self) -> Generator[Any, Any, object]:
-        return _within(self.name, self.work).__await__()
+        return _await_at_boundary(self.name, self.work).__await__()
 
     def close(self) -> None:
         """Nobody waits for it any more; work that was never begun is given up."""
@@ -67,7 +67,7 @@ class Router(Generic[State]):
         self,
         server: LanguageServer,
         state: Callable[[], State],
-        line_up: Callable[[State], PlaceInLine | None] = lambda _: None,
+        line_up: Callable[[State], QueuedCommand | None] = lambda _: None,
     ) -> None:
         """Bind nothing yet.
 
@@ -89,7 +89,7 @@ class Router(Generic[State]):
         """Register the handler of a notification; its errors are logged and end there."""
 
         def handle(ls: LanguageServer, params: Any) -> None:  # noqa: ARG001 - pygls passes itself by this name
-            perform(method, handler, self._state(), params)
+            notify_handler(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
 
@@ -102,7 +102,7 @@ class Router(Generic[State]):
         """Register the handler of a request; its errors become JSON-RPC errors."""
 
         def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return answer(method, handler, self._state(), params)
+            return call_handler(method, handler, self._state(), params)
 
         self._server.feature(method, options)(handle)
 
@@ -119,12 +119,12 @@ class Router(Generic[State]):
         """
 
         def handle(ls: LanguageServer, params: Any) -> Generator[Any, Any, object]:  # noqa: ARG001 - pygls passes itself by this name
-            begun = answer(method, handler, self._state(), params)
+            begun = call_handler(method, handler, self._state(), params)
             if not iscoroutine(begun):
                 return begun
-            later = Later(method, begun, stops=False)
+            later = PendingReply(method, begun, stops=False)
             try:
-                return (yield _waited_for, (later,), None)
+                return (yield _await_reply, (later,), None)
             finally:
                 later.close()  # a shutdown may have come before it was begun
 
@@ -146,11 +146,11 @@ class Router(Generic[State]):
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return self._called(name, handler, arguments, at_once=at_once)
+            return self._call_command(name, handler, arguments, at_once=at_once)
 
         self._server.command(name)(handle)
 
-    def reads_later(
+    def reads_async(
         self,
         method: str,
         handler: Callable[[State, Params], Awaitable[object]],
@@ -159,11 +159,11 @@ class Router(Generic[State]):
         """Register the handler of a request that is answered when what the handler gives is there."""
 
         async def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return await _within(method, handler(self._state(), params))
+            return await _await_at_boundary(method, handler(self._state(), params))
 
         self._server.feature(method, options)(handle)
 
-    def answers_later(
+    def command_async(
         self,
         name: str,
         handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object],
@@ -184,11 +184,11 @@ class Router(Generic[State]):
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return self._called(name, handler, arguments, stops=stops, at_once=at_once)
+            return self._call_command(name, handler, arguments, stops=stops, at_once=at_once)
 
         self._server.command(name)(handle)
 
-    def _called(
+    def _call_command(
         self,
         name: str,
         handler: Callable[[State, tuple[object, ...]], object],
@@ -200,13 +200,13 @@ class Router(Generic[State]):
         """What a command answers, or what is waited for until it does."""
         state = self._state()
         if not at_once and (place := self._line_up(state)) is not None:
-            work = _in_turn(place, lambda: answer(name, handler, state, arguments))
-            return Later(name, work, stops)
-        begun = answer(name, handler, state, arguments)
-        return Later(name, begun, stops) if iscoroutine(begun) else begun
+            work = _call_in_turn(place, lambda: call_handler(name, handler, state, arguments))
+            return PendingReply(name, work, stops)
+        begun = call_handler(name, handler, state, arguments)
+        return PendingReply(name, begun, stops) if iscoroutine(begun) else begun
 
 
-def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
+def call_handler(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
     """Call a handler at the boundary.
 
     Raises:
@@ -221,19 +221,19 @@ def answer(name: str, handler: Callable[..., Result], *arguments: object) -> Res
             log.info("%s took %.0f ms", name, seconds * 1000)
 
 
-async def _waited_for(later: Later) -> object:
+async def _await_reply(later: PendingReply) -> object:
     """Give what is waited for."""
     return await later
 
 
-async def _in_turn(place: PlaceInLine, call: Callable[[], object]) -> object:
+async def _call_in_turn(place: QueuedCommand, call: Callable[[], object]) -> object:
     """What a command answers that has to wait before it is called."""
     await place.wait()
     begun = call()
     return await begun if iscoroutine(begun) else begun
 
 
-async def _within(name: str, work: Awaitable[Result]) -> Result:
+async def _await_at_boundary(name: str, work: Awaitable[Result]) -> Result:
     """Wait for a handler's answer at the boundary.
 
     Raises:
@@ -262,10 +262,10 @@ def boundary(name: str) -> Iterator[None]:
         ) from error
 
 
-def perform(name: str, handler: Callable[..., object], *arguments: object) -> None:
+def notify_handler(name: str, handler: Callable[..., object], *arguments: object) -> None:
     """Call the handler of a notification: nobody waits for an answer, so errors end in the log."""
     try:
-        answer(name, handler, *arguments)
+        call_handler(name, handler, *arguments)
     except InternalError:
         return  # `answer` has logged it
     except JsonRpcException as error:

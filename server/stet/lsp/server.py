@@ -11,12 +11,12 @@ from lsprotocol import types as lsp
 
 from stet import __version__
 from stet.lsp.connection import serving
-from stet.lsp.connection.wire import StetLanguageServer
-from stet.lsp.crashes.handler import CrashReports
+from stet.lsp.connection.protocol import StetLanguageServer
+from stet.lsp.crashes.crash_handler import CrashReporter
 from stet.lsp.handlers.note_import import with_import
 from stet.lsp.handlers.persistence_note import with_persistence_note
-from stet.lsp.late import late_modules
-from stet.lsp.operations import Operations
+from stet.lsp.lazy_modules import lazy_modules
+from stet.lsp.observability import Observability
 from stet.lsp.routing import Router
 
 if TYPE_CHECKING:
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     )
     from stet.lsp.state import ServerState
 else:
-    # None of them is needed before `initialize` is answered; see `stet.lsp.late`.
-    chat_commands, code_actions, code_lens, editor_activity = late_modules(
+    # None of them is needed before `initialize` is answered; see `stet.lsp.lazy_modules`.
+    chat_commands, code_actions, code_lens, editor_activity = lazy_modules(
         "stet.lsp.handlers", "chat_commands", "code_actions", "code_lens", "editor_activity"
     )
-    navigate, server_lifecycle, turn_commands, undo_commands = late_modules(
+    navigate, server_lifecycle, turn_commands, undo_commands = lazy_modules(
         "stet.lsp.handlers", "navigate", "server_lifecycle", "turn_commands", "undo_commands"
     )
-    comment_command, diff_document_command, review_commands = late_modules(
+    comment_command, diff_document_command, review_commands = lazy_modules(
         "stet.lsp.handlers", "comment_command", "diff_document_command", "review_commands"
     )
-    context_command, dead_link_command, request_log_command, search_commands = late_modules(
+    context_command, dead_link_command, request_log_command, search_commands = lazy_modules(
         "stet.lsp.handlers",
         "context_command",
         "dead_link_command",
@@ -69,16 +69,16 @@ EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
 
 def build_server(
-    *, log_level_given: bool = False, operations: Operations | None = None
+    *, log_level_given: bool = False, operations: Observability | None = None
 ) -> StetLanguageServer:
     """A server with everything bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
     state = _create_state_getter(
-        server, operations or Operations(), log_level_given=log_level_given
+        server, operations or Observability(), log_level_given=log_level_given
     )
     server.documents = _EarlyDocuments(state)
-    route = Router(server, state, lambda made: made.startup.readiness.line_up())
+    route = Router(server, state, lambda made: made.startup.readiness.enqueue())
 
     # `initialize` itself is the framework's. Text synchronisation proper (open, change, close)
     # and what editors tell of the disk go past this table, for speed.
@@ -102,7 +102,7 @@ def build_server(
     route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
 
     # Searched for in a worker; only questions, as names are the language's own server's matter.
-    route.reads_later(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
+    route.reads_async(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
 
     _commands(route)
     return server
@@ -113,43 +113,43 @@ def _commands(route: "Router[ServerState]") -> None:
 
     Until the server is ready they wait, but for those that need nothing of what earlier runs kept.
     """
-    route.answers_later("stet.ask", turn_commands.ask, at_once=True)
+    route.command_async("stet.ask", turn_commands.ask, at_once=True)
     route.command("stet.turn", turn_commands.turn)
     route.command("stet.cancel", turn_commands.cancel)
     route.command("stet.steer", turn_commands.steer)
     route.command("stet.answer", turn_commands.answer)
-    route.answers_later("stet.openChat", chat_commands.open_chat)
-    route.answers_later("stet.newChat", chat_commands.new_chat)
-    route.answers_later("stet.send", chat_commands.send)
+    route.command_async("stet.openChat", chat_commands.open_chat)
+    route.command_async("stet.newChat", chat_commands.new_chat)
+    route.command_async("stet.send", chat_commands.send)
     run_comment = partial(comment_command.run_comment, name="stet.runComment")
-    route.answers_later("stet.runComment", run_comment)
-    route.answers_later("stet.carryOut", comment_command.run_comment)
-    route.answers_later("stet.showContext", turn_commands.show_context, at_once=True)
-    route.answers_later(
+    route.command_async("stet.runComment", run_comment)
+    route.command_async("stet.carryOut", comment_command.run_comment)
+    route.command_async("stet.showContext", turn_commands.show_context, at_once=True)
+    route.command_async(
         "stet.requestLog", partial(request_log_command.show_request_log, name="stet.requestLog")
     )
-    route.answers_later("stet.ledger", request_log_command.show_request_log)
-    route.answers_later("stet.search", search_commands.search, stops=True)
+    route.command_async("stet.ledger", request_log_command.show_request_log)
+    route.command_async("stet.search", search_commands.search, stops=True)
     route.command("stet.reindex", search_commands.reindex)
     route.command("stet.context", with_persistence_note(context_command.context))
     route.command("stet.status", turn_commands.status, at_once=True)
-    route.answers_later("stet.proposals", with_import(review_commands.proposals))
+    route.command_async("stet.proposals", with_import(review_commands.proposals))
     accept = with_persistence_note(review_commands.accept, writes_later=True)
-    route.answers_later("stet.accept", with_import(accept))
-    route.answers_later("stet.reject", with_import(with_persistence_note(review_commands.reject)))
-    route.answers_later("stet.preview", with_import(review_commands.preview))
+    route.command_async("stet.accept", with_import(accept))
+    route.command_async("stet.reject", with_import(with_persistence_note(review_commands.reject)))
+    route.command_async("stet.preview", with_import(review_commands.preview))
     route.command("stet.undo", with_persistence_note(undo_commands.undo, writes_later=True))
     route.command("stet.restore", with_persistence_note(undo_commands.restore))
     route.command("stet.resolve", with_persistence_note(undo_commands.resolve, writes_later=True))
     route.command("stet.next", navigate.next_hunk)
     route.command("stet.previous", navigate.previous_hunk)
-    route.answers_later("stet.review", with_import(diff_document_command.open_diff_document))
+    route.command_async("stet.review", with_import(diff_document_command.open_diff_document))
     route.command("stet.focus", editor_activity.focus, at_once=True)
     route.command("stet.deadLinks", dead_link_command.dead_links)
 
 
 def _create_state_getter(
-    server: StetLanguageServer, operations: Operations, *, log_level_given: bool
+    server: StetLanguageServer, operations: Observability, *, log_level_given: bool
 ) -> "Callable[[], ServerState]":
     """What gives the server's state, made when the first message needs it."""
 
@@ -186,12 +186,12 @@ class _EarlyDocuments:
         self._state().documents.close(params)
 
 
-def serve(reports: CrashReports, *, log_level_given: bool = False) -> int:
+def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
     """Serve one editor on the standard streams until it leaves; gives the exit code.
 
     Args:
         reports: Of what fails, already listening to the log.
         log_level_given: Whether the command line set the log's level, which then stays.
     """
-    server = build_server(log_level_given=log_level_given, operations=Operations(reports))
+    server = build_server(log_level_given=log_level_given, operations=Observability(reports))
     return serving.serve(server)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stet.index.search_query import Searcher
-from stet.lsp.client import Client
-from stet.lsp.keeper import Keeper
-from stet.lsp.operations import Operations
+from stet.lsp.editor_client import Client
+from stet.lsp.observability import Observability
 from stet.lsp.readiness import Readiness
+from stet.lsp.review_persistence import ReviewPersistence
 from stet.review.ledger import ReviewLedger
 from stet.review.store.state_store import StateStore
 from stet.system.allocator import return_freed_memory
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _MOST_PROBLEMS = 10
 """Of the settings that are told at once; a stranger's file may hold thousands."""
-_MOST_SAID = 500
+_MAX_SAID = 500
 """Characters of one."""
 
 
@@ -54,13 +54,13 @@ class Startup:
         ledger: ReviewLedger,
         client: Client,
         system: System,
-        keeper: Keeper,
+        keeper: ReviewPersistence,
         *,
-        hands: EditorActions,
+        editor_actions: EditorActions,
         searcher: Searcher,
         log_level_given: bool,
         restore_chats: Callable[[], Awaitable[object]],
-        operations: Operations,
+        operations: Observability,
     ) -> None:
         """Nothing is read yet.
 
@@ -70,7 +70,7 @@ class Startup:
             client: Tells settings.
             system: The disk.
             keeper: Brings proposals back.
-            hands: What tools may have the editor do at once.
+            editor_actions: What tools may have the editor do at once.
             searcher: What searches are asked.
             log_level_given: Whether the command line set the log's level.
             restore_chats: Brings conversations back, once their proposals are there.
@@ -86,7 +86,7 @@ class Startup:
         self._ledger = ledger
         self._client = client
         self._keeper = keeper
-        self._hands = hands
+        self._editor_actions = editor_actions
         self._searcher = searcher
         self._restore_chats = restore_chats
         self._operations = operations
@@ -102,8 +102,8 @@ class Startup:
         """Called once, when the editor says that it is initialised."""
         self._client.watch_configuration("stet")
         self._client.watch_files()
-        told = await self._client.told_configuration("stet")
-        self._editor, self._has_told = (self.options, *told), told not in ((), (None,))
+        values = await self._client.fetch_configuration("stet")
+        self._editor, self._has_told = (self.options, *values), values not in ((), (None,))
         # Validation brings pydantic with it, the agent much more.
         self._layers = await asyncio.to_thread(self._read, self._editor)
         self._take_over(self._layers)
@@ -120,7 +120,7 @@ class Startup:
         await self._operations.begin()
         await answerer.warm()
 
-    async def answerer(self) -> "TurnPipeline":
+    async def wait_pipeline(self) -> "TurnPipeline":
         """Who does the turns' work; waited for until settings are read."""
         await self.readiness.wait()
         if self._missing:
@@ -130,7 +130,7 @@ class Startup:
         return self._answerer
 
     @property
-    def loaded(self) -> "TurnPipeline | None":
+    def pipeline(self) -> "TurnPipeline | None":
         """Who does the turns' work, or None before it is ready."""
         return self._answerer
 
@@ -155,22 +155,26 @@ class Startup:
         """
         await self.readiness.wait()
         async with self._in_order:
-            given = (settings,) if settings else await self._told(is_nothing=settings is not None)
-            self._editor = (self.options, *given) if begins else given
+            values = (
+                (settings,)
+                if settings
+                else await self._ask_editor_settings(is_nothing=settings is not None)
+            )
+            self._editor = (self.options, *values) if begins else values
             self._has_told = self._has_told or not begins
             self._take_over(await asyncio.to_thread(self._read, self._editor))
 
-    async def _told(self, *, is_nothing: bool) -> tuple[object, ...]:
+    async def _ask_editor_settings(self, *, is_nothing: bool) -> tuple[object, ...]:
         """Ask the editor what it has set; `is_nothing` says that it has just sent an empty object.
 
         What it has said before stays where it does not answer, or never set anything but at the start.
         """
-        if not self._client.tells_configuration:
+        if not self._client.has_configuration:
             return ()  # it has sent all there is
-        told = await self._client.told_configuration("stet")
-        if told == (None,) and (is_nothing or self._has_told):
+        values = await self._client.fetch_configuration("stet")
+        if values == (None,) and (is_nothing or self._has_told):
             return ()
-        return self._editor if told in ((), (None,)) else told
+        return self._editor if values in ((), (None,)) else values
 
     async def catch_up(self, store: StateStore) -> None:
         """Load what the store could not load at the start, and let it write again."""
@@ -200,11 +204,13 @@ class Startup:
         from stet.agent.turn_pipeline import TurnPipeline
 
         models = ModelSource(self._system, self._operations.tracer)
-        return TurnPipeline(self._workspace, self._ledger, models, self._hands, self._searcher)
+        return TurnPipeline(
+            self._workspace, self._ledger, models, self._editor_actions, self._searcher
+        )
 
     def _take_over(self, layers: "MergedSettings") -> None:
         self._workspace.with_settings(layers.settings)
-        self._operations.settings_taken_over(layers.settings)
+        self._operations.settings_changed(layers.settings)
         if not self._log_level_given:
             logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
         fresh = [problem for problem in layers.problems if problem not in self._said]
@@ -215,7 +221,7 @@ class Startup:
             log.debug("setting %s", problem)
         if fresh:
             n_more = len(fresh) - _MOST_PROBLEMS
-            told = "; ".join(str(problem)[:_MOST_SAID] for problem in fresh[:_MOST_PROBLEMS])
+            problems = "; ".join(str(problem)[:_MAX_SAID] for problem in fresh[:_MOST_PROBLEMS])
             more = f"; and {n_more} more: `stet doctor` tells all" if n_more > 0 else ""
-            self._client.show_message(f"Stet: settings: {told}{more}", lsp.MessageType.Warning)
+            self._client.show_message(f"Stet: settings: {problems}{more}", lsp.MessageType.Warning)
         self.taken_over()

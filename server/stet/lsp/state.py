@@ -14,26 +14,23 @@ from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.chat.chats import Chats
-from stet.lsp.chat.open_texts import OpenTexts
-from stet.lsp.chat.writer import PageWriter
-from stet.lsp.client import Client
-from stet.lsp.comments import Comments
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.chat.chat_controller import ChatController
+from stet.lsp.chat.chat_writer import ChatWriter
+from stet.lsp.chat.open_chat_texts import OpenChatTexts
+from stet.lsp.comment_check import CommentCheck
+from stet.lsp.comment_runner import CommentRunner
+from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.disk_watch import DiskWatch
-from stet.lsp.documents import Documents
-from stet.lsp.editor_hands import EditorHands
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.edits.refactor_preview import RefactorPreview
 from stet.lsp.embedding_port import EmbeddingPort
-from stet.lsp.in_sequence import InSequence
 from stet.lsp.index_feed import IndexFeed
 from stet.lsp.index_view import IndexView
 from stet.lsp.inline_style import InlineStyle
-from stet.lsp.instruction_check import InstructionCheck
-from stet.lsp.keeper import Keeper, messenger
-from stet.lsp.latest import Latest
-from stet.lsp.operations import Operations
+from stet.lsp.latest_request import LatestRequest
+from stet.lsp.lsp_editor_actions import LspEditorActions
+from stet.lsp.observability import Observability
 from stet.lsp.presentation.context_document import ContextDocument
 from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
@@ -41,11 +38,14 @@ from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.presentation.search_hits import LocatedPassage
 from stet.lsp.presentation.turn_view import TurnView
-from stet.lsp.presets import Presets
-from stet.lsp.renames import Renames
-from stet.lsp.sent_ledger import SentLedger
+from stet.lsp.preset_controller import PresetController
+from stet.lsp.rename_tracker import RenameTracker
+from stet.lsp.reorder_buffer import ReorderBuffer
+from stet.lsp.request_log_document import RequestLogDocument
+from stet.lsp.review_persistence import ReviewPersistence, create_warner
 from stet.lsp.startup import Startup
-from stet.lsp.store_tending import StoreTending
+from stet.lsp.store_maintenance import StoreMaintenance
+from stet.lsp.text_sync import TextSync
 from stet.review.ledger import ReviewLedger
 from stet.review.store.state_store import StateStore
 from stet.system.system import System
@@ -68,95 +68,95 @@ class ServerState:
         server: The framework's side.
         system: Disk, processes, clock.
         log_level_given: Whether the command line set the log's level, which then stays.
-        operations: Reports of what failed, and traces.
+        observability: Reports of what failed, and traces.
         store: What outlives the process.
         workspace: The world.
         ledger: All proposals.
         client: The editor.
-        disk: Files that change while they are not open.
+        disk_watch: Files that change while they are not open.
         documents: Where text synchronisation is delivered.
-        imports: Blocks of other programs in notes.
+        block_import: Blocks of other programs in notes.
         index: The search index.
-        feed: What tells it of the editor.
+        index_feed: What tells it of the editor.
         index_view: What tells the user of it.
         symbols: Searches for symbols, of which only the newest counts.
-        own: Stet's own documents, which are none of the user's.
-        pages: Review pages.
+        generated: Stet's own documents, which are none of the user's.
+        diff_documents: Review pages.
         preview: Many hunks in one edit to pick from.
         publisher: Hunks as diagnostics.
         dead_links: Dead links as diagnostics, where they were asked for.
         presets: What is attached to questions, and saved of it.
         renames: Files that get another name.
-        sent: What was sent to whom.
-        context_page: What a question would send, as a document.
-        delivery: Accepted hunks on their way.
+        request_log: What was sent to whom.
+        context_document: What a question would send, as a document.
+        edit_applier: Accepted hunks on their way.
         inline: What is pending, in the text itself.
-        keeper: What outlives the server.
+        persistence: What outlives the server.
         startup: What is read and imported after `initialize`.
-        view: Turns as the user sees them.
+        turn_view: Turns as the user sees them.
         agent: All conversations.
         chats: Their documents.
-        comments: What comments in the text ask for.
-        instructions: Which of them do.
+        comment_runner: What comments in the text ask for.
+        comment_check: Which of them do.
         opencode: What an OpenCode server is told of the editor.
     """
 
     server: StetLanguageServer
     system: System
     log_level_given: bool = False
-    operations: Operations = field(default_factory=Operations)
+    observability: Observability = field(default_factory=Observability)
     store: StateStore = field(init=False)
     workspace: Workspace = field(init=False)
     ledger: ReviewLedger = field(init=False)
     client: Client = field(init=False)
-    disk: DiskWatch = field(init=False)
-    documents: Documents = field(init=False)
-    imports: BlockImport = field(init=False)
+    disk_watch: DiskWatch = field(init=False)
+    documents: TextSync = field(init=False)
+    block_import: BlockImport = field(init=False)
     index: IndexService = field(init=False)
-    feed: IndexFeed = field(init=False)
+    index_feed: IndexFeed = field(init=False)
     index_view: IndexView = field(init=False)
-    symbols: Latest[list[LocatedPassage]] = field(init=False)
-    own: GeneratedDocuments = field(init=False)
-    pages: DiffDocuments = field(init=False)
+    symbols: LatestRequest[list[LocatedPassage]] = field(init=False)
+    generated: GeneratedDocuments = field(init=False)
+    diff_documents: DiffDocuments = field(init=False)
     preview: RefactorPreview = field(init=False)
     publisher: DiagnosticsPublisher = field(init=False)
     dead_links: DeadLinkView = field(init=False)
-    presets: Presets = field(init=False)
-    renames: Renames = field(init=False)
-    sent: SentLedger = field(init=False)
-    context_page: ContextDocument = field(init=False)
-    delivery: EditApplier = field(init=False)
+    presets: PresetController = field(init=False)
+    renames: RenameTracker = field(init=False)
+    request_log: RequestLogDocument = field(init=False)
+    context_document: ContextDocument = field(init=False)
+    edit_applier: EditApplier = field(init=False)
     inline: InlineStyle = field(init=False)
-    keeper: Keeper = field(init=False)
+    persistence: ReviewPersistence = field(init=False)
     startup: Startup = field(init=False)
-    view: TurnView = field(init=False)
+    turn_view: TurnView = field(init=False)
     agent: Agent = field(init=False)
-    chats: Chats = field(init=False)
-    comments: Comments = field(init=False)
-    instructions: InstructionCheck = field(init=False)
+    chats: ChatController = field(init=False)
+    comment_runner: CommentRunner = field(init=False)
+    comment_check: CommentCheck = field(init=False)
     opencode: OpenCodeBridge = field(init=False)
 
     def __post_init__(self) -> None:
-        store = self.store = self._make_world()
-        self._make_review()
-        self._make_agent(store)
-        self.keeper = Keeper(
+        store = self.store = self._create_workspace()
+        self._create_review()
+        self._create_agent(store)
+        self.persistence = ReviewPersistence(
             self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
         )
-        hands = EditorHands(
-            self.workspace, self.ledger, self.delivery, self.client, self.own, self.system
+        hands = LspEditorActions(
+            self.workspace, self.ledger, self.edit_applier, self.client, self.generated, self.system
         )
         self.startup = Startup(
             self.workspace,
             self.ledger,
             self.client,
             self.system,
-            self.keeper,
-            hands=hands.ports,
+            self.persistence,
+            editor_actions=hands.actions,
             searcher=self.index,
             log_level_given=self.log_level_given,
             restore_chats=self._restore_chats,
-            operations=self.operations,
+            operations=self.observability,
         )
         self.opencode = OpenCodeBridge(
             self.workspace, self.system, self.server.tasks.start, self._warn
@@ -169,29 +169,33 @@ class ServerState:
         await self.index.close()
         await self.startup.close()
         await self.opencode.close()
-        self.operations.end()
+        self.observability.end()
 
-    def _make_world(self) -> StateStore:
+    def _create_workspace(self) -> StateStore:
         """The editor, the user's documents and the ledger; gives what outlives the process."""
         start = self.server.tasks.start
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
-        tending = StoreTending(
+        tending = StoreMaintenance(
             lambda: store, self.server.tasks.spawn, lambda: self.startup.catch_up(store)
         )
-        say = messenger(self.client)
+        say = create_warner(self.client)
         store = StateStore(self.system, lambda: self.workspace.folders, say, tending.wake)
-        self.presets = Presets(self.workspace, store)
+        self.presets = PresetController(self.workspace, store)
         self.ledger = ReviewLedger(store)
         self.workspace.blocks = lambda: self.ledger.blocks.known
         self.workspace.placed = self.ledger.blocks.placed
-        self.renames = Renames(
+        self.renames = RenameTracker(
             self.workspace, self.ledger, self.system, start, self.presets.renamed
         )
-        self.own = GeneratedDocuments(self.system, self._encoding)
-        self.sent = SentLedger(self.workspace, store, self.client, self.system, self.own)
-        self.context_page = ContextDocument(self.workspace, self.client, self.system, self.own)
-        self.disk = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
+        self.generated = GeneratedDocuments(self.system, self._encoding)
+        self.request_log = RequestLogDocument(
+            self.workspace, store, self.client, self.system, self.generated
+        )
+        self.context_document = ContextDocument(
+            self.workspace, self.client, self.system, self.generated
+        )
+        self.disk_watch = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
         self.index = IndexService(
             self.system,
             start,
@@ -199,73 +203,75 @@ class ServerState:
             watches=lambda: self._editor().watches_files,
             endpoint=EmbeddingPort(self.system, self.workspace),
         )
-        self.feed = IndexFeed(self.workspace, self.index, start)
+        self.index_feed = IndexFeed(self.workspace, self.index, start)
         self.index_view = IndexView(self.index, self.client)
-        self.instructions = InstructionCheck(self.workspace, self.server.tasks.spawn)
-        self.symbols = Latest(self.server.tasks.spawn, "a search for symbols")
-        self.imports = BlockImport(self.workspace, self.ledger, self.client, start)
-        self.documents = Documents(
+        self.comment_check = CommentCheck(self.workspace, self.server.tasks.spawn)
+        self.symbols = LatestRequest(self.server.tasks.spawn, "a search for symbols")
+        self.block_import = BlockImport(self.workspace, self.ledger, self.client, start)
+        self.documents = TextSync(
             self.workspace,
             self.ledger,
             self.renames,
-            self.own,
-            disk=self.disk,
-            feed=self.feed,
-            blocks=self.imports,
+            self.generated,
+            disk=self.disk_watch,
+            feed=self.index_feed,
+            blocks=self.block_import,
         )
         if self._editor().overtakes:
-            self.documents.in_sequence = InSequence(self.documents.take)
+            self.documents.reorder_buffer = ReorderBuffer(self.documents.apply)
         return store
 
-    def _make_review(self) -> None:
+    def _create_review(self) -> None:
         """What shows proposals, and brings decisions to the editor."""
-        self.pages = DiffDocuments(self.workspace, self.ledger, self.client, self.system, self.own)
+        self.diff_documents = DiffDocuments(
+            self.workspace, self.ledger, self.client, self.system, self.generated
+        )
         self.publisher = DiagnosticsPublisher(self.workspace, self.ledger, self.client)
         self.dead_links = DeadLinkView(
             self.workspace, self.publisher, self.client, self._links, self.server.tasks.start
         )
         self.documents.edited = self.dead_links.edited
         self.documents.opened = self.publisher.schedule
-        self.delivery = EditApplier(
+        self.edit_applier = EditApplier(
             self.workspace, self.ledger, self.client, self.renames, editor=self._editor
         )
-        self.documents.closed = self.delivery.closed
-        self.preview = RefactorPreview(self.ledger, self.delivery, self.client)
+        self.documents.closed = self.edit_applier.closed
+        self.preview = RefactorPreview(self.ledger, self.edit_applier, self.client)
         self.inline = InlineStyle(
             self.ledger,
-            self.delivery,
+            self.edit_applier,
             self.client,
             lambda: self.workspace.settings,
             self.server.tasks.start,
         )
 
-    def _make_agent(self, store: StateStore) -> None:
+    def _create_agent(self, store: StateStore) -> None:
         """Conversations, and where they are seen."""
         self.agent = Agent(
             self.workspace,
             self.ledger,
-            self._answer,
+            self._load_executor,
             number=lambda: store.number("turn"),
             spawn=self.server.tasks.spawn,
-            emit=self._happened,
+            emit=self._dispatch_event,
             archive=ChatArchive(store),
         )
-        self.view = TurnView(self.client, self.ledger, self.publisher, self._agent)
-        texts = OpenTexts(self.own, self.server.tasks.start)
-        self.chats = Chats(
+        self.turn_view = TurnView(self.client, self.ledger, self.publisher, self._agent)
+        texts = OpenChatTexts(self.generated, self.server.tasks.start)
+        self.chats = ChatController(
             self.workspace,
             self.ledger,
             self.client,
             self.system,
-            self.own,
+            self.generated,
             texts=texts,
-            writer=PageWriter(
-                self.own, texts, self.client, editor=self._editor, encoding=self._encoding
+            writer=ChatWriter(
+                self.generated, texts, self.client, editor=self._editor, encoding=self._encoding
             ),
             agent=self._agent,
             number=lambda: store.number("chat"),
         )
-        self.comments = Comments(
+        self.comment_runner = CommentRunner(
             self.workspace, self.ledger, self.client, self._agent, self.server.tasks.start
         )
 
@@ -285,29 +291,29 @@ class ServerState:
     def _warn(self, message: str) -> None:
         self.client.show_message(message, lsp.MessageType.Warning)
 
-    def _happened(self, event: AgentEvent) -> None:
-        self.comments.happened(event)
-        self.view.handle_event(event)
-        self.inline.happened(event)
-        self.chats.happened(event)
+    def _dispatch_event(self, event: AgentEvent) -> None:
+        self.comment_runner.handle_event(event)
+        self.turn_view.handle_event(event)
+        self.inline.handle_event(event)
+        self.chats.handle_event(event)
 
     async def _restore_chats(self) -> None:
         # A fault is logged where tasks are kept, and must not keep the server from work.
         spawn = self.server.tasks.spawn
-        blocks = spawn(self.imports.restored(), "blocks in notes")
+        blocks = spawn(self.block_import.import_restored(), "blocks in notes")
         presets = spawn(self.presets.restore(), "restoring presets")
         await asyncio.wait({spawn(self.agent.restore(), "restoring chats"), presets, blocks})
 
     async def _links(self) -> "LinkCache":
-        return (await self.startup.answerer()).links
+        return (await self.startup.wait_pipeline()).links
 
-    async def _answer(self) -> TurnExecutor:
-        answerer = await self.startup.answerer()
+    async def _load_executor(self) -> TurnExecutor:
+        answerer = await self.startup.wait_pipeline()
 
         async def answer(
             turn: "Turn", session: "Session", limits: "Limits", channel: "TurnChannel"
         ) -> "Turn":
-            await self.imports.import_asked(turn.ask)
+            await self.block_import.import_asked(turn.ask)
             return await answerer.run(turn, session, limits, channel)
 
         return answer

@@ -10,17 +10,18 @@ from stet.text.encoding import Encoding, units_from_column
 from stet.text.position import Position, Range
 
 
-def position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
+def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
     """`place` (code points) of a text with these `lines` as the editor counts; clamped to them."""
     if place.line >= len(lines):
         place = Position(len(lines) - 1, len(lines[-1]))
     return lsp.Position(place.line, units_from_column(lines[place.line], place.character, encoding))
 
 
-def range_(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:
+def to_wire_range(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:
     """`stretch` (code points) of a text with these `lines` as the editor counts."""
     return lsp.Range(
-        position(stretch.start, lines, encoding), position(stretch.end, lines, encoding)
+        to_wire_position(stretch.start, lines, encoding),
+        to_wire_position(stretch.end, lines, encoding),
     )
 
 
@@ -33,8 +34,8 @@ def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> li
     return [
         lsp.TextEdit(
             lsp.Range(
-                position(document.position_at(part.start), lines, encoding),
-                position(document.position_at(part.end), lines, encoding),
+                to_wire_position(document.position_at(part.start), lines, encoding),
+                to_wire_position(document.position_at(part.end), lines, encoding),
             ),
             part.text,
         )

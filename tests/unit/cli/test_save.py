@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from stet.cli.save import save
 from stet.cli.terminal import CliError
-from stet.lsp.headless.documents import EditorDocuments, Unsaved
+from stet.lsp.headless.editor_documents import EditorDocuments, UnsavedChange
 from stet.system.os_system import OsSystem
 
 
@@ -16,7 +16,7 @@ def test_a_file_is_replaced_with_its_mode_and_line_ends(tmp_path: Path) -> None:
     file = tmp_path / "a.sh"
     file.write_bytes(b"one\r\n")
     file.chmod(0o750)
-    save(Unsaved(file, "one\r\n", "zwö\r\n"))
+    save(UnsavedChange(file, "one\r\n", "zwö\r\n"))
     assert file.read_bytes() == "zwö\r\n".encode()
     assert file.stat().st_mode & 0o777 == 0o750
     assert list(tmp_path.iterdir()) == [file]
@@ -24,14 +24,14 @@ def test_a_file_is_replaced_with_its_mode_and_line_ends(tmp_path: Path) -> None:
 
 def test_a_new_file_gets_its_folders(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "er" / "a.txt"
-    save(Unsaved(file, None, "hello\n"))
+    save(UnsavedChange(file, None, "hello\n"))
     assert file.read_text() == "hello\n"
 
 
 def test_a_removed_file_is_gone(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("x")
-    save(Unsaved(file, "x", None))
+    save(UnsavedChange(file, "x", None))
     assert not file.exists()
 
 
@@ -39,7 +39,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     file, link = tmp_path / "a.txt", tmp_path / "link.txt"
     file.write_text("x")
     link.symlink_to(file)
-    save(Unsaved(link, "x", "y"))
+    save(UnsavedChange(link, "x", "y"))
     assert link.is_symlink()
     assert file.read_text() == "y"
 
@@ -51,7 +51,7 @@ def test_what_changed_meanwhile_is_not_written_over(
     file = tmp_path / "a.txt"
     file.write_text("somebody else's")
     with pytest.raises(CliError, match="has changed since it was opened"):
-        save(Unsaved(file, before, after))
+        save(UnsavedChange(file, before, after))
     assert file.read_text() == "somebody else's"
 
 
@@ -59,7 +59,7 @@ def test_text_that_is_no_unicode_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("x")
     with pytest.raises(CliError, match="no valid Unicode"):
-        save(Unsaved(file, "x", "\ud800"))
+        save(UnsavedChange(file, "x", "\ud800"))
     assert file.read_text() == "x"
     assert list(tmp_path.iterdir()) == [file]
 
@@ -77,7 +77,7 @@ def test_nothing_is_written_through_a_folder_that_has_become_a_link(
     inside.rename(tmp_path / "away")
     inside.symlink_to(outside)
     with pytest.raises(CliError, match="A folder above it is a link"):
-        save(Unsaved(inside / "a.txt", before, "mine", real))
+        save(UnsavedChange(inside / "a.txt", before, "mine", real))
     held = {path.name: path.read_text() for path in outside.iterdir()}
     assert held == ({} if before is None else {"a.txt": before})
 

@@ -12,9 +12,9 @@ import pytest
 
 from stet.cli.finding import Finding
 from stet.cli.upkeep import check_folders, check_log, check_settings_files, check_state
-from stet.lsp.crashes.shelf import Shelf
-from stet.lsp.logs.file import log_file_path
-from stet.lsp.operations import trace_path
+from stet.lsp.crashes.report_directory import ReportDirectory
+from stet.lsp.logs.log_file import log_file_path
+from stet.lsp.observability import trace_path
 from stet.review.store.schema import MIGRATIONS
 from stet.review.store.state_store import StateStore
 from stet.settings.layers import read_layers
@@ -99,7 +99,7 @@ def test_a_log_in_whose_place_is_a_folder_is_a_problem() -> None:
 
 def test_reports_and_a_trace_are_named() -> None:
     assert list(check_log()) == []
-    report = Shelf().put("report")
+    report = ReportDirectory().save("report")
     trace_path().write_text("asked")
     trace, reports = check_log()
     assert (trace.mark, trace.found) == ("note", str(trace_path()))

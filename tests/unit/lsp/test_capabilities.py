@@ -1,7 +1,7 @@
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp.capabilities import ClientCapabilities, resolve
+from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
 from tests.support.editor_profiles import PROFILES
 
 FILES = frozenset({"create", "rename", "delete"})
@@ -103,8 +103,10 @@ EXPECTED = {
 
 @pytest.mark.parametrize("client", EXPECTED)
 def test_what_each_editor_can_is_known_from_what_it_says_and_who_it_is(client: str) -> None:
-    assert resolve(PROFILES[client].params()) == EXPECTED[client]
+    assert resolve_capabilities(PROFILES[client].params()) == EXPECTED[client]
 
 
 def test_an_editor_that_says_nothing_can_do_nothing() -> None:
-    assert resolve(lsp.InitializeParams(lsp.ClientCapabilities())) == ClientCapabilities()
+    assert (
+        resolve_capabilities(lsp.InitializeParams(lsp.ClientCapabilities())) == ClientCapabilities()
+    )

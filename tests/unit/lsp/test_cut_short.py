@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.keeper import Keeper
+from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.tasks import Tasks
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
@@ -30,7 +30,7 @@ class Run:
         self.ledger = ReviewLedger(self.store)
         tasks = Tasks()
         system = self.store.system
-        self.keeper = Keeper(
+        self.keeper = ReviewPersistence(
             Workspace(system),
             self.ledger,
             self.store,

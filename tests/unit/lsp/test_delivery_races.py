@@ -12,7 +12,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.editor_client import ApplyOutcome
 from stet.lsp.edits import edit_confirmation, file_state
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
@@ -292,7 +292,7 @@ async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_noth
 
     def renames(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.close()
-        world.renames.carry(URI, NEW)
+        world.renames.rename(URI, NEW)
         world.open(NEW, text)
         return YES
 

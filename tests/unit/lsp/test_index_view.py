@@ -9,8 +9,8 @@ from lsprotocol import types as lsp
 from stet.index.search.index_service import IndexService
 from stet.index.search.index_state import IndexState, Stage
 from stet.lsp import index_view
-from stet.lsp.client import Client
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.connection.protocol import StetLanguageServer
+from stet.lsp.editor_client import Client
 from stet.lsp.index_view import TITLE, IndexView
 from stet.lsp.progress import Progress
 from stet.system.memory_system import MemorySystem
@@ -76,7 +76,7 @@ async def test_what_is_built_in_a_moment_is_not_shown() -> None:
     table = Table()
     for state in (IndexState(Stage.STARTING), BUILDING, READY, BUILDING, READY):
         table.stands(state)
-    assert (table.client.log, table.view.shape()) == (
+    assert (table.client.log, table.view.to_json()) == (
         [],
         {"state": "ready", "files": 40, "total": 40, "chunks": 400, "message": None},
     )
@@ -106,15 +106,15 @@ async def test_the_end_says_why_there_is_no_index() -> None:
     await table.client.has_seen.wait()
     table.stands(IndexState(Stage.FAILED, message="the disk is full"))
     assert table.client.log[-1] == "the disk is full"
-    assert table.view.shape()["message"] == "the disk is full"
+    assert table.view.to_json()["message"] == "the disk is full"
 
 
 async def test_that_an_answer_is_from_a_part_of_the_files_is_said_once_a_build() -> None:
     table = Table()
-    table.view.answered(None)
+    table.view.note_partial_answer(None)
     for _ in range(2):
-        table.view.answered(1200)
-        table.view.answered(1300)
+        table.view.note_partial_answer(1200)
+        table.view.note_partial_answer(1300)
         table.stands(READY)
     said = (
         "Stet: the search index is still being built (1,200 files so far). Until it is done, searches"

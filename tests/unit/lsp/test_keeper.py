@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stet.lsp import keeper
-from stet.lsp.keeper import Keeper
+from stet.lsp import review_persistence
+from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.tasks import Tasks
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
@@ -33,7 +33,7 @@ class Server:
         self.kept = asyncio.Event()
         self.work: list[asyncio.Task[None]] = []
         workspace = Workspace(self.store.system)
-        self.keeper = Keeper(
+        self.keeper = ReviewPersistence(
             workspace, self.page.ledger, self.store, self.store.system, self._spawn
         )
 
@@ -47,7 +47,7 @@ class Server:
 async def test_where_hunks_stand_is_kept_after_a_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(review_persistence, "PAUSE_SECONDS", 0.05)
     server = Server(tmp_path)
     server.page.propose("one\n2\nthree\n")
     for nth in range(3):

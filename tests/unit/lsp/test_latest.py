@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from stet.lsp.latest import Latest
+from stet.lsp.latest_request import LatestRequest
 from stet.lsp.tasks import Tasks
 
 
@@ -29,7 +29,7 @@ class Work:
 
 async def test_a_newer_request_stops_the_one_before_which_is_answered_at_once() -> None:
     work, tasks = Work(), Tasks()
-    latest: Latest[str] = Latest(tasks.spawn, "test")
+    latest: LatestRequest[str] = LatestRequest(tasks.spawn, "test")
     older = tasks.spawn(latest.run(work("older"), "nothing"), "older")
     await work.has_begun.wait()
     newer = tasks.spawn(latest.run(work("newer"), "nothing"), "newer")
@@ -41,7 +41,7 @@ async def test_a_newer_request_stops_the_one_before_which_is_answered_at_once() 
 
 async def test_a_cancelled_request_stops_its_work_and_stays_cancelled() -> None:
     work, tasks = Work(), Tasks()
-    latest: Latest[str] = Latest(tasks.spawn, "test")
+    latest: LatestRequest[str] = LatestRequest(tasks.spawn, "test")
     asked = tasks.spawn(latest.run(work("asked"), "nothing"), "asked")
     await work.has_begun.wait()
     asked.cancel()
@@ -55,6 +55,6 @@ async def test_a_fault_of_the_work_reaches_who_asked() -> None:
     async def broken() -> str:
         raise ValueError("a bug")
 
-    latest: Latest[str] = Latest(Tasks().spawn, "test")
+    latest: LatestRequest[str] = LatestRequest(Tasks().spawn, "test")
     with pytest.raises(ValueError, match="a bug"):
         await latest.run(broken(), "nothing")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.preset_values import MAX_ATTACHED, Wish, from_json, to_json
-from stet.lsp.presets import CantChange, Presets, UnknownPreset
+from stet.lsp.attachment_presets import MAX_ATTACHED, ContextChange, from_json, to_json
+from stet.lsp.preset_controller import ContextChangeRefused, PresetController, UnknownPreset
 from stet.settings.values import ContextSettings, PresetSettings, Settings
 from stet.workspace.attachments import Attachments
 from tests.support.stored import TestedStore, store_in
@@ -30,49 +30,51 @@ def store(tmp_path: Path) -> Iterator[TestedStore]:
 
 
 @pytest.fixture
-def presets(store: TestedStore) -> Presets:
+def presets(store: TestedStore) -> PresetController:
     """Two in the settings, none saved."""
-    return Presets(make_world(FILES, settings=SET), store)
+    return PresetController(make_world(FILES, settings=SET), store)
 
 
-def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: Presets) -> None:
-    presets.change(Wish(add=("b.md",), save="api"))
-    assert presets.named("API") == Attachments((B,))
+def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: PresetController) -> None:
+    presets.change(ContextChange(add=("b.md",), save="api"))
+    assert presets.preset_attachments("API") == Attachments((B,))
     assert [(one.name, one.origin) for one in presets.all()] == [
         ("api", "saved"),
         ("Notes", "settings"),
     ]
-    presets.change(Wish(delete="api"))
-    assert presets.named("api") == Attachments((A,))
-    with pytest.raises(CantChange, match="the preset 'api' stands in the settings"):
-        presets.change(Wish(delete="api"))
+    presets.change(ContextChange(delete="api"))
+    assert presets.preset_attachments("api") == Attachments((A,))
+    with pytest.raises(ContextChangeRefused, match="the preset 'api' stands in the settings"):
+        presets.change(ContextChange(delete="api"))
 
 
-def test_names_that_differ_in_case_only_must_be_written_as_they_are(presets: Presets) -> None:
-    presets.change(Wish(add=("b.md",), save="API"))
-    assert presets.named("API") == Attachments((B,))
-    assert presets.named("api") == Attachments((A,))
+def test_names_that_differ_in_case_only_must_be_written_as_they_are(
+    presets: PresetController,
+) -> None:
+    presets.change(ContextChange(add=("b.md",), save="API"))
+    assert presets.preset_attachments("API") == Attachments((B,))
+    assert presets.preset_attachments("api") == Attachments((A,))
     with pytest.raises(UnknownPreset, match="'Api' could be 'API' or 'api': say which"):
-        presets.named("Api")
+        presets.preset_attachments("Api")
 
 
-def test_a_name_that_there_is_not_is_answered_with_the_nearest(presets: Presets) -> None:
+def test_a_name_that_there_is_not_is_answered_with_the_nearest(presets: PresetController) -> None:
     with pytest.raises(UnknownPreset, match="there is no preset 'note'; did you mean 'Notes'\\?"):
-        presets.named("note")
+        presets.preset_attachments("note")
 
 
-def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: Presets) -> None:
-    presets.change(Wish(add=("a.md",), scope="linked", link_depth=2))
+def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: PresetController) -> None:
+    presets.change(ContextChange(add=("a.md",), scope="linked", link_depth=2))
     before = presets.attached()
     for wish in (
-        Wish(clear=True, add=("b.md", "gone.md")),
-        Wish(add=("b.md",), save=" "),
-        Wish(clear=True, remove=("a.md",)),
-        Wish(load="Notes", save="empty"),
-        Wish(add=tuple(f"many/{n}.md" for n in range(MAX_ATTACHED))),
-        Wish(add=("b.md",), save="new", delete="none"),
+        ContextChange(clear=True, add=("b.md", "gone.md")),
+        ContextChange(add=("b.md",), save=" "),
+        ContextChange(clear=True, remove=("a.md",)),
+        ContextChange(load="Notes", save="empty"),
+        ContextChange(add=tuple(f"many/{n}.md" for n in range(MAX_ATTACHED))),
+        ContextChange(add=("b.md",), save="new", delete="none"),
     ):
-        with pytest.raises((CantChange, UnknownPreset)):
+        with pytest.raises((ContextChangeRefused, UnknownPreset)):
             presets.change(wish)
     assert presets.attached() == before
     assert [one.name for one in presets.all()] == ["api", "Notes"]
@@ -80,16 +82,16 @@ def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: Presets) -> Non
 
 async def test_what_is_attached_is_not_known_before_it_is_restored(store: TestedStore) -> None:
     world = make_world(FILES)
-    first = Presets(world, store)
+    first = PresetController(world, store)
     before = world.attachments
     await first.restore()
     assert (before, world.attachments) == (None, Attachments())
-    first.change(Wish(add=("a.md",), link_depth=0, save="p"))
+    first.change(ContextChange(add=("a.md",), link_depth=0, save="p"))
     other = make_world(FILES)
-    second = Presets(other, store)
+    second = PresetController(other, store)
     await second.restore()
     assert other.attachments == Attachments((A,), link_depth=0)
-    assert second.named("p") == other.attachments
+    assert second.preset_attachments("p") == other.attachments
 
 
 @pytest.mark.parametrize(

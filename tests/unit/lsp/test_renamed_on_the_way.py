@@ -19,7 +19,7 @@ async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(
 
     async def rename_first(ask: Callable[..., object], *given: object) -> object:
         if world.ledger.hunk(hunk).uri == URI:
-            world.renames.carry(URI, renamed)
+            world.renames.rename(URI, renamed)
         return ask(*given)
 
     with monkeypatch.context() as patch:

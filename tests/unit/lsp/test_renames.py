@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stet.lsp.renames import Renames
+from stet.lsp.rename_tracker import RenameTracker
 from stet.review.drafts import EditDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
@@ -30,7 +30,7 @@ class World:
     def __post_init__(self) -> None:
         self.workspace = Workspace(self.system)
         self.ledger = ReviewLedger()
-        self.renames = Renames(
+        self.renames = RenameTracker(
             self.workspace, self.ledger, self.system, lambda work, _: self.work.append(work)
         )
 
@@ -107,7 +107,7 @@ async def test_a_file_does_not_become_what_is_no_file(
     world = World(MemorySystem({"/ws/old.txt": TEXT}))
     world.open(OLD)
     hunk = world.propose(OLD)
-    world.renames.carry(OLD, name)
+    world.renames.rename(OLD, name)
     assert "no name of a file" in caplog.text
     world.type(OLD, "zero\n" + TEXT)
     assert await carried(world, hunk) == (OLD, "pending", 2)
@@ -154,7 +154,7 @@ async def test_an_editor_that_tells_of_a_rename_is_believed() -> None:
     hunk = world.propose(OLD)
     world.close(OLD)
     world.open(NEW, "zero\n" + TEXT)
-    world.renames.carry(OLD, NEW)
+    world.renames.rename(OLD, NEW)
     assert await carried(world, hunk) == (NEW, "pending", 2)
 
 
@@ -178,7 +178,7 @@ async def test_hunks_of_both_files_wait_when_one_takes_the_name_of_the_other(
     world.system.move_file(Path("/ws/old.txt"), Path("/ws/new.txt"))
     world.close(OLD)
     if told:
-        world.renames.carry(OLD, NEW)
+        world.renames.rename(OLD, NEW)
         world.open(NEW)
     else:
         world.open(NEW)
@@ -203,7 +203,7 @@ async def test_a_removal_that_waits_for_a_file_does_not_wait_for_the_one_that_ta
     removal = world.ledger.propose_remove(draft, rules()).id
     world.open(OLD)
     hunk = world.propose(OLD)
-    world.renames.carry(OLD, NEW)
+    world.renames.rename(OLD, NEW)
     assert world.ledger.hunk(removal).state == "superseded"
     assert world.ledger.hunk(hunk).state == "pending"
 
@@ -215,7 +215,7 @@ async def test_hunks_go_with_the_files_of_a_folder_that_was_renamed() -> None:
     world.open("file:///ws/a bc/x.txt")
     hunk, beside = world.propose(old), world.propose("file:///ws/a bc/x.txt")
     world.close(old)
-    world.renames.carry("file:///ws/a b", "file:///ws/c d")
+    world.renames.rename("file:///ws/a b", "file:///ws/c d")
     world.open(new)
     assert await carried(world, hunk) == ("file:///ws/c d/old.txt", "pending", 1)
     assert world.ledger.hunk(beside).uri == "file:///ws/a bc/x.txt"
@@ -229,7 +229,7 @@ async def test_an_edit_that_is_on_its_way_when_its_file_is_renamed_is_known_when
     assert document is not None
     edit = world.ledger.outbox.send(document, [hunk])
     world.close(OLD)
-    world.renames.carry(OLD, NEW)
+    world.renames.rename(OLD, NEW)
     world.open(NEW)
     assert await carried(world, hunk) == (NEW, "pending", 1)
     assert "another name" in world.ledger.hunk(hunk).reason

@@ -52,7 +52,7 @@ def is_among(new: str, changes: Sequence[TextChange], lines: Sequence[str]) -> b
             return False
         first, before, after = change.splice
         behind = first + len(after)
-        head, tail = _around(now, first, behind, len(new))
+        head, tail = _context_of(now, first, behind, len(new))
         if _is_inserted(new, head + "".join(before) + tail, head + "".join(after) + tail):
             return True
         top, bottom = min(top, first), min(bottom, len(now) - behind)
@@ -63,12 +63,12 @@ def is_among(new: str, changes: Sequence[TextChange], lines: Sequence[str]) -> b
     made, stood = lines[top : len(lines) - bottom], now[top : len(now) - bottom]
     if sum(map(len, made)) > MAX_CHARACTERS:
         return False
-    head, tail = _around(lines, top, len(lines) - bottom, len(new))
+    head, tail = _context_of(lines, top, len(lines) - bottom, len(new))
     return _is_inserted(new, head + "".join(stood) + tail, head + "".join(made) + tail)
 
 
-def _around(lines: Sequence[str], first: int, behind: int, size: int) -> tuple[str, str]:
-    """The text before line `first` and from line `behind` on, at least `size` characters of each."""
+def _context_of(lines: Sequence[str], first: int, after: int, size: int) -> tuple[str, str]:
+    """The text before line `first` and from line `after` on, at least `size` characters of each."""
     head: list[str] = []
     left = size
     while first and left > 0:
@@ -77,10 +77,10 @@ def _around(lines: Sequence[str], first: int, behind: int, size: int) -> tuple[s
         left -= len(lines[first])
     tail: list[str] = []
     left = size
-    while behind < len(lines) and left > 0:
-        tail.append(lines[behind])
-        left -= len(lines[behind])
-        behind += 1
+    while after < len(lines) and left > 0:
+        tail.append(lines[after])
+        left -= len(lines[after])
+        after += 1
     return "".join(reversed(head))[-size:], "".join(tail)[:size]
 
 
@@ -96,12 +96,12 @@ def _is_inserted(new: str, before: str, after: str) -> bool:
     return after.count(new) > before.count(new)
 
 
-def _common_start(one: str, other: str) -> int:
+def _common_start(first: str, second: str) -> int:
     """How many characters two texts begin with alike."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2
-        if one.startswith(other[low:middle], low):
+        if first.startswith(second[low:middle], low):
             low = middle
         else:
             high = middle - 1

@@ -50,12 +50,12 @@ class FrameReader:
     def feed(self, data: bytes) -> None:
         """Take the next bytes, split anywhere."""
         self._buffer += data
-        self._go_on()
+        self._deliver_next()
 
     def end(self) -> None:
         """No more bytes come."""
         self._is_at_end = True
-        self._go_on()
+        self._deliver_next()
 
     def hold(self) -> None:
         """Deliver nothing after the body that is being delivered, until `release`."""
@@ -64,9 +64,9 @@ class FrameReader:
     def release(self) -> None:
         """Go on with what has come meanwhile."""
         self._is_held = False
-        self._go_on()
+        self._deliver_next()
 
-    def _go_on(self) -> None:
+    def _deliver_next(self) -> None:
         while not self._is_held and self._step():
             pass
         if self._is_at_end and not self._is_held:
@@ -82,10 +82,10 @@ class FrameReader:
             body = view[: self._needed].tobytes()
         del self._buffer[: self._needed]
         self._needed = None
-        if not self._deliver(body) and (found := LENGTH.search(body)):
+        if not self._deliver(body) and (index := LENGTH.search(body)):
             # JSON has no raw line end inside a string, so this is a header: the length was too
             # large and took part of the next message, which is given back.
-            self._buffer[:0] = body[found.start() :]
+            self._buffer[:0] = body[index.start() :]
         return True
 
     def _take_headers(self) -> bool:

@@ -81,7 +81,7 @@ def is_alive(process_id: int) -> bool:
     return True
 
 
-def leave_within(seconds: float, code: int) -> None:
+def exit_within(seconds: float, code: int) -> None:
     """Make sure that the process ends: asyncio and the interpreter join hanging threads for ever."""
     guard = threading.Timer(seconds, os._exit, (code,))
     guard.daemon = True

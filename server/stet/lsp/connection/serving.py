@@ -6,8 +6,8 @@ import logging
 
 from stet.lsp.connection import stdio
 from stet.lsp.connection.frames import FrameReader
-from stet.lsp.connection.lifetime import CLOSING_SECONDS, HARD_EXIT_SECONDS, leave_within
-from stet.lsp.connection.wire import Phase, StetLanguageServer
+from stet.lsp.connection.lifetime import CLOSING_SECONDS, HARD_EXIT_SECONDS, exit_within
+from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
 
 log = logging.getLogger(__name__)
 
@@ -29,21 +29,21 @@ def serve(server: StetLanguageServer) -> int:
 async def _serve(server: StetLanguageServer) -> int:
     # What has been imported stays: looking through it for rubbish stops everything for 35 ms.
     gc.freeze()
-    reading, writing = stdio.claim_streams()
+    reading, writing = stdio.take_streams()
     server.lifetime.listen_to_signals()
     frames = server.input = FrameReader(server.protocol.receive, server.lifetime.end)
     output = await stdio.connect(reading, writing, frames.feed, frames.end)
     server.protocol.set_writer(output)
     await server.lifetime.wait()
-    code = 0 if server.protocol.phase is Phase.SHUT_DOWN else 1
+    code = 0 if server.protocol.phase is SessionPhase.SHUT_DOWN else 1
     if server.lifetime.signal is not None:
         code = 128 + server.lifetime.signal
     # Closing waits for threads, and one that reads from a disk that hangs never comes back.
-    leave_within(CLOSING_SECONDS, code)
+    exit_within(CLOSING_SECONDS, code)
     await server.tasks.close()
     if server.closing is not None:
         await server.closing()
     await output.drain(LAST_WORDS_SECONDS)
     output.close()
-    leave_within(HARD_EXIT_SECONDS, code)
+    exit_within(HARD_EXIT_SECONDS, code)
     return code

@@ -50,7 +50,7 @@ def missing_stream() -> str:
     return ""
 
 
-def claim_streams() -> tuple[int, int]:
+def take_streams() -> tuple[int, int]:
     """Take standard input and output for the protocol; gives their new descriptors.
 
     What still uses the old ones can't disturb the editor: prints go to stderr, and a child process

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.workspace.uris import canonical

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.deferred_deletions import DeferredDeletions
 from stet.lsp.edits.edit_errors import EditError, EditRefused, EditUnconfirmed, FileOpen, problem_of
 from stet.lsp.edits.edit_sender import EditSender
@@ -22,7 +22,7 @@ from stet.lsp.edits.late_confirmation import LateConfirmation
 from stet.lsp.edits.manual_edit import offer_manual_edit
 from stet.lsp.edits.pending_approvals import Approval, PendingApprovals
 from stet.lsp.edits.stale_edit_retry import StaleEditRetry
-from stet.lsp.renames import Renames
+from stet.lsp.rename_tracker import RenameTracker
 from stet.review.approval import exceeds_approval
 from stet.review.authorization import reauthorize
 from stet.review.errors import UndoConflict
@@ -49,7 +49,7 @@ class EditApplier:
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
-        renames: Renames,
+        renames: RenameTracker,
         editor: Callable[[], ClientCapabilities] = ClientCapabilities,
     ) -> None:
         """`editor` tells which one it is, once it has said so."""

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.misapplied_edits import find_misapplied
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_confirmation import EditConfirmation
 from stet.lsp.edits.edit_errors import (
     EditError,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome, Client
+from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_errors import EditError, FileOpen, problem_of
 from stet.lsp.edits.file_state import FileState
-from stet.lsp.renames import Renames
+from stet.lsp.rename_tracker import RenameTracker
 from stet.review.authorization import refusal_at
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
@@ -34,7 +34,7 @@ class FileOperations:
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
-        renames: Renames,
+        renames: RenameTracker,
         editor: Callable[[], ClientCapabilities],
     ) -> None:
         """`editor` tells which one it is, once it has said so."""
@@ -187,7 +187,7 @@ class FileOperations:
             old, real = self._real(path, hunk), self._real(new, hunk)
             await asyncio.to_thread(self._sight.system.move_file, old, real)
             self._warn_stale(uri, f"is {self._sight.name(new_uri)} now")
-        self._renames.carry(uri, new_uri)
+        self._renames.rename(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
         stat = self._sight.system.stat

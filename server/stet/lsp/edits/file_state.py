@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.editor_client import ApplyOutcome
 from stet.lsp.edits.edit_errors import EditError
 from stet.system.system import System
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode

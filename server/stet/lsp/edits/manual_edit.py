@@ -3,7 +3,7 @@
 import asyncio
 import logging
 
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

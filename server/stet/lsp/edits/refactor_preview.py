@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from lsprotocol import types as lsp
 
 from stet.lsp import to_lsp
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.edits.edit_errors import EditError
 from stet.review.ledger import ReviewLedger

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Ask, Mode
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.chat.chats import NothingToSend
-from stet.lsp.chat.page import Page
-from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.chat.chat_controller import EmptyMessage
+from stet.lsp.chat.chat_document import ChatDocument
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_location
 from stet.lsp.state import ServerState
 
@@ -50,7 +50,7 @@ def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, 
         return _sent_answer(state.chats.send(chat or state.chats.current, ask))
 
 
-async def _opened_answer(opening: Awaitable[Page]) -> dict[str, object]:
+async def _opened_answer(opening: Awaitable[ChatDocument]) -> dict[str, object]:
     with _report_errors():
         page = await opening
     return {"uri": page.uri, "chat": page.chat}
@@ -70,7 +70,7 @@ def _report_errors() -> Iterator[None]:
     """
     try:
         yield
-    except (NothingToSend, NoPendingQuestion, UnknownQuestion) as error:
+    except (EmptyMessage, NoPendingQuestion, UnknownQuestion) as error:
         raise RequestFailed(str(error)) from error
     except OSError as error:
         raise RequestFailed(f"the chat can't be read or written: {error}") from error

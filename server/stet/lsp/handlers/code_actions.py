@@ -53,7 +53,7 @@ def code_actions(
             [] if params.context.trigger_kind is _AUTOMATIC else _chat_actions(state, uri)
         )
         return [action for action in comment_lines if _is_requested(action, params.context.only)]
-    place = from_lsp.range_(params.range, buffer.lines, workspace.encoding)
+    place = from_lsp.to_range(params.range, buffer.lines, workspace.encoding)
     workspace.activity.touched(uri, place, ActivitySource.REQUEST)
     automatic = params.context.trigger_kind is _AUTOMATIC
     waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
@@ -85,7 +85,7 @@ async def _with_comment_actions(
     around: tuple[_Actions, _Actions],
 ) -> _Actions:
     """The same actions with those for instructions between them."""
-    known = await state.instructions.lines(document)
+    known = await state.comment_check.lines(document)
     found = comment_actions(params.text_document.uri, candidates, known)
     first, last = around
     return [one for one in (*first, *found, *last) if _is_requested(one, params.context.only)]

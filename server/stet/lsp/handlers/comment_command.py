@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.presentation.command_location import resolve_uri, stored_document
 from stet.lsp.state import ServerState
 from stet.text.document import TextDocument
@@ -56,4 +56,4 @@ def _start_turn(
     if line > len(lines):
         n_lines = len(lines) - (lines[-1] == "")
         raise InvalidParams(f"line {line} is behind the end: the text has {n_lines} lines")
-    return {"turn": state.comments.carry_out(document, line - 1, lines[line - 1], chat)}
+    return {"turn": state.comment_runner.run(document, line - 1, lines[line - 1], chat)}

@@ -3,9 +3,9 @@
 from typing import Any, get_args
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams, RequestFailed
-from stet.lsp.preset_values import MAX_DEPTH, Preset, Wish
-from stet.lsp.presets import CantChange, UnknownPreset
+from stet.lsp.attachment_presets import MAX_DEPTH, AttachmentPreset, ContextChange
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.preset_controller import ContextChangeRefused, UnknownPreset
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
 
@@ -15,7 +15,7 @@ _NOT_STARTED = "Stet could not start; its log says why"
 def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Change what is attached to questions, or its presets; tells how both are then."""
     arguments = CommandArguments("stet.context", values, main="add")
-    change = Wish(
+    change = ContextChange(
         clear=arguments.flag("clear"),
         load=arguments.text("load"),
         remove=arguments.texts("remove"),
@@ -26,11 +26,13 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         delete=arguments.text("delete"),
     )
     arguments.finish()
-    if change != Wish() and not state.startup.ready:  # what earlier runs have kept comes first
+    if (
+        change != ContextChange() and not state.startup.ready
+    ):  # what earlier runs have kept comes first
         raise RequestFailed(_NOT_STARTED)
     try:
         state.presets.change(change)
-    except (UnknownPreset, CantChange) as error:
+    except (UnknownPreset, ContextChangeRefused) as error:
         raise InvalidParams(f"stet.context: {error}") from error
     return {
         **_preset_to_json(state.presets.attached()),
@@ -57,7 +59,7 @@ def _depth(arguments: CommandArguments) -> int | None:
     return value
 
 
-def _preset_to_json(preset: Preset) -> dict[str, object]:
+def _preset_to_json(preset: AttachmentPreset) -> dict[str, object]:
     return {
         "files": list(preset.files),
         "folders": list(preset.folders),

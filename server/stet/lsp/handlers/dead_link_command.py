@@ -1,7 +1,7 @@
 """`stet.deadLinks`: links that lead to no file, as diagnostics."""
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.lsp.presentation.dead_link_marks import DeadLinkScope
 from stet.lsp.state import ServerState

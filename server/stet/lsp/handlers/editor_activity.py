@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.presentation.command_location import open_document, resolve_location
 from stet.lsp.presentation.hunk_text import hover_text
 from stet.lsp.state import ServerState
@@ -26,8 +26,8 @@ _MOST = 2**31 - 1
 def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
-    state.own.focused(uri)
-    if uri is None or not state.own.is_generated(uri):
+    state.generated.focused(uri)
+    if uri is None or not state.generated.is_generated(uri):
         state.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
 
 
@@ -47,8 +47,8 @@ def did_change_selection(state: ServerState, params: object) -> None:
         anchor, active = (_position(entry, name) for name in ("anchor", "active"))
         places.append(
             (
-                from_lsp.range_(lsp.Range(anchor, active), lines, encoding),
-                from_lsp.position(active, lines, encoding),
+                from_lsp.to_range(lsp.Range(anchor, active), lines, encoding),
+                from_lsp.to_position(active, lines, encoding),
             )
         )
     ranges = tuple(place for place, _ in places)
@@ -56,7 +56,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
-        world.activity.visible(uri, from_lsp.range_(stretch, lines, encoding))
+        world.activity.visible(uri, from_lsp.to_range(stretch, lines, encoding))
 
 
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
@@ -106,15 +106,15 @@ def _record_position(
     buffer = world.buffer(uri)
     if buffer is None:
         return None
-    at = from_lsp.position(place, buffer.lines, world.encoding)
+    at = from_lsp.to_position(place, buffer.lines, world.encoding)
     world.activity.touched(uri, Range(at, at), source)
     return at
 
 
 def _workspace_of(state: ServerState, uri: str) -> Workspace:
     """Where a document is followed: among the user's, or among Stet's own."""
-    is_own = state.workspace.buffer(uri) is None and state.own.buffer(uri) is not None
-    return state.own.world if is_own else state.workspace
+    is_own = state.workspace.buffer(uri) is None and state.generated.buffer(uri) is not None
+    return state.generated.world if is_own else state.workspace
 
 
 def _uri(params: object) -> str | None:

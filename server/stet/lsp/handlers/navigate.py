@@ -29,7 +29,7 @@ def _navigate(
     named = resolve_uri(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
-    state.disk.asked()
+    state.disk_watch.check_unwatched()
     activity = state.workspace.snapshot().activity
     uri = named or activity.active
     selection = activity.selection_of(uri) if uri else None
@@ -40,7 +40,7 @@ def _navigate(
     found = _next_after(hunks, uri, at) if forward else _last_before(hunks, uri, at)
     buffer = state.workspace.buffer(found.uri)
     lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
-    place = to_lsp.range_(found.shown_at, lines, state.workspace.encoding)
+    place = to_lsp.to_wire_range(found.shown_at, lines, state.workspace.encoding)
     state.server.tasks.start(
         state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 
 if TYPE_CHECKING:
     from stet.lsp.state import ServerState
@@ -19,7 +19,7 @@ def with_import(handler: Handler) -> Handler:
 
     def handle(state: "ServerState", values: tuple[object, ...]) -> object:
         uri = _named_uri(state, values)
-        if uri is None or not state.imports.needs_import(uri):
+        if uri is None or not state.block_import.needs_import(uri):
             return handler(state, values)
         return _import_first(state, uri, lambda: handler(state, values))
 
@@ -27,7 +27,7 @@ def with_import(handler: Handler) -> Handler:
 
 
 async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
-    await state.imports.import_named(uri)
+    await state.block_import.import_named(uri)
     return call()
 
 

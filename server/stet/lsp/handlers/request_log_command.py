@@ -1,7 +1,7 @@
 """`stet.requestLog`, also `stet.ledger`: what was sent to whom, as a document to read."""
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import RequestFailed
+from stet.lsp.lsp_errors import RequestFailed
 from stet.lsp.state import ServerState
 
 
@@ -11,6 +11,6 @@ async def show_request_log(
     """Write the document and show it; what earlier runs have stored is read in a worker."""
     CommandArguments(name, values).finish()
     try:
-        return {"uri": await state.sent.open()}
+        return {"uri": await state.request_log.open()}
     except OSError as error:
         raise RequestFailed(f"what was sent can't be written down: {error}") from error

@@ -2,7 +2,7 @@
 
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order
-from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.lsp.presentation.hunk_selection import decide_hunks, select_hunks
 from stet.lsp.presentation.serialize import hunk_to_json
@@ -22,7 +22,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
-    state.disk.asked()
+    state.disk_watch.check_unwatched()
     return [
         hunk_to_json(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
@@ -35,7 +35,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
     arguments = CommandArguments("stet.accept", values, main="hunk")
-    is_protected = state.delivery.holds
+    is_protected = state.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
     # Many named at once are never a yes to one that needs its own.
     protected = arguments.flag("protected") and named.is_single
@@ -54,7 +54,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
     decided = decide_hunks(named, decision, what="accepted")
     state.server.tasks.start(
-        accept_in_order(state.ledger, state.delivery, decided.hunks), f"accept {decided.hunks}"
+        accept_in_order(state.ledger, state.edit_applier, decided.hunks), f"accept {decided.hunks}"
     )
     return decided.to_json
 
@@ -62,14 +62,14 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Let the text stand."""
     arguments = CommandArguments("stet.reject", values, main="hunk")
-    held = state.delivery.holds
+    held = state.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=held)
     reason = arguments.text("reason") or ""
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
-            state.delivery.withdraw(hunk.id, reason)
+            state.edit_applier.withdraw(hunk.id, reason)
         elif hunk.state not in OPEN:
             return f"it is {hunk.state} already"
         try:

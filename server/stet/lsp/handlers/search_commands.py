@@ -10,7 +10,7 @@ from lsprotocol import types as lsp
 
 from stet.index.search_query import SearchQuery
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.search_hits import (
     LocatedPassage,
     locate_passages,
@@ -90,7 +90,7 @@ async def _locate_results(
         results = await state.index.search(snapshot, query)
     except PathRefused as refused:
         raise InvalidParams(str(refused)) from refused
-    state.index_view.answered(results.n_files_so_far)
+    state.index_view.note_partial_answer(results.n_files_so_far)
     places = locate_passages(results.passages, snapshot, state.workspace.encoding)
     return await run_in_slices(places, state.system)
 

@@ -9,7 +9,7 @@ from stet.lsp.state import ServerState
 
 def begin(state: ServerState, params: lsp.InitializeParams) -> None:
     """Take over what `initialize` said: encoding, options, roots."""
-    state.operations.serves(state.server.editor, state.tell_error)
+    state.observability.editor_connected(state.server.editor, state.tell_error)
     state.workspace.encoding = state.server.encoding
     state.startup.options = params.initialization_options
     folders = [folder.uri for folder in params.workspace_folders or ()]
@@ -20,7 +20,7 @@ def begin(state: ServerState, params: lsp.InitializeParams) -> None:
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
     """Read settings and import the rest, behind the answer."""
     state.server.tasks.start(state.startup.run(), "startup")
-    state.server.tasks.start(state.feed.begin(), "the search index")
+    state.server.tasks.start(state.index_feed.begin(), "the search index")
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
@@ -43,8 +43,8 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
 def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
     """Files have other names: their hunks go along, and what is attached is still."""
     for file in params.files:
-        state.renames.carry(file.old_uri, file.new_uri)
-    state.feed.changed(uri for file in params.files for uri in (file.old_uri, file.new_uri))
+        state.renames.rename(file.old_uri, file.new_uri)
+    state.index_feed.changed(uri for file in params.files for uri in (file.old_uri, file.new_uri))
 
 
 def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
@@ -56,10 +56,10 @@ def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
     """A document was saved; a review page, or a comment, may say then what is to be done."""
     state.documents.save(params)
-    state.comments.saved(params.text_document.uri)
-    state.pages.saved(params.text_document.uri)
+    state.comment_runner.saved(params.text_document.uri)
+    state.diff_documents.saved(params.text_document.uri)
     state.dead_links.saved()
-    state.feed.changed([params.text_document.uri])
+    state.index_feed.changed([params.text_document.uri])
 
 
 def shutdown(state: ServerState, _params: object = None) -> None:

@@ -10,12 +10,12 @@ from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.agent.turn_errors import TurnFailed
 from stet.llm.tokens import estimate_tokens
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.chat.chats import DEFAULT_CHAT
-from stet.lsp.errors import InvalidParams, RequestFailed
+from stet.lsp.chat.chat_controller import DEFAULT_CHAT
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_location
 from stet.lsp.presentation.serialize import turn_to_json
-from stet.lsp.presets import UnknownPreset
-from stet.lsp.readiness import PlaceInLine
+from stet.lsp.preset_controller import UnknownPreset
+from stet.lsp.readiness import QueuedCommand
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
 
@@ -32,14 +32,14 @@ def ask(
     arguments = CommandArguments("stet.ask", values, main="prompt")
     question, preset = _parse_ask(arguments, state)
     arguments.finish()
-    place = state.startup.readiness.line_up() if preset is not None else None
+    place = state.startup.readiness.enqueue() if preset is not None else None
     if place is None:
         return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
     return _start_turn(state, question, preset, place)
 
 
 async def _start_turn(
-    state: ServerState, question: Ask, preset: str | None, place: PlaceInLine
+    state: ServerState, question: Ask, preset: str | None, place: QueuedCommand
 ) -> dict[str, object]:
     await place.wait()
     return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
@@ -93,7 +93,7 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     try:
         if reply is None:
             turn_id, _ = questions.waiting(question)
-            state.view.remind(state.agent.turn(turn_id))
+            state.turn_view.remind(state.agent.turn(turn_id))
             return {"turn": turn_id}
         return {"turn": questions.reply(reply, question, is_choice=choice is not None)}
     except UnknownQuestion as error:
@@ -111,7 +111,7 @@ def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[di
     is_shown = arguments.flag("show")
     question, preset = _parse_ask(arguments, state)
     arguments.finish()
-    answer = _build_context(state, question, preset, state.startup.readiness.line_up())
+    answer = _build_context(state, question, preset, state.startup.readiness.enqueue())
     return _show_answer(state, answer, question.prompt) if is_shown else answer
 
 
@@ -121,21 +121,21 @@ async def _show_answer(
     """The answer, and the URI of the document that the editor is asked to show it in."""
     context = await answer
     try:
-        return {**context, "uri": await state.context_page.open(prompt, context)}
+        return {**context, "uri": await state.context_document.open(prompt, context)}
     except OSError as error:
         raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 
 
 async def _build_context(
-    state: ServerState, question: Ask, preset: str | None, place: PlaceInLine | None
+    state: ServerState, question: Ask, preset: str | None, place: QueuedCommand | None
 ) -> dict[str, object]:
     if place is not None:
         await place.wait()
     question = _with_attachments(state, question, preset)
-    answerer = state.startup.loaded
+    answerer = state.startup.pipeline
     if answerer is None:
         raise RequestFailed(_NOT_STARTED)
-    await state.imports.import_asked(question)
+    await state.block_import.import_asked(question)
     try:
         parts = await answerer.preview(question, state.agent.session(question.chat))
     except TurnFailed as failure:
@@ -158,7 +158,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "provider": choice.provider if choice else None,
         "why": choice.why if choice else state.startup.why_no_model,
         "notPersisted": state.store.not_persisted or None,
-        "index": state.index_view.shape(),
+        "index": state.index_view.to_json(),
         "bridges": {"opencode": state.opencode.to_json()},
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
@@ -173,7 +173,7 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
     if not state.startup.ready:
         raise RequestFailed(_NOT_STARTED)
     try:
-        return dataclasses.replace(question, attachments=state.presets.named(preset))
+        return dataclasses.replace(question, attachments=state.presets.preset_attachments(preset))
     except UnknownPreset as error:
         raise InvalidParams(str(error)) from error
 
@@ -186,7 +186,7 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
         prompt=prompt,
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
-        place=resolve_location(arguments, state.workspace, state.pages),
+        place=resolve_location(arguments, state.workspace, state.diff_documents),
         disabled_tools=arguments.switches("disabledTools"),
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,

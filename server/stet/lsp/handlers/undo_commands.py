@@ -8,7 +8,7 @@ from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
-from stet.lsp.errors import RequestFailed
+from stet.lsp.lsp_errors import RequestFailed
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, select_hunks
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError, UndoConflict
@@ -38,19 +38,19 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     answer.
     """
     arguments = CommandArguments("stet.undo", values, main="hunk")
-    held = state.delivery.holds
+    held = state.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
-            state.delivery.withdraw(hunk.id)
+            state.edit_applier.withdraw(hunk.id)
             return ""
         return _refusal_reason(state, hunk)
 
     decided = decide_hunks(named, decision, what="undone")
     state.server.tasks.start(
-        undo_in_order(state.ledger, state.delivery, decided.hunks), f"undo {decided.hunks}"
+        undo_in_order(state.ledger, state.edit_applier, decided.hunks), f"undo {decided.hunks}"
     )
     return decided.to_json
 
@@ -97,7 +97,7 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         case ConflictResolution.THEIRS:
             with _report_refusals():
                 _ = state.ledger.take_theirs(hunk.id)
-            work = accept_in_order(state.ledger, state.delivery, (hunk.id,))
+            work = accept_in_order(state.ledger, state.edit_applier, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
         case ConflictResolution.MARKERS:
             state.inline.markers(hunk.id)

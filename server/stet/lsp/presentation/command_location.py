@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import InvalidParams
+from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.text.document import TextDocument
 from stet.text.encoding import column_from_units

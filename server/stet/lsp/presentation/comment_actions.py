@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lsprotocol import types as lsp
 
-from stet.lsp.instruction_check import InstructionLines
+from stet.lsp.comment_check import CommentLines
 from stet.lsp.presentation.command_action import REWRITE, SOURCE, command_action
 from stet.text.ai_comment_line import marker_on_line
 from stet.text.ai_comment_markers import Marker
@@ -34,7 +34,7 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
 
 
 def comment_actions(
-    uri: str, candidates: CommentCandidates, known: InstructionLines | None
+    uri: str, candidates: CommentCandidates, known: CommentLines | None
 ) -> list[lsp.CodeAction]:
     """What comments ask for: one of each kind at most, of the first that asks for it.
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from hashlib import sha256
 
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.system import System
 from stet.text.escape import escape_line
@@ -20,12 +20,12 @@ class ContextDocument:
     """Writes the page into the state folder and has the editor show it. Touched on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, client: Client, system: System, own: GeneratedDocuments
+        self, workspace: Workspace, client: Client, system: System, generated: GeneratedDocuments
     ) -> None:
         self._workspace = workspace
         self._client = client
         self._system = system
-        self._own = own
+        self._own = generated
 
     async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
         """Write and show what `stet.showContext` answers; gives the document's URI.

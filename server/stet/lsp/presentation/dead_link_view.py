@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.dead_link_marks import (
     MAX_MARKS,
     DeadLinkMark,

@@ -7,7 +7,7 @@ from lsprotocol import types as lsp
 
 from stet.agent.turn import Turn
 from stet.lsp import to_lsp
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.hunk_text import describe
 from stet.lsp.presentation.tracked_location import TrackedLocation
 from stet.review.ledger import ReviewLedger
@@ -161,4 +161,4 @@ class DiagnosticsPublisher:
         body = lines[last].rstrip("\r\n")
         end = Position(last, len(body)) if body else Position(last + 1, 0)
         place = Range(Position(first, 0), end)
-        return to_lsp.range_(place, lines, self._workspace.encoding)
+        return to_lsp.to_wire_range(place, lines, self._workspace.encoding)

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from lsprotocol import types as lsp
 
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.diff_locator import locate_line
 from stet.review.diff_parser import DiffDecisions, DiffDocument, document_name, parse_decisions
@@ -46,13 +46,13 @@ class DiffDocuments:
         ledger: ReviewLedger,
         client: Client,
         system: System,
-        own: GeneratedDocuments,
+        generated: GeneratedDocuments,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
         self._system = system
-        self._own = own
+        self._own = generated
         self._pages: dict[str, DiffDocument] = {}
 
     def open(self, hunks: Sequence[Hunk]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.errors import ContentModified, InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.presentation.command_location import resolve_uri
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from stet.agent.agent import Agent
 from stet.agent.questions import NoPendingQuestion
 from stet.agent.turn import Turn
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.text.escape import escape
 from stet.tools.question import Question
@@ -64,8 +64,8 @@ class QuestionView:
 
     def _show_message(self, turn_id: str, question: Question) -> None:
         text = f"Stet: {question.text}"
-        if self._client.has_buttons and (question.choices or self._client.takes_words):
-            if question.kind == "ask" and not self._client.takes_words:
+        if self._client.has_buttons and (question.choices or self._client.accepts_text_answers):
+            if question.kind == "ask" and not self._client.accepts_text_answers:
                 text += "\n(Or in your own words: `stet.answer`.)"
             work = self._choice(question, text)
             self._buttons[turn_id] = self._client.spawn(work, f"question {question.id}")
@@ -78,7 +78,7 @@ class QuestionView:
 
     async def _choice(self, question: Question, text: str) -> None:
         chosen = await self._client.choose(text, question.choices)
-        if chosen is None and self._client.takes_words:
+        if chosen is None and self._client.accepts_text_answers:
             chosen = NOBODY if question.kind == "ask" else question.choices[-1]
         if chosen is None:
             return
@@ -86,7 +86,7 @@ class QuestionView:
             _ = self._agent().questions.reply(chosen, question.id)
         except NoPendingQuestion as error:
             # Else it is answered elsewhere meanwhile, or the turn is over.
-            if self._client.takes_words:
+            if self._client.accepts_text_answers:
                 await self._choice(question, f"Stet: {escape(str(error))}")
 
     def _withdraw(self, turn_id: str) -> None:

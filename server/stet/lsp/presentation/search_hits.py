@@ -123,7 +123,7 @@ def _locate(
 def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> lsp.Range:
     """Whole lines, from `first` to before `end`, as far as they are there."""
     stretch = Range(Position(first, 0), Position(max(first, end), 0))
-    return to_lsp.range_(stretch, document.lines, encoding)
+    return to_lsp.to_wire_range(stretch, document.lines, encoding)
 
 
 def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:

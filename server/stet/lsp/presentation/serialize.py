@@ -74,7 +74,7 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
     """One entry of `stet.proposals`."""
     buffer = workspace.buffer(hunk.uri)
     lines = buffer.lines if buffer else split_lines(ledger.base_text(hunk.uri) or "")
-    place = to_lsp.range_(hunk.range, lines, workspace.encoding)
+    place = to_lsp.to_wire_range(hunk.range, lines, workspace.encoding)
     return {
         "hunk": hunk.id,
         "proposal": hunk.proposal,

@@ -20,7 +20,7 @@ from stet.agent.agent_events import (
     TurnStarted,
 )
 from stet.agent.turn import REMOVAL, Mode, Turn, TurnState
-from stet.lsp.client import Client
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.edit_failure_text import describe_failures, describe_refusals
 from stet.lsp.presentation.question_view import QuestionView

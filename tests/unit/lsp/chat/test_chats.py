@@ -14,13 +14,13 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.chat.chats import Chats, NothingToSend
-from stet.lsp.chat.layout import blank
-from stet.lsp.chat.open_texts import OpenTexts
-from stet.lsp.chat.page import Page
-from stet.lsp.chat.writer import PageWriter
-from stet.lsp.client import Client
-from stet.lsp.connection.wire import StetLanguageServer
+from stet.lsp.chat.chat_controller import ChatController, EmptyMessage
+from stet.lsp.chat.chat_document import ChatDocument
+from stet.lsp.chat.chat_layout import new_document
+from stet.lsp.chat.chat_writer import ChatWriter
+from stet.lsp.chat.open_chat_texts import OpenChatTexts
+from stet.lsp.connection.protocol import StetLanguageServer
+from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
@@ -64,24 +64,24 @@ class Room:
         server.tasks = self.table.tasks
         client = Client(server)
         self.own = GeneratedDocuments(self.disk, lambda: Encoding.UTF16)
-        texts = OpenTexts(self.own, self.table.tasks.start)
-        self.chats = Chats(
+        texts = OpenChatTexts(self.own, self.table.tasks.start)
+        self.chats = ChatController(
             self.table.workspace,
             self.table.ledger,
             client,
             self.disk,
             self.own,
             texts=texts,
-            writer=PageWriter(self.own, texts, client, ClientCapabilities, lambda: Encoding.UTF16),
+            writer=ChatWriter(self.own, texts, client, ClientCapabilities, lambda: Encoding.UTF16),
             agent=lambda: self.table.agent,
             number=itertools.count(1).__next__,
         )
-        self.table.on_event = self.chats.happened
+        self.table.on_event = self.chats.handle_event
 
     async def begun(self, chat: str, words: str) -> str:
         """A chat in whose file something is written; gives the file's name."""
         page = await self.chats.open(chat)
-        self.disk.write_own(page.file, blank(chat) + words)
+        self.disk.write_own(page.file, new_document(chat) + words)
         return page.file
 
     def text(self, file: str) -> str:
@@ -98,7 +98,7 @@ class Room:
         return self.table.tasks.spawn(self.send(chat), "send")
 
 
-async def _page(opening: Awaitable[Page]) -> Page:
+async def _page(opening: Awaitable[ChatDocument]) -> ChatDocument:
     return await opening
 
 
@@ -131,7 +131,7 @@ async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
     opened = Modification(
-        ModificationKind.OPENED, page.uri, 0, "markdown", blank("second") + "Two\n"
+        ModificationKind.OPENED, page.uri, 0, "markdown", new_document("second") + "Two\n"
     )
     assert room.own.apply_if_generated(opened)
     room.disk.free.clear()
@@ -151,7 +151,7 @@ async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
     room = Room()
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
-    text = blank("second") + "Two"
+    text = new_document("second") + "Two"
     assert room.own.apply_if_generated(
         Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text)
     )
@@ -178,7 +178,7 @@ async def test_the_same_words_are_not_sent_twice_but_what_is_written_behind_them
     room = Room([later, DONE])
     file = await room.begun("main", "One\n")
     assert await room.send("main") == "One"
-    with pytest.raises(NothingToSend, match="what stands there has been sent"):
+    with pytest.raises(EmptyMessage, match="what stands there has been sent"):
         await room.send("main")
     room.disk.write_own(file, room.text(file) + "Two\n")
     assert await room.chats.send("main", ask) == "t1"  # it runs, and is told

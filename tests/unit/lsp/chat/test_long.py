@@ -8,12 +8,12 @@ import pytest
 
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.context_builder import EditorLocation
+from stet.lsp.chat.chat_document import ChatDocument, ChatReading, ChatTurn
+from stet.lsp.chat.chat_layout import new_document
+from stet.lsp.chat.chat_sections import ChatSections
+from stet.lsp.chat.chat_transcript import ChatTranscript
 from stet.lsp.chat.insertion_watch import InsertionWatch
-from stet.lsp.chat.layout import blank
-from stet.lsp.chat.open_texts import OpenTexts
-from stet.lsp.chat.page import Entry, Page, Reading
-from stet.lsp.chat.sections import Sections
-from stet.lsp.chat.transcript import Transcript
+from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem
@@ -35,11 +35,11 @@ class Room:
         system = MemorySystem({})
         self.tasks = Tasks()
         self.own = GeneratedDocuments(system, lambda: Encoding.UTF16)
-        self.texts = OpenTexts(self.own, self.tasks.start)
-        self.told = Transcript(lambda _: None)
+        self.texts = OpenChatTexts(self.own, self.tasks.start)
+        self.told = ChatTranscript(lambda _: None)
         uri = (self.own.folder / "chat.md").as_uri()
-        self.page = Page("main", "chat.md", uri)
-        self.page.add(Entry("t1", "Why?", self.told))
+        self.page = ChatDocument("main", "chat.md", uri)
+        self.page.add(ChatTurn("t1", "Why?", self.told))
         self.watch = InsertionWatch("")
         self.own.listen(self._changed)
         assert self.own.apply_if_generated(
@@ -52,11 +52,11 @@ class Room:
         assert buffer is not None
         self.watch.follow(changes, buffer.lines)
 
-    async def read(self) -> Sections:
+    async def read(self) -> ChatSections:
         """Wait until the parts of the document are known."""
         known = asyncio.get_running_loop().create_future()
 
-        def then(found: Reading) -> None:
+        def then(found: ChatReading) -> None:
             self.page.adopt(found)
             known.set_result(None)
 
@@ -66,9 +66,9 @@ class Room:
         assert found is not None
         return found
 
-    def write(self, document: Sections) -> None:
+    def write(self, document: ChatSections) -> None:
         """Write what there is to write."""
-        while step := self.page.step(document):
+        while step := self.page.next_insertion(document):
             watch, at = InsertionWatch(step.insertion.text), step.insertion.at
             edit = WireEdit(at.line, at.character, at.line, at.character, step.insertion.text)
             change = Modification(ModificationKind.CHANGED, self.page.uri, 1, edits=(edit,))
@@ -84,7 +84,7 @@ async def seconds_for(text: str) -> float:
     document = await room.read()
     began = thread_time()
     for n in range(N_PIECES):
-        room.told.say(f"word {n} ")
+        room.told.add_text(f"word {n} ")
         room.write(document)
     took = thread_time() - began
     buffer = room.own.buffer(room.page.uri)
@@ -98,7 +98,7 @@ async def seconds_for(text: str) -> float:
     "more", [LINE * 100_000, LINE.rstrip() * 100_000, TURNS], ids=["lines", "one line", "turns"]
 )
 async def test_a_piece_costs_the_same_in_a_long_document_as_in_a_short_one(more: str) -> None:
-    short = await seconds_for(blank("main"))
-    text = TURNS + blank("main") if more is TURNS else blank("main") + more
+    short = await seconds_for(new_document("main"))
+    text = TURNS + new_document("main") if more is TURNS else new_document("main") + more
     # To read so much text once takes more than this for all pieces together.
     assert await seconds_for(text) < 5 * short + 0.2

@@ -9,10 +9,10 @@ from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
-from stet.lsp.chat.layout import YOU, blank
-from stet.lsp.chat.page import Entry, Page
-from stet.lsp.chat.sections import Sections
-from stet.lsp.chat.transcript import Transcript, ending, transcript_of
+from stet.lsp.chat.chat_document import ChatDocument, ChatTurn
+from stet.lsp.chat.chat_layout import YOU, new_document
+from stet.lsp.chat.chat_sections import ChatSections
+from stet.lsp.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.review.rules import RejectedEdit
 from stet.web.web_source import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
@@ -28,12 +28,14 @@ def link(name: str) -> str | None:
     return None if name == "nowhere" else f"file:///ws/{name}"
 
 
-def make_page(turn: Turn = OVER, told: Transcript | None = None) -> Page:
+def make_page(turn: Turn = OVER, told: ChatTranscript | None = None) -> ChatDocument:
     """A page that one turn is to be written into."""
-    page = Page("main", "chat-main.md", "file:///state/chat-main.md")
+    page = ChatDocument("main", "chat-main.md", "file:///state/chat-main.md")
     transcript = told or transcript_of(turn, (), link)
     is_over = transcript.is_over
-    page.add(Entry(turn.id, turn.ask.prompt, transcript, ending(turn, (), link) if is_over else ""))
+    page.add(
+        ChatTurn(turn.id, turn.ask.prompt, transcript, ending(turn, (), link) if is_over else "")
+    )
     return page
 
 
@@ -58,13 +60,13 @@ TYPING = st.builds(
 def test_random_typing_between_what_is_written_loses_no_character(
     pieces: list[str], typed: list[list[Typing]]
 ) -> None:
-    told = Transcript(link)
+    told = ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
-    text = blank("main") + "Why?\n"
+    text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
     marks, keys = iter(MARKS), []
     for piece, keystrokes in zip([*pieces, ""], [*typed, []], strict=False):
-        told.say(piece)
+        told.add_text(piece)
         for one in keystrokes:
             # Each keystroke carries a mark, which shows where it went, and is surrounded by one.
             mark = next(marks)
@@ -73,7 +75,7 @@ def test_random_typing_between_what_is_written_loses_no_character(
             text = text[:at] + key + text[at:]
             keys.append((mark, key))
         before = text
-        while step := page.step(Sections.of(text)):
+        while step := page.next_insertion(ChatSections.of(text)):
             text = step.insertion.apply(text)
             step.done()
             assert _is_subsequence(before, text)
@@ -90,24 +92,24 @@ def _is_subsequence(part: str, whole: str) -> bool:
 
 @given(st.lists(st.text("ab c\n#!<[", max_size=12), max_size=12))
 def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str]) -> None:
-    told, whole = Transcript(link), Transcript(link)
+    told, whole = ChatTranscript(link), ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
-    text = blank("main") + "Why?\n"
+    text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
     for piece in pieces:
-        told.say(piece)
+        told.add_text(piece)
         text = write_all(page, text)
-    told.pause()
+    told.finish_message()
     text = write_all(page, text)
-    whole.say("".join(pieces))
-    whole.pause()
+    whole.add_text("".join(pieces))
+    whole.finish_message()
     assert written(text, "t1") == whole.text.strip()
 
 
 @given(st.integers(0, 400))
 def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
     page = make_page()
-    whole = page.filled(blank("main"))
+    whole = page.filled(new_document("main"))
     heading = "## Stet (t1)"
     body = whole.index(heading) + len(heading)
     end = whole.index(written(whole, "t1")) + len(written(whole, "t1"))
@@ -121,7 +123,7 @@ def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
 
 
 def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> None:
-    text = make_page().filled(f"{blank('main')}Why?\n")
+    text = make_page().filled(f"{new_document('main')}Why?\n")
     assert [(part.turn, part.text) for part in parts(text)] == [
         ("", "Why?"),
         ("t1", "Because.\n\nSo.\n\n*completed*"),
@@ -131,23 +133,23 @@ def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> Non
 
 def test_an_answer_that_was_written_in_gets_its_end() -> None:
     page = make_page()
-    text = f"{blank('main')}Why?\n\n## Stet (t1)\n\nBecause (really?).\n\n{YOU}\n\n"
+    text = f"{new_document('main')}Why?\n\n## Stet (t1)\n\nBecause (really?).\n\n{YOU}\n\n"
     assert written(page.filled(text), "t1") == "Because (really?).\n\n*completed*"
 
 
 def test_a_page_forgets_what_stands_there_to_its_end() -> None:
     page = make_page()
-    adopt(page, page.filled(blank("main")))
+    adopt(page, page.filled(new_document("main")))
     assert page.entries == {}
 
 
 def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -> None:
-    told = Transcript(link)
+    told = ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
-    told.say("One. ")
-    text = page.filled(blank("main"))
+    told.add_text("One. ")
+    text = page.filled(new_document("main"))
     adopt(page, text)
-    told.say("Two.")
+    told.add_text("Two.")
     text = page.filled(text.replace("## Stet (t1)\n", ""))
     assert written(text, "t1").endswith("Two.")
 
@@ -184,20 +186,20 @@ def test_what_a_tool_was_refused_is_said_once() -> None:
         "c1", "delete_file", ToolState.ERROR, "old.py", f"Refused by edit.scope: {refused.message}"
     )
     turn = Turn(id="t1", ask=ASK, state=TurnState.COMPLETED, tool_calls=(run,), rejected=(refused,))
-    told = Transcript(link)
-    told.tool(run)
+    told = ChatTranscript(link)
+    told.add_tool(run)
     told.end(turn, ())
     assert told.text.count("may not be edited") == 1
 
 
 def test_words_with_underscores_stay_as_they_are() -> None:
-    told = Transcript(link)
-    told.note("read_file_2 and _this_ and *that*")
+    told = ChatTranscript(link)
+    told.add_note("read_file_2 and _this_ and *that*")
     assert told.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
 
 
 def test_a_document_whose_lines_end_in_returns_gets_each_answer_once() -> None:
     page = make_page()
-    text = page.filled(blank("main").replace("\n", "\r"))
+    text = page.filled(new_document("main").replace("\n", "\r"))
     assert [part.turn for part in parts(text)] == ["", "t1", ""]
     assert page.filled(text) == text

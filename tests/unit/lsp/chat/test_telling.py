@@ -6,8 +6,8 @@ from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
-from stet.lsp.chat.telling import Telling
-from stet.lsp.chat.transcript import ending, transcript_of
+from stet.lsp.chat.chat_transcript import ending, transcript_of
+from stet.lsp.chat.transcript_builder import TranscriptBuilder
 from stet.review.drafts import RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
@@ -21,9 +21,9 @@ LINK = "[a.md](file:///ws/a.md)"
 
 def told_after(*, here: tuple[str, ...] = ()) -> str:
     """A turn that is steered between two sentences; some of the words were said in the document."""
-    telling = Telling(make_world(), ReviewLedger())
+    telling = TranscriptBuilder(make_world(), ReviewLedger())
     for words in here:
-        telling.said_here("t1", words)
+        telling.skip_steering("t1", words)
     for event in (
         TextDelta(TURN, "I look."),
         RoundCompleted(TURN),
@@ -31,8 +31,8 @@ def told_after(*, here: tuple[str, ...] = ()) -> str:
         SteeringApplied(TURN, "## You\n![x](http://x)"),
         TextDelta(TURN, "I use tabs."),
     ):
-        telling.tell(event)
-    return telling.entry(TURN).transcript.text
+        telling.handle_event(event)
+    return telling.create_turn(TURN).transcript.text
 
 
 def link(name: str) -> str:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.crashes.fatal import FatalNotes
-from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.crashes.fault_log import FaultLog
+from stet.lsp.crashes.report_directory import ReportDirectory
 
 DIE = """
 import faulthandler, sys
 from pathlib import Path
-from stet.lsp.crashes.fatal import FatalNotes
-from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.crashes.fault_log import FatalNotes
+from stet.lsp.crashes.report_directory import Shelf
 import resource
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 FatalNotes(Shelf(Path(sys.argv[1]))).begin(["Stet 1.2.3", "editor: neovim"])
@@ -42,9 +42,9 @@ def dead(folder: Path, how: str) -> None:
 
 def test_a_fault_in_native_code_is_a_report_of_the_next_run(tmp_path: Path) -> None:
     dead(tmp_path, "fault")
-    shelf = Shelf(tmp_path)
+    shelf = ReportDirectory(tmp_path)
     assert shelf.reports() == []
-    notes = FatalNotes(shelf)
+    notes = FaultLog(shelf)
     assert notes.begin(["this run"]) == 1
     [report] = shelf.reports()
     text = report.read_text()
@@ -60,7 +60,7 @@ def test_a_fault_in_native_code_is_a_report_of_the_next_run(tmp_path: Path) -> N
 def test_a_process_that_was_killed_leaves_no_report(tmp_path: Path) -> None:
     dead(tmp_path, "kill")
     assert len(list(tmp_path.iterdir())) == 1
-    notes = FatalNotes(Shelf(tmp_path))
+    notes = FaultLog(ReportDirectory(tmp_path))
     assert notes.begin([]) == 0
     notes.end()
     assert list(tmp_path.iterdir()) == []
@@ -69,7 +69,7 @@ def test_a_process_that_was_killed_leaves_no_report(tmp_path: Path) -> None:
 def test_what_a_process_that_lives_has_there_stays(tmp_path: Path) -> None:
     other = tmp_path / f"running-{os.getppid()}.txt"
     other.write_text("Fatal Python error: not yet\n")
-    notes = FatalNotes(Shelf(tmp_path))
+    notes = FaultLog(ReportDirectory(tmp_path))
     assert notes.begin([]) == 0
     notes.end()
     assert other.exists()
@@ -97,8 +97,8 @@ C:\\Users\\me\\x.dll
 
 def test_calls_in_c_are_told_without_the_paths_of_their_libraries(tmp_path: Path) -> None:
     (tmp_path / "running-999999999.txt").write_text(NOTE)
-    shelf = Shelf(tmp_path)
-    notes = FatalNotes(shelf)
+    shelf = ReportDirectory(tmp_path)
+    notes = FaultLog(shelf)
     assert notes.begin([]) == 1
     notes.end()
     [report] = shelf.reports()

@@ -7,26 +7,26 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.crashes.facts import facts
-from stet.lsp.crashes.handler import MOST_PER_RUN, CrashReports
-from stet.lsp.crashes.shelf import Shelf
+from stet.lsp.crashes.crash_handler import MAX_PER_RUN, CrashReporter
+from stet.lsp.crashes.environment_facts import facts
+from stet.lsp.crashes.report_directory import ReportDirectory
 from stet.settings.parse import parse_settings
 
 TEXT = "the heron stood in the reeds"
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "crashes")
+def shelf(tmp_path: Path) -> ReportDirectory:
+    return ReportDirectory(tmp_path / "crashes")
 
 
 @pytest.fixture
-def reports(shelf: Shelf) -> CrashReports:
-    return CrashReports(shelf)
+def reports(shelf: ReportDirectory) -> CrashReporter:
+    return CrashReporter(shelf)
 
 
 def note(
-    reports: CrashReports, message: str, *arguments: object, level: int = logging.ERROR
+    reports: CrashReporter, message: str, *arguments: object, level: int = logging.ERROR
 ) -> None:
     """Log with whatever error is being handled."""
     error = sys.exc_info() if sys.exc_info()[1] else None
@@ -38,7 +38,7 @@ def broken(kind: type[Exception]) -> None:
 
 
 def fail(
-    reports: CrashReports, kind: type[Exception] = KeyError, level: int = logging.ERROR
+    reports: CrashReporter, kind: type[Exception] = KeyError, level: int = logging.ERROR
 ) -> None:
     """Have something fail, and log it."""
     try:
@@ -48,7 +48,7 @@ def fail(
 
 
 def test_a_report_tells_what_and_where_and_nothing_private(
-    reports: CrashReports, shelf: Shelf
+    reports: CrashReporter, shelf: ReportDirectory
 ) -> None:
     editor = ClientCapabilities(name="neovim", version="0.11.4", apply_edit=True)
     settings = parse_settings(
@@ -79,7 +79,9 @@ def test_a_report_tells_what_and_where_and_nothing_private(
         assert private not in report
 
 
-def test_an_error_that_is_no_bug_leaves_no_report(reports: CrashReports, shelf: Shelf) -> None:
+def test_an_error_that_is_no_bug_leaves_no_report(
+    reports: CrashReporter, shelf: ReportDirectory
+) -> None:
     note(reports, "the state is not written")
     fail(reports, level=logging.WARNING)
     reports.close()
@@ -87,25 +89,25 @@ def test_an_error_that_is_no_bug_leaves_no_report(reports: CrashReports, shelf: 
 
 
 def test_the_same_error_is_reported_once_and_a_run_leaves_few_reports(
-    reports: CrashReports, shelf: Shelf
+    reports: CrashReporter, shelf: ReportDirectory
 ) -> None:
     for _ in range(3):
         fail(reports)
     reports.close()
     assert len(shelf.reports()) == 1
-    for number in range(MOST_PER_RUN + 5):
+    for number in range(MAX_PER_RUN + 5):
         fail(reports, type(f"Odd{number}", (Exception,), {}))
     reports.close()
-    assert len(shelf.reports()) == MOST_PER_RUN
+    assert len(shelf.reports()) == MAX_PER_RUN
 
 
 def test_the_user_is_told_once_where_it_is_even_if_it_came_before_they_could_be(
-    reports: CrashReports, shelf: Shelf
+    reports: CrashReporter, shelf: ReportDirectory
 ) -> None:
     fail(reports)
     reports.close()
     heard: list[str] = []
-    reports.tell(heard.append)
+    reports.notify_by(heard.append)
     fail(reports, ValueError)
     reports.close()
     [message] = heard
@@ -118,12 +120,14 @@ def test_a_folder_that_can_not_be_written_is_a_line_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("")
-    reports = CrashReports(Shelf(tmp_path / "file" / "crashes"))
+    reports = CrashReporter(ReportDirectory(tmp_path / "file" / "crashes"))
     fail(reports)
     reports.close()
     assert "no crash report is written" in caplog.text
 
 
-def test_the_end_of_the_process_waits_for_its_report(reports: CrashReports, shelf: Shelf) -> None:
+def test_the_end_of_the_process_waits_for_its_report(
+    reports: CrashReporter, shelf: ReportDirectory
+) -> None:
     fail(reports, level=logging.CRITICAL)
     assert len(shelf.reports()) == 1

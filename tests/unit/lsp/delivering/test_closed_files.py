@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.editor_client import ApplyOutcome
 from stet.lsp.edits.edit_errors import EditError
 from tests.support.delivered import TEXT, URI, YES, World
 from tests.support.editor_documents import with_edits

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.editor_client import ApplyOutcome
 from tests.support.delivered import NO, TEXT, YES, World, applies
 
 

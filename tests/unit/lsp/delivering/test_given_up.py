@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp.client import ApplyOutcome
+from stet.lsp.editor_client import ApplyOutcome
 from tests.support.delivered import SILENT, URI, YES, World
 
 

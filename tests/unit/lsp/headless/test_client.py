@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import tests.support.tiny_server
-from stet.lsp.headless.client import (
+from stet.lsp.headless.editor_documents import UnsavedChange
+from stet.lsp.headless.headless_client import (
     CommandFailed,
     EditApplied,
     Event,
     HeadlessClient,
-    Progress,
     ServerFailed,
+    ServerProgress,
 )
-from stet.lsp.headless.documents import Unsaved
 from stet.system.os_system import OsSystem
 
 TINY = tests.support.tiny_server.__file__ or ""
@@ -55,9 +55,9 @@ async def test_a_turn_is_waited_for_and_its_answer_is_plain_json(editor: Editor,
         "answer": {"type_name": ["kept", None]},
     }
     assert editor.events == [
-        Progress("begin", "Asking", ""),
-        Progress("report", "", "round 1"),
-        Progress("end", "", "done"),
+        ServerProgress("begin", "Asking", ""),
+        ServerProgress("report", "", "round 1"),
+        ServerProgress("end", "", "done"),
     ]
 
 
@@ -69,7 +69,9 @@ async def test_an_accepted_edit_is_in_the_buffer_and_the_disk_waits(editor: Edit
         assert outcome == {"accepted": ["h1"], "refused": []}
         assert client.documents.text(uri) == "HELLO wörld\n"
     assert before == ()
-    assert client.documents.unsaved() == (Unsaved(editor.file, "hello wörld\n", "HELLO wörld\n"),)
+    assert client.documents.unsaved() == (
+        UnsavedChange(editor.file, "hello wörld\n", "HELLO wörld\n"),
+    )
     assert editor.file.read_text(encoding="utf-8") == "hello wörld\n"
     assert editor.events == [EditApplied("Accept")]
 

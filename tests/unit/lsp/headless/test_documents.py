@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
-from stet.lsp.headless.documents import EditorDocuments, EditRefused, Unsaved
+from stet.lsp.headless.editor_documents import EditorDocuments, EditUnsupported, UnsavedChange
 from stet.system.memory_system import MemorySystem
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
@@ -59,7 +59,7 @@ def test_columns_count_in_the_negotiated_encoding(documents: EditorDocuments) ->
 def test_a_plain_change_map_is_an_edit_too(documents: EditorDocuments) -> None:
     edit = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)), "B")
     documents.apply(lsp.WorkspaceEdit(changes={uri_of(B): [edit]}))
-    assert documents.unsaved() == (Unsaved(B, "b\n", "B\n"),)
+    assert documents.unsaved() == (UnsavedChange(B, "b\n", "B\n"),)
 
 
 def test_a_file_that_is_not_open_is_opened_first(documents: EditorDocuments) -> None:
@@ -77,7 +77,7 @@ def test_a_new_file_is_made_and_filled(documents: EditorDocuments) -> None:
     new = Path("/ws/new/c.txt")
     create = lsp.CreateFile(uri=uri_of(new))
     documents.apply(workspace_edit(create, text_edit(new, (0, 0, 0, 0, "hello\n"))))
-    assert documents.unsaved() == (Unsaved(new, None, "hello\n"),)
+    assert documents.unsaved() == (UnsavedChange(new, None, "hello\n"),)
 
 
 def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None:
@@ -93,9 +93,9 @@ def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None
         lsp.TEXT_DOCUMENT_DID_OPEN,
     ]
     assert documents.unsaved() == (
-        Unsaved(A, "one 🎉 two\nthree\n", None),
-        Unsaved(B, "b\n", None),
-        Unsaved(moved, None, "one 🎉 two\nthree\n"),
+        UnsavedChange(A, "one 🎉 two\nthree\n", None),
+        UnsavedChange(B, "b\n", None),
+        UnsavedChange(moved, None, "one 🎉 two\nthree\n"),
     )
 
 
@@ -122,7 +122,7 @@ REFUSED: dict[str, Callable[[], lsp.WorkspaceEdit]] = {
 @pytest.mark.parametrize("reason", REFUSED)
 def test_an_edit_is_refused_whole(documents: EditorDocuments, reason: str) -> None:
     documents.open(A)
-    with pytest.raises(EditRefused, match=reason):
+    with pytest.raises(EditUnsupported, match=reason):
         documents.apply(REFUSED[reason]())
     assert documents.unsaved() == ()
 
@@ -162,7 +162,7 @@ def test_a_byte_order_mark_is_the_files_and_no_text() -> None:
     assert documents.unsaved() == ()
     documents.apply(workspace_edit(text_edit(A, (0, 0, 1, 0, ""), (0, 0, 0, 0, "zero\n"))))
     (change,) = documents.unsaved()
-    assert change == Unsaved(A, MARKED, "\ufeffzero\ntwo\n")
+    assert change == UnsavedChange(A, MARKED, "\ufeffzero\ntwo\n")
     assert documents.saved(change) == uri
     assert documents.unsaved() == ()
 
@@ -170,10 +170,10 @@ def test_a_byte_order_mark_is_the_files_and_no_text() -> None:
 def test_a_byte_order_mark_of_a_file_that_was_not_open_stays() -> None:
     documents = EditorDocuments(MemorySystem({str(A): MARKED}))
     documents.apply(workspace_edit(text_edit(A, (0, 0, 1, 0, "ONE\n"))))
-    assert documents.unsaved() == (Unsaved(A, MARKED, "\ufeffONE\ntwo\n"),)
+    assert documents.unsaved() == (UnsavedChange(A, MARKED, "\ufeffONE\ntwo\n"),)
 
 
 def test_a_byte_order_mark_goes_with_its_file() -> None:
     documents = EditorDocuments(MemorySystem({str(A): MARKED}))
     documents.apply(workspace_edit(lsp.RenameFile(uri_of(A), uri_of(B))))
-    assert documents.unsaved() == (Unsaved(A, MARKED, None), Unsaved(B, None, MARKED))
+    assert documents.unsaved() == (UnsavedChange(A, MARKED, None), UnsavedChange(B, None, MARKED))

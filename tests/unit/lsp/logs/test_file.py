@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.crashes.fatal import FatalNotes
-from stet.lsp.crashes.shelf import Shelf
-from stet.lsp.logs.file import RETRY_SECONDS, LazyLogFile
-from stet.lsp.logs.form import PrivateFormatter
+from stet.lsp.crashes.fault_log import FaultLog
+from stet.lsp.crashes.report_directory import ReportDirectory
+from stet.lsp.logs.log_file import RETRY_SECONDS, LazyLogFile
+from stet.lsp.logs.log_format import PrivateFormatter
 
 
 def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, trap: Trap, what: str
     other, log = tmp_path / "other", tmp_path / "state" / "stet" / "log"
     other.mkdir()
     (other / "secret.txt").write_text("mine")
-    shelf = Shelf(log / "crashes")
+    shelf = ReportDirectory(log / "crashes")
     if what == "log":
         trap(log / "stet.log", other)
         server = LazyLogFile(log / "stet.log")
@@ -201,7 +201,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, trap: Trap, what: str
         server.close()
     elif what == "notes":
         trap(shelf.folder / f"running-{os.getpid()}.txt", other)
-        notes = FatalNotes(shelf)
+        notes = FaultLog(shelf)
         if trap in {at_a_folder, at_the_folder_above}:
             with pytest.raises(OSError, match="link"):
                 notes.begin(["a fact"])
@@ -211,7 +211,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, trap: Trap, what: str
     elif trap in {at_a_folder, at_the_folder_above}:
         trap(shelf.folder / "crash-1.txt", other)
         with pytest.raises(OSError, match="link"):
-            shelf.put("x")
+            shelf.save("x")
     assert {path.name: path.read_text() for path in other.iterdir()} == {"secret.txt": "mine"}
 
 

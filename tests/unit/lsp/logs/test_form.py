@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.logs.form import OursOrGrave, PrivateFormatter, bare
+from stet.lsp.logs.log_format import LibraryLevelFilter, PrivateFormatter, anonymous_line
 from tests.secret_forms.forms import halves
 from tests.support.canaries import keys, private_key
 
@@ -115,7 +115,7 @@ def test_an_error_without_end_is_told_in_few_lines() -> None:
 
 
 def test_libraries_are_heard_from_warnings_on() -> None:
-    heard = OursOrGrave()
+    heard = LibraryLevelFilter()
     for name, level, is_heard in (
         ("openai", logging.DEBUG, False),
         ("httpx", logging.INFO, False),
@@ -127,10 +127,12 @@ def test_libraries_are_heard_from_warnings_on() -> None:
 
 
 def test_the_bare_line_of_a_record_holds_numbers_and_nothing_else_from_elsewhere() -> None:
-    assert bare(record(logging.WARNING, "%s: version %d", TEXT, 3)).endswith(": ...: version 3")
-    assert bare(record(logging.WARNING, "%d", TEXT)).endswith(": %d")
+    assert anonymous_line(record(logging.WARNING, "%s: version %d", TEXT, 3)).endswith(
+        ": ...: version 3"
+    )
+    assert anonymous_line(record(logging.WARNING, "%d", TEXT)).endswith(": %d")
     strange = logging.makeLogRecord({"name": "asyncio", "msg": TEXT, "levelname": "ERROR"})
-    assert bare(strange) == "ERROR asyncio: ..."
+    assert anonymous_line(strange) == "ERROR asyncio: ..."
 
 
 def test_secrets_of_many_forms_are_left_out_of_a_record_at_every_level() -> None:

@@ -2,7 +2,7 @@ import logging
 import os
 import threading
 
-from stet.lsp.logs.stderr import StderrHandler
+from stet.lsp.logs.stderr_handler import StderrHandler
 
 
 def record(text: str) -> logging.LogRecord:

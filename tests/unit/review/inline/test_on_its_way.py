@@ -48,7 +48,7 @@ def test_a_hunk_whose_block_is_on_its_way_is_not_decided_meanwhile(
 
 
 def propose_amended(page: Page, text: str, *amends: str) -> None:
-    """As `Page.propose`, in the place of pending hunks."""
+    """As `ChatDocument.propose`, in the place of pending hunks."""
     document = page.document
     edit = TextEdit((Replacement(0, len(document.text), text),))
     draft = EditDraft(turn="t1", author="m", document=document, name="a.py", edit=edit, summary="s")

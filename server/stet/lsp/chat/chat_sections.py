@@ -1,0 +1,153 @@
+"""A chat document by its headings: where each part begins and ends, found without reading the whole.
+
+The headings are looked for once and follow each change, so that asking for a part costs the same in a
+short document and in a long one. Places are lines and columns in code points, 0-based.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stet.text.change import TextChange
+from stet.text.lines import line_end, split_lines, without_end
+from stet.text.position import Position
+
+_HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
+_ENDED = re.compile(r"\*(?:completed|failed|cancelled|limited)\b.*\*[ \t]*", re.DOTALL)
+
+
+class ChatHeading(NamedTuple):
+    """A heading of Stet's.
+
+    Attributes:
+        line: Where it stands.
+        turn: Whose answer it is; empty for the user's words.
+    """
+
+    line: int
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPart:
+    """What stands under one heading.
+
+    Attributes:
+        turn: Whose answer it is; empty for the user's words.
+        start: The line of the heading.
+        body: Where the line of the heading ends.
+        end: Where the last of its text ends, or `body` where there is none.
+    """
+
+    turn: str
+    start: int
+    body: Position
+    end: Position
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing but blank space stands there."""
+        return self.end == self.body
+
+
+class ChatSections:
+    """The parts of one document. Its lines may be an editor's live ones: then `follow` each change."""
+
+    def __init__(self, lines: Sequence[str], headings: Iterable[ChatHeading] | None = None) -> None:
+        """The parts of the text of `lines` (with their line ends).
+
+        Args:
+            lines: The text.
+            headings: Those in it, in order, where they are known; else they are looked for.
+        """
+        self.lines = lines
+        self.headings = list(find_headings(lines) if headings is None else headings)
+
+    @classmethod
+    def of(cls, text: str) -> "ChatSections":
+        """The parts of a text."""
+        return cls(split_lines(text))
+
+    def apply_changes(self, changes: Iterable[TextChange]) -> None:
+        """The text has changed; `lines` are those behind all of it."""
+        for change in changes:
+            if change.splice is None:
+                self.headings = list(find_headings(self.lines))
+                return
+        for change in changes:
+            assert change.splice is not None, "looked at above"
+            first, before, after = change.splice
+            start = bisect_left(self.headings, first, key=lambda one: one.line)
+            end = bisect_left(self.headings, first + len(before), key=lambda one: one.line)
+            moved = len(after) - len(before)
+            below = self.headings[end:]
+            if moved:
+                below = [ChatHeading(line + moved, turn) for line, turn in below]
+            self.headings[start:] = [*find_headings(after, first), *below]
+
+    def parts(self) -> Iterator[ChatPart]:
+        """All of them, in order."""
+        return (self._part(nth) for nth in range(len(self.headings)))
+
+    def draft(self) -> ChatPart | None:
+        """What the user is writing: under the last heading, if that is theirs."""
+        if not self.headings or self.headings[-1].turn:
+            return None
+        return self._part(len(self.headings) - 1)
+
+    def answer(self, turn: str) -> ChatPart | None:
+        """Where an answer goes on: under the last heading of its turn; None if that is gone."""
+        for nth in range(len(self.headings) - 1, -1, -1):
+            if self.headings[nth].turn == turn:
+                return self._part(nth)
+        return None
+
+    def text_of(self, part: ChatPart) -> str:
+        """What stands in a part, without blank space around it."""
+        return "".join(self.lines_of(part)).strip()
+
+    def lines_of(self, part: ChatPart) -> Sequence[str]:
+        """The lines of a part below its heading, up to the last that is not blank."""
+        return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
+
+    def written(self, turn: str) -> str:
+        """All that stands under the headings of a turn."""
+        texts = (self.text_of(part) for part in self.parts() if part.turn == turn)
+        return "\n\n".join(filter(None, texts))
+
+    def end(self) -> Position:
+        """Where the last of all text ends."""
+        return self._last_text_position(-1, len(self.lines)) or Position(0, 0)
+
+    @property
+    def line_end(self) -> str:
+        """What the lines of the document end with."""
+        return line_end(self.lines[0]) or "\n"
+
+    def _part(self, nth: int) -> ChatPart:
+        line, turn = self.headings[nth]
+        behind = self.headings[nth + 1].line if nth + 1 < len(self.headings) else len(self.lines)
+        body = Position(line, len(without_end(self.lines[line])))
+        return ChatPart(turn, line, body, self._last_text_position(line, behind) or body)
+
+    def _last_text_position(self, above: int, below: int) -> Position | None:
+        """Where the last text between two lines ends; None if there is none."""
+        for line in range(below - 1, above, -1):
+            text = self.lines[line].rstrip()
+            if text:
+                return Position(line, len(text))
+        return None
+
+
+def find_headings(lines: Iterable[str], first: int = 0) -> Iterator[ChatHeading]:
+    """The headings in lines, of which the first has the number `first`."""
+    for number, line in enumerate(lines, first):
+        if line.startswith("## ") and (match := _HEADING.fullmatch(without_end(line))):
+            yield ChatHeading(number, match["turn"] or "")
+
+
+def has_ended(lines: Iterable[str]) -> bool:
+    """Whether what stands of a turn has its last line."""
+    return any(line.startswith("*") and _ENDED.fullmatch(without_end(line)) for line in lines)

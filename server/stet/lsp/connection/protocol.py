@@ -1,0 +1,399 @@
+"""The framework, tamed: every place where Stet departs from pygls, each with its reason.
+
+pygls gives the types, the capability builder, the registration of handlers and the requests to the
+editor. Ours are the reading of messages (`serving`, `frames`, `stdio`), their admission (`StetProtocol.receive`)
+and the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at
+characters that do not end one. Public hooks are used where there are any (`converter_factory`,
+`report_server_error`, `lsp_method`); the two private methods overridden say why in their docstrings.
+"""
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Generator
+from concurrent.futures import Future
+from difflib import get_close_matches
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from cattrs import Converter
+from lsprotocol import types as lsp
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
+    JsonRpcParseError,
+    JsonRpcServerNotInitialized,
+)
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import (
+    JsonRPCNotification,
+    JsonRPCRequestMessage,
+    JsonRPCResponseMessage,
+    LanguageServerProtocol,
+    lsp_method,
+)
+
+from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
+from stet.lsp.connection.frames import FrameReader
+from stet.lsp.connection.lifetime import Lifetime
+from stet.lsp.connection.text_sync_port import TextSyncPort
+from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
+from stet.lsp.lsp_errors import InvalidParams
+from stet.lsp.routing import PendingReply, notify_handler
+from stet.lsp.tasks import Tasks
+from stet.text.encoding import Encoding
+
+log = logging.getLogger(__name__)
+
+
+class SessionPhase(Enum):
+    """How far the session is."""
+
+    NEW = "new"
+    RUNNING = "running"
+    SHUT_DOWN = "shut down"
+
+
+class StetProtocol(LanguageServerProtocol):
+    """One session's messages."""
+
+    _server: "StetLanguageServer"
+
+    def __init__(self, server: "StetLanguageServer", converter: Converter) -> None:
+        super().__init__(server, converter)
+        self.phase = SessionPhase.NEW
+
+    # --- from the editor ------------------------------------------------------------------------
+
+    def receive(self, body: bytes) -> bool:
+        """Take one message. Never raises; False if it was no JSON.
+
+        pygls's own loop ends at the first half message, leaves a request that it can't structure
+        unanswered, and takes any object with a `jsonrpc` key inside the parameters for a message.
+        """
+        if self._server.lifetime.is_over:
+            return True
+        try:
+            message = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            self._refuse(None, JsonRpcParseError(f"The message is no JSON: {error}"))
+            return False
+        try:
+            self._dispatch(message)
+        except JsonRpcException as error:
+            self._refuse(message, error)
+        return True
+
+    def _dispatch(self, message: object) -> None:
+        if not isinstance(message, dict):
+            raise JsonRpcInvalidRequest("A message is one object; LSP has no batches.")
+        method = message.get("method")
+        if message.get("jsonrpc") != self.VERSION:
+            raise JsonRpcInvalidRequest('A message needs `"jsonrpc": "2.0"`.')
+        if method is None:
+            self._resolve_answer(message)
+        elif not isinstance(method, str):
+            raise JsonRpcInvalidRequest(f"A method is a string, not {method!r}.")
+        elif "id" in message:
+            self._dispatch_request(method, message)
+        else:
+            self._dispatch_notification(method, message)
+
+    def _dispatch_request(self, method: str, message: dict[str, Any]) -> None:
+        if not is_id(message["id"]):
+            raise JsonRpcInvalidRequest("A request's id is an integer or a string.")
+        if self.phase is SessionPhase.SHUT_DOWN:
+            raise JsonRpcInvalidRequest(f"{method} came after `shutdown`.")
+        if self.phase is SessionPhase.NEW and method != lsp.INITIALIZE:
+            raise JsonRpcServerNotInitialized(f"{method} came before `initialize`.")
+        if self.phase is SessionPhase.RUNNING and method == lsp.INITIALIZE:
+            raise JsonRpcInvalidRequest("`initialize` can be sent only once.")
+        if not self._knows(method):
+            raise JsonRpcMethodNotFound(f"Stet does not answer {method!r}.")
+        request = self._structured(method, message, JsonRPCRequestMessage)
+        if not hasattr(request, "id"):
+            raise JsonRpcInvalidRequest(f"{method} is a notification: it has no id.")
+        self.handle_message(request)
+
+    def _dispatch_notification(self, method: str, message: dict[str, Any]) -> None:
+        if self.phase is not SessionPhase.RUNNING and method != lsp.EXIT:
+            log.warning("%s ignored: the session is %s", method, self.phase.value)
+        elif method == lsp.TEXT_DOCUMENT_DID_CHANGE:
+            notify_handler(method, self._server.documents.change, message.get("params"))
+        elif method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES:
+            notify_handler(method, self._server.documents.changed_on_disk, message.get("params"))
+        elif method == lsp.CANCEL_REQUEST or self._knows(method):
+            if method == lsp.INITIALIZED and message.get("params") is None:
+                # The protocol wants it, not all clients send it.
+                message = {**message, "params": {}}
+            told = self._structured(method, message, JsonRPCNotification)
+            if method == lsp.CANCEL_REQUEST and not is_id(told.params.id):
+                raise JsonRpcInvalidRequest(f"{method} names no request.")
+            self.handle_message(told)
+        else:
+            log.debug("%s ignored: unknown", method)
+
+    def _resolve_answer(self, message: dict[str, Any]) -> None:
+        """Take the answer to a request of ours.
+
+        pygls leaves the future pending for ever if the result has the wrong shape (such as
+        `result: null` for `workspace/applyEdit`); here that is an error like any other.
+        """
+        if not is_id(message.get("id")) or not message.keys() & {"result", "error"}:
+            raise JsonRpcInvalidRequest("The message is neither request nor answer.")
+        # pygls keeps the editor's own requests among the futures as well, under ids of its choosing.
+        is_ours = message["id"] in self._result_types
+        kind = self._result_types.pop(message["id"], None)
+        future = self._request_futures.pop(message["id"], None) if is_ours else None
+        if future is None or future.done():
+            log.debug("an answer that nobody waits for was ignored")
+            return
+        error = message.get("error")
+        if error is not None:
+            future.set_exception(as_exception(error))
+            return
+        try:
+            kind = kind or JsonRPCResponseMessage
+            result = structured(self._converter, "The answer", message, kind).result
+        except InvalidParams as wrong:
+            future.set_exception(wrong)
+        else:
+            future.set_result(result)
+
+    def _structured(self, method: str, message: dict[str, Any], otherwise: type) -> Any:
+        kind = self.get_message_type(method) or otherwise
+        return structured(self._converter, method, message, kind)
+
+    def _knows(self, method: str) -> bool:
+        return method in self.fm.builtin_features or method in self.fm.features
+
+    def _refuse(self, message: object, error: JsonRpcException) -> None:
+        """Answer what can't be handled; a notification has nobody to answer to."""
+        request = message if isinstance(message, dict) else {}
+        # What it says may quote the message.
+        log.warning("a message was refused: %s (%d)", type(error).__name__, error.code)
+        log.debug("it was refused because: %s", error.message)
+        if "method" in request and "id" not in request:
+            return
+        # Written by hand: pygls leaves an id of null out, and JSON-RPC wants it here.
+        msg_id = request["id"] if "method" in request and is_id(request["id"]) else None
+        fault = {"code": error.code, "message": error.message}
+        self._write(json.dumps({"jsonrpc": self.VERSION, "id": msg_id, "error": fault}))
+
+    # --- to the editor --------------------------------------------------------------------------
+
+    async def ask(self, method: str, params: object, seconds: float, msg_id: str = "") -> Any:
+        """Send a request to the editor and wait for the answer, at most `seconds`.
+
+        pygls itself waits for ever and keeps what it knows of a request that is never answered.
+
+        Raises:
+            TimeoutError: If the editor does not answer in time.
+            JsonRpcException: If it answers with an error, or with nonsense.
+        """
+        msg_id = msg_id or str(uuid.uuid4())
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.wrap_future(self.send_request(method, params, msg_id=msg_id))
+        except TimeoutError:
+            raise TimeoutError(f"The editor did not answer within {seconds:g} s.") from None
+        finally:
+            self._request_futures.pop(msg_id, None)
+            self._result_types.pop(msg_id, None)
+
+    def _send_data(self, data: Any) -> None:
+        """Write one message.
+
+        Overridden because pygls writes every payload to its log at INFO, and because a result that
+        is no JSON would leave its request without an answer.
+        """
+        try:
+            body = json.dumps(data, default=self._serialize_message)
+        except MALFORMED:
+            log.exception("a message could not be written as JSON")
+            if not hasattr(data, "result"):
+                return
+            fault = JsonRpcInternalError("Stet's answer could not be written as JSON.")
+            answer = lsp.ResponseErrorMessage(id=data.id, error=fault.to_response_error())
+            body = json.dumps(answer, default=self._serialize_message)
+        self._write(body)
+
+    def _write(self, body: str) -> None:
+        """Write one body; it is ASCII, so its length in bytes is its length."""
+        if self.writer is None:
+            log.error("a message could not be sent: there is no connection")
+            return
+        try:
+            self.writer.write(f"Content-Length: {len(body)}\r\n\r\n{body}".encode("ascii"))
+        except OSError as error:
+            log.warning("the editor is gone: %s", error)
+            self._server.lifetime.end()
+
+    def _execute_handler(
+        self,
+        msg_id: str | int,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        """Run a handler as pygls does, then forget it.
+
+        Overridden because pygls keeps one future for ever for each notification that it handles with
+        a generator and each step of a command, and because it leaves an error unread where the command
+        was cancelled meanwhile, which asyncio then reports as a bug.
+        """
+
+        def forget(future: Future[Any]) -> None:
+            self._request_futures.pop(msg_id, None)
+            if not future.cancelled():
+                future.exception()
+
+        super()._execute_handler(msg_id, handler, callback, args, kwargs)
+        future = self._request_futures.get(msg_id)
+        if future is not None:
+            future.add_done_callback(forget)
+
+    # --- built-in methods -----------------------------------------------------------------------
+
+    @lsp_method(lsp.INITIALIZE)
+    def lsp_initialize(
+        self, params: lsp.InitializeParams
+    ) -> Generator[Any, Any, lsp.InitializeResult]:
+        """Note who the editor is, then let pygls choose the encoding and build the capabilities."""
+        self._server.editor = resolve_capabilities(params)
+        self._server.initialize_params = params
+        result = yield from super().lsp_initialize(params)
+        result.capabilities.experimental = self._server.experimental
+        self.phase = SessionPhase.RUNNING
+        if params.process_id is not None:
+            self._server.lifetime.end_with(params.process_id)
+        return result
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        """Into our text store instead of pygls's; what comes after a very long text waits for it."""
+        from stet.text.large_document import LARGE  # not needed before `initialize` is answered
+
+        if len(params.text_document.text) < LARGE:
+            notify_handler(lsp.TEXT_DOCUMENT_DID_OPEN, self._server.documents.open, params)
+            return
+        self._server.input.hold()
+        work = self._server.tasks.spawn(self._open_long(params), "opening a very long text")
+        work.add_done_callback(lambda _: self._server.input.release())
+
+    async def _open_long(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        from stet.text.lines import split_lines
+
+        lines = await asyncio.to_thread(split_lines, params.text_document.text)
+        notify_handler(
+            lsp.TEXT_DOCUMENT_DID_OPEN, partial(self._server.documents.open, lines=lines), params
+        )
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        """Out of our text store instead of pygls's."""
+        notify_handler(lsp.TEXT_DOCUMENT_DID_CLOSE, self._server.documents.close, params)
+
+    @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)
+    def lsp_workspace__execute_command(
+        self, params: lsp.ExecuteCommandParams
+    ) -> Generator[Any, Any, Any]:
+        """Call the command with its arguments as they came.
+
+        pygls matches them against the handler's signature, and says of a wrong name only that.
+        """
+        handler = self.fm.commands.get(params.command)
+        if handler is None:
+            near = get_close_matches(params.command, self.fm.commands, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise InvalidParams(f"There is no command {params.command!r}.{hint}")
+        answer = yield handler, tuple(params.arguments or ()), None
+        # Called by now, in its place among the messages; only its answer may take longer.
+        if not isinstance(answer, PendingReply):
+            return answer
+        msg_id = self.msg_id if answer.stops else None
+        request = None if msg_id is None else self._request_futures.get(msg_id)
+        try:
+            return (yield _await_answer, (answer, request), None)
+        finally:
+            answer.close()  # a shutdown may have come before it was begun
+
+    @lsp_method(lsp.SHUTDOWN)
+    def lsp_shutdown(self, *params: Any) -> None:  # type: ignore[override]
+        """End all work and answer at once.
+
+        pygls walks through its futures while cancelling them changes the dictionary (pygls#606), and
+        then answers the request with an error.
+        """
+        if (handler := self.fm.features.get(lsp.SHUTDOWN)) is not None:
+            handler(*params)
+        self._server.tasks.cancel()
+        for future in list(self._request_futures.values()):
+            future.cancel()
+        self.phase = SessionPhase.SHUT_DOWN
+
+    @lsp_method(lsp.EXIT)
+    def lsp_exit(self, *params: Any) -> None:  # type: ignore[override]  # noqa: ARG002
+        """End the session; pygls would leave by `sys.exit` in the middle of the message."""
+        self._server.lifetime.end()
+
+
+class StetLanguageServer(LanguageServer):
+    """A language server on standard input and output.
+
+    Attributes:
+        documents: Where text goes; set before serving.
+        input: Where messages come from; set when serving begins.
+        closing: Called at the end of the run, to let go of what outlives tasks.
+        experimental: What is announced beside the protocol's own capabilities, as plain JSON.
+        editor: What the other side can do; known from `initialize` on.
+        initialize_params: What it said there.
+        tasks: All background work.
+        lifetime: When the run ends.
+    """
+
+    protocol: StetProtocol
+
+    def __init__(self, name: str, version: str) -> None:
+        # pygls logs whole messages at INFO and refusals with a traceback; what matters in it
+        # arrives at `report_server_error` or is logged here.
+        logging.getLogger("pygls").setLevel(logging.CRITICAL)
+        super().__init__(
+            name, version, protocol_cls=StetProtocol, converter_factory=build_converter
+        )
+        self.documents: TextSyncPort
+        self.input: FrameReader
+        self.initialize_params: lsp.InitializeParams
+        self.experimental: object = None
+        self.closing: Callable[[], Awaitable[None]] | None = None
+        self.editor = ClientCapabilities()
+        self.tasks = Tasks()
+        self.lifetime = Lifetime()
+
+    @property
+    def encoding(self) -> Encoding:
+        """The position encoding agreed on; known from `initialize` on, for its handler too.
+
+        Raises:
+            RuntimeError: Before that.
+        """
+        chosen = self.workspace.position_encoding or lsp.PositionEncodingKind.Utf16
+        return Encoding(lsp.PositionEncodingKind(chosen).value)
+
+    def report_server_error(self, error: Exception, source: object) -> None:  # noqa: ARG002
+        """Log what went wrong in a built-in handler; pygls pops it up in front of the user."""
+        if isinstance(error, JsonRpcInternalError) or not isinstance(error, JsonRpcException):
+            log.error("a built-in handler failed", exc_info=error)
+
+
+async def _await_answer(answer: Awaitable[Any], request: Future[Any] | None) -> Any:
+    """What a command answers that had to wait; cancelled with `request`, whose work pygls lets go on."""
+    task = asyncio.current_task()
+    if request is not None and task is not None:
+        request.add_done_callback(lambda _: request.cancelled() and task.cancel())
+    return await answer

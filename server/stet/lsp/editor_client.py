@@ -1,0 +1,285 @@
+"""Everything Stet sends to the editor, each with a check of what it can and a time limit.
+
+No failure of the editor leaves here as an exception: an edit it refuses, answers with an error, with
+null, or not at all, is an `ApplyOutcome` that says so. `applied` is the editor's word only; some say
+yes to what they did not do, so the text that comes back decides.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from stet.lsp.capabilities import HEADLESS
+from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
+from stet.lsp.progress import Progress
+from stet.text.escape import disable_links, escape_line
+
+log = logging.getLogger(__name__)
+
+APPLY_SECONDS = 10.0
+ANSWER_SECONDS = 5.0
+PREVIEW_SECONDS = 3600.0
+CHOICE_SECONDS = 24 * 3600.0
+
+_Change = lsp.TextDocumentEdit | lsp.CreateFile | lsp.RenameFile | lsp.DeleteFile
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyOutcome:
+    """What the editor said to an edit.
+
+    Attributes:
+        applied: Whether it says that it applied it.
+        reason: Why not, as a sentence; empty if it did.
+        is_answered: Whether it has said anything; if not, it may still apply the edit.
+    """
+
+    applied: bool
+    reason: str = ""
+    is_answered: bool = True
+
+
+class Client:
+    """The editor at the other end of one server."""
+
+    def __init__(self, server: StetLanguageServer) -> None:
+        self._server = server
+
+    # Edits
+
+    async def apply_edit(
+        self, label: str | None, uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+    ) -> ApplyOutcome:
+        """Ask the editor to change one document.
+
+        Args:
+            label: What its undo list calls it; None for none.
+            uri: As the editor spells it.
+            version: Of the text that the ranges belong to; None if the document is not open.
+            edits: Not overlapping; ranges in the negotiated encoding.
+        """
+        if not self._server.editor.document_changes:
+            return await self._apply(label, lsp.WorkspaceEdit(changes={uri: list(edits)}))
+        change = _document_edit(uri, version, edits)
+        return await self._apply(label, lsp.WorkspaceEdit(document_changes=[change]))
+
+    async def preview(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
+        """Ask the editor for an edit that its user picks from; only for one that lets them.
+
+        It answers when they have, which may take its time.
+        """
+        return await self._apply(label, edit, PREVIEW_SECONDS)
+
+    async def create_file(self, label: str, uri: str, text: str) -> ApplyOutcome:
+        """Ask the editor to create a file with a text.
+
+        The caller makes sure that nothing is there, on the disk or in a buffer: without options some
+        editors cut an existing file to nothing, and with those that should keep it Neovim makes none.
+        """
+        start = lsp.Position(0, 0)
+        fill = _document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
+        return await self._operate("create", label, lsp.CreateFile(uri=uri), fill)
+
+    async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
+        """Ask the editor to give a file another name, never that of another file.
+
+        Without options some editors overwrite what has the new name.
+        """
+        options = lsp.RenameFileOptions(overwrite=False, ignore_if_exists=True)
+        rename = lsp.RenameFile(old_uri=uri, new_uri=new_uri, options=options)
+        return await self._operate("rename", label, rename)
+
+    async def delete_file(self, label: str, uri: str) -> ApplyOutcome:
+        """Ask the editor to delete a file; what is not saved is gone with most."""
+        return await self._operate("delete", label, lsp.DeleteFile(uri=uri))
+
+    def can(self, operation: str) -> bool:
+        """Whether the editor does `create`, `rename` or `delete` to a file for a server."""
+        return self._server.editor.apply_edit and (
+            operation in self._server.editor.resource_operations
+        )
+
+    async def _operate(self, operation: str, label: str, *changes: _Change) -> ApplyOutcome:
+        if not self.can(operation):
+            reason = f"The editor can't {operation} files for a server."
+            return ApplyOutcome(applied=False, reason=reason)
+        return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
+
+    async def _apply(
+        self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
+    ) -> ApplyOutcome:
+        if not self._server.editor.apply_edit:
+            reason = "The editor takes no edits from a server."
+            return ApplyOutcome(applied=False, reason=reason)
+        # Neovim has no name for an undo step: it prints the label at every edit.
+        named = escape_line(label) if label and self._server.editor.name != "neovim" else None
+        params = lsp.ApplyWorkspaceEditParams(edit=edit, label=named)
+        try:
+            result = await self._server.protocol.ask(lsp.WORKSPACE_APPLY_EDIT, params, seconds)
+        except TimeoutError as error:
+            return ApplyOutcome(applied=False, reason=str(error), is_answered=False)
+        except JsonRpcException as error:
+            reason = f"The editor answered with an error: {error.message}"
+            return ApplyOutcome(applied=False, reason=reason)
+        if result.applied:
+            return ApplyOutcome(applied=True)
+        return ApplyOutcome(
+            applied=False,
+            reason=result.failure_reason or "The editor refused the edit and gave no reason.",
+        )
+
+    # What the user sees
+
+    @property
+    def has_buttons(self) -> bool:
+        """Whether `choose` shows anything."""
+        return self._server.editor.message_requests
+
+    @property
+    def accepts_text_answers(self) -> bool:
+        """Whether `choose` may be answered in words, and None says that nobody is there: our own client."""
+        return self._server.editor.name == HEADLESS
+
+    def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
+        """As `start`, for what may have to be stopped."""
+        return self._server.tasks.spawn(work, name)
+
+    def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
+        """Let something that waits for the editor go on beside everything else."""
+        self._server.tasks.start(work, name)
+
+    def publish_diagnostics(self, uri: str, diagnostics: Sequence[lsp.Diagnostic]) -> None:
+        """Replace the diagnostics of a document.
+
+        Without a version: some editors drop what does not carry exactly their current one.
+        """
+        params = lsp.PublishDiagnosticsParams(uri=uri, diagnostics=list(diagnostics))
+        self._server.text_document_publish_diagnostics(params)
+
+    def refresh_lenses(self) -> None:
+        """Have the editor ask for code lenses anew, where it does so for a server."""
+        if self._server.editor.lens_refresh:
+            method = lsp.WORKSPACE_CODE_LENS_REFRESH
+            self.start(self._ask_and_log(method, None), method)
+
+    def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
+        """Put one message in front of the user; no link in it is one any more."""
+        params = lsp.ShowMessageParams(type=kind, message=disable_links(text))
+        self._server.window_show_message(params)
+
+    async def choose(self, text: str, choices: Sequence[str]) -> str | None:
+        """Put a message with buttons in front of the user.
+
+        None where the editor has none, or nothing was chosen: never the only way to answer. Where
+        the wait is cancelled, the editor is told that the message is of no use any more.
+        """
+        if not self._server.editor.message_requests:
+            return None
+        actions = [lsp.MessageActionItem(title=choice) for choice in choices]
+        params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, disable_links(text), actions)
+        protocol, msg_id = self._server.protocol, str(uuid.uuid4())
+        try:
+            chosen = await protocol.ask(
+                lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, CHOICE_SECONDS, msg_id
+            )
+        except asyncio.CancelledError:
+            if protocol.phase is not SessionPhase.SHUT_DOWN:
+                protocol.notify(lsp.CANCEL_REQUEST, lsp.CancelParams(msg_id))
+            raise
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("no choice was made: %s", str(error) or "nobody answered")
+            return None
+        return None if chosen is None else str(chosen.title)
+
+    async def show_document(
+        self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
+    ) -> bool:
+        """Ask the editor to show a document; whether it says that it does."""
+        if not self._server.editor.show_document:
+            return False
+        params = lsp.ShowDocumentParams(uri=uri, take_focus=take_focus, selection=selection)
+        try:
+            result = await self._server.protocol.ask(
+                lsp.WINDOW_SHOW_DOCUMENT, params, ANSWER_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("%s is not shown: %s", uri, error)
+            return False
+        return bool(result.success)
+
+    def progress(
+        self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
+    ) -> Progress:
+        """Show that work has begun; nothing where the editor shows no progress."""
+        return Progress(self._server, title, message, on_cancel)
+
+    # Settings
+
+    @property
+    def has_configuration(self) -> bool:
+        """Whether the editor can be asked for its settings."""
+        return self._server.editor.configuration
+
+    async def configuration(self, section: str) -> object:
+        """The settings of one section as plain JSON; None where the editor has or tells none."""
+        return next(iter(await self.fetch_configuration(section)), None)
+
+    async def fetch_configuration(self, section: str) -> tuple[object, ...]:
+        """Ask the editor for the settings of one section.
+
+        Asked with exactly one item: some editors answer null to dotted or empty sections.
+
+        Returns:
+            One value as plain JSON, which is None where nothing is set; empty if the editor can't be
+            asked or does not answer.
+        """
+        if not self._server.editor.configuration:
+            return ()
+        params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section=section)])
+        try:
+            values = await self._server.protocol.ask(
+                lsp.WORKSPACE_CONFIGURATION, params, ANSWER_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.warning("the editor tells no settings: %s", error)
+            return ()
+        return tuple(values[:1]) if values else ()
+
+    def watch_configuration(self, section: str) -> None:
+        """Ask to be told when the settings of a section change, where that must be asked for."""
+        if not self._server.editor.configuration_dynamic:
+            return
+        method = lsp.WORKSPACE_DID_CHANGE_CONFIGURATION
+        options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
+        registration = lsp.Registration(f"stet-{method}", method, register_options=options)
+        params = lsp.RegistrationParams([registration])
+        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
+
+    def watch_files(self) -> None:
+        """Ask to be told when files change on the disk, where the editor tells a server."""
+        if not self._server.editor.watches_files:
+            return
+        method = lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*")])
+        registration = lsp.Registration(f"stet-{method}", method, register_options=options)
+        params = lsp.RegistrationParams([registration])
+        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
+
+    async def _ask_and_log(self, method: str, params: object) -> None:
+        try:
+            await self._server.protocol.ask(method, params, ANSWER_SECONDS)
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("%s: %s", method, error)
+
+
+def _document_edit(
+    uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+) -> lsp.TextDocumentEdit:
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
+    return lsp.TextDocumentEdit(text_document=document, edits=list(edits))

@@ -1,0 +1,347 @@
+"""The protocol half of an editor without a screen: what `stet ask` and `stet demo` drive.
+
+It is a real client of a real `stet serve`: it opens documents, runs the server's commands, takes
+`workspace/applyEdit` into its own buffers and answers as an editor does. It decides nothing and
+shows nothing: what the server says goes to `on_event`, and the caller accepts.
+"""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+
+from stet import __version__
+from stet.lsp.headless.editor_documents import EditorDocuments, EditUnsupported, UnsavedChange
+from stet.lsp.headless.headless_protocol import HeadlessProtocol, capabilities
+from stet.system.system import System
+from stet.text.encoding import Encoding
+from stet.workspace.uris import canonical, uri_of
+
+SERVE = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
+"""The server as a child: `-I`, so that no folder of the workspace is imported instead of ours."""
+OVER = frozenset({"completed", "failed", "cancelled", "limited"})
+"""States of a turn that has ended."""
+UNDECIDED = frozenset({"pending", "sent"})
+"""States of a hunk that an accept has yet to change."""
+
+_START_SECONDS = 30
+_STOP_SECONDS = 5
+_ACCEPT_SECONDS = 15
+_MARK_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProgress:
+    """The server is at work.
+
+    Attributes:
+        stage: `begin`, `report` or `end`.
+        title: Of the whole work; only with `begin`.
+        message: What it is doing, or what came of it.
+    """
+
+    stage: str
+    title: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageShown:
+    """The server shows the user a message; `kind` is `error`, `warning`, `info` or `log`."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditApplied:
+    """An edit of the server was taken into the buffers, or refused with a reason."""
+
+    label: str
+    refused: str = ""
+
+
+Event = ServerProgress | MessageShown | EditApplied
+
+
+class ServerFailed(Exception):
+    """The server did not start or went away; the message holds its last words."""
+
+
+class CommandFailed(Exception):
+    """The server refused a command; `code` is JSON-RPC's."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class HeadlessClient:
+    """An editor without a screen.
+
+    Attributes:
+        documents: Its buffers; nothing is written to the disk.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        *,
+        on_event: Callable[[Event], None] | None = None,
+        choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
+    ) -> None:
+        """An editor without a server yet.
+
+        Args:
+            system: Where files are read.
+            on_event: Told what the server says.
+            choose: Answers a question, with one of its choices or in words; gives None where nobody
+                is there. None: this editor has no buttons.
+        """
+        self._choose = choose
+        self.documents = EditorDocuments(system)
+        self._on_event = on_event or (lambda _: None)
+        self._settings: object = {}
+        self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
+        self._news = asyncio.Event()
+        self._wire = HeadlessProtocol(self._server_left)
+        self._register()
+
+    @asynccontextmanager
+    async def session(
+        self,
+        root: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        settings: Mapping[str, object] | None = None,
+        command: Sequence[str] = SERVE,
+    ) -> AsyncIterator["HeadlessClient"]:
+        """Start the server for the folder `root` and end it with the block.
+
+        Args:
+            root: The one workspace folder.
+            env: The server's environment; None for this process's own.
+            settings: The section `stet`, as an editor would hold it.
+            command: The server.
+
+        Raises:
+            ServerFailed: If it does not start or does not answer.
+        """
+        self._settings = _without_inline_review(settings or {})
+        try:
+            await self._wire.start(command, env)
+        except OSError as error:
+            raise ServerFailed(f"{command[0]!r} can't be started: {error}") from error
+        try:
+            await self._initialize(root)
+            yield self
+        finally:
+            await self._stop()
+
+    def open(self, path: Path, language: str = "") -> str:
+        """Open a file as an editor does; its URI.
+
+        Raises:
+            OSError: If it can't be read.
+            UnicodeDecodeError: If it is not UTF-8.
+        """
+        uri, notices = self.documents.open(path, language)
+        for method, params in notices:
+            self._wire.protocol.notify(method, params)
+        return uri
+
+    def saved(self, change: UnsavedChange) -> None:
+        """Take note, and tell the server, that a change was written to the disk."""
+        uri = self.documents.saved(change)
+        if uri is not None:
+            params = lsp.DidSaveTextDocumentParams(lsp.TextDocumentIdentifier(uri))
+            self._wire.text_document_did_save(params)
+
+    async def command(self, name: str, *arguments: object) -> Any:
+        """Run a command of the server; its answer as JSON.
+
+        Raises:
+            CommandFailed: If the server refuses it.
+            ServerFailed: If the server is gone.
+        """
+        params = lsp.ExecuteCommandParams(name, list(arguments))
+        try:
+            return await self._wire.workspace_execute_command_async(params)
+        except JsonRpcException as error:
+            raise CommandFailed(str(error.message), error.code) from error
+        except (RuntimeError, OSError) as error:
+            raise ServerFailed(await self._wire.last_words(str(error))) from error
+
+    async def turn_ended(self, turn: str) -> dict[str, Any]:
+        """Wait until a turn has ended; what `stet.turn` says then.
+
+        Raises:
+            CommandFailed: If there is no such turn.
+            ServerFailed: If the server goes away meanwhile.
+        """
+        while True:
+            self._news.clear()  # before asking, so that nothing is missed
+            state: dict[str, Any] = await self.command("stet.turn", {"turn": turn})
+            if state["state"] in OVER:
+                return state
+            await self._news.wait()
+
+    async def accept(self, **arguments: object) -> dict[str, Any]:
+        """Accept hunks and wait until they are decided.
+
+        Returns:
+            `accepted`: ids; `refused`: `{hunk, reason}` of those that did not go through.
+
+        Raises:
+            CommandFailed: If the server refuses the command.
+            ServerFailed: If the server goes away meanwhile.
+        """
+        answer = await self.command("stet.accept", arguments)
+        hunks = set(answer["hunks"])
+        states = await self._decided(hunks) if hunks else {}
+        accepted = [hunk for hunk in answer["hunks"] if states[hunk].get("state") == "accepted"]
+        refused = [
+            {"hunk": hunk, "reason": states[hunk].get("reason") or "the editor's answer was lost"}
+            for hunk in answer["hunks"]
+            if hunk not in accepted
+        ]
+        return {"accepted": accepted, "refused": [*answer["refused"], *refused]}
+
+    async def marks(self, uri: str) -> tuple[str, ...]:
+        """The messages of the diagnostics on a document, waited for a little if there are none."""
+        try:
+            async with asyncio.timeout(_MARK_SECONDS):
+                while not self._diagnostics.get(canonical(uri)):
+                    self._news.clear()
+                    await self._news.wait()
+        except TimeoutError:
+            return ()
+        return tuple(str(diagnostics.message) for diagnostics in self._diagnostics[canonical(uri)])
+
+    async def _decided(self, hunks: set[str]) -> dict[str, dict[str, Any]]:
+        """The proposals by hunk id, once none of `hunks` is undecided or the deadline has passed."""
+        states: dict[str, dict[str, Any]] = {hunk: {} for hunk in hunks}
+        try:
+            async with asyncio.timeout(_ACCEPT_SECONDS):
+                while True:
+                    self._news.clear()
+                    listed = await self.command("stet.proposals")
+                    states |= {item["hunk"]: item for item in listed}
+                    if not any(states[hunk].get("state") in UNDECIDED for hunk in hunks):
+                        return states
+                    await self._news.wait()
+        except TimeoutError:
+            return states
+
+    async def _initialize(self, root: Path) -> None:
+        uri = uri_of(root)
+        params = lsp.InitializeParams(
+            capabilities=capabilities(has_buttons=self._choose is not None),
+            client_info=lsp.ClientInfo("stet headless", __version__),
+            root_uri=uri,
+            workspace_folders=[lsp.WorkspaceFolder(uri, root.name)],
+            initialization_options=self._settings,
+        )
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                result = await self._wire.initialize_async(params)
+        except (TimeoutError, RuntimeError, JsonRpcException, OSError) as error:
+            raise ServerFailed(await self._wire.last_words(str(error))) from error
+        encoding = result.capabilities.position_encoding
+        self.documents.encoding = Encoding(encoding or "utf-16")
+        self._wire.initialized(lsp.InitializedParams())
+
+    async def _stop(self) -> None:
+        """Shutdown and exit as the protocol wants; kill what does not listen."""
+        try:
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self._wire.shutdown_async(None)
+                self._wire.exit(None)
+                await self._wire.ended()
+        except (TimeoutError, RuntimeError, JsonRpcException, OSError):
+            await self._wire.kill()
+
+    def _register(self) -> None:
+        """Answer what a server may send. Plain functions: pygls replies when they return."""
+        answers: Mapping[str, Callable[[Any], object]] = {
+            lsp.PROGRESS: self._progressed,
+            lsp.WINDOW_WORK_DONE_PROGRESS_CREATE: _nothing,
+            lsp.WINDOW_SHOW_MESSAGE: self._shown,
+            lsp.WINDOW_LOG_MESSAGE: self._logged,
+            lsp.WINDOW_SHOW_DOCUMENT: lambda _: lsp.ShowDocumentResult(success=True),
+            lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: self._diagnosed,
+            lsp.WORKSPACE_APPLY_EDIT: self._apply_edit,
+            lsp.WORKSPACE_CONFIGURATION: self._configuration,
+            lsp.CLIENT_REGISTER_CAPABILITY: _nothing,
+            lsp.CLIENT_UNREGISTER_CAPABILITY: _nothing,
+            lsp.WORKSPACE_CODE_LENS_REFRESH: _nothing,
+            lsp.WORKSPACE_DIAGNOSTIC_REFRESH: _nothing,
+        }
+        for method, answer in answers.items():
+            # A partial, because pygls marks what it registers and methods can't be marked.
+            self._wire.feature(method)(partial(answer))
+        # This one waits for a person, so it is a coroutine.
+        self._wire.feature(lsp.WINDOW_SHOW_MESSAGE_REQUEST)(partial(self._answer_request))
+
+    async def _answer_request(
+        self, params: lsp.ShowMessageRequestParams
+    ) -> lsp.MessageActionItem | None:
+        choices = [action.title for action in params.actions or ()]
+        answer = None if self._choose is None else await self._choose(params.message, choices)
+        return None if answer is None else lsp.MessageActionItem(title=answer)
+
+    def _progressed(self, params: lsp.ProgressParams) -> None:
+        value: Mapping[str, Any] = params.value or {}
+        stage = str(value.get("kind"))
+        title, message = str(value.get("title") or ""), str(value.get("message") or "")
+        self._on_event(ServerProgress(stage, title, message))
+        if stage == "end":
+            self._news.set()
+
+    def _shown(self, params: lsp.ShowMessageParams) -> None:
+        self._on_event(MessageShown(params.type.name.lower(), params.message))
+        self._news.set()
+
+    def _logged(self, params: lsp.LogMessageParams) -> None:
+        self._on_event(MessageShown("log", params.message))
+
+    def _diagnosed(self, params: lsp.PublishDiagnosticsParams) -> None:
+        self._diagnostics[canonical(params.uri)] = params.diagnostics
+        self._news.set()
+
+    def _configuration(self, params: lsp.ConfigurationParams) -> list[object]:
+        return [self._settings if item.section == "stet" else None for item in params.items]
+
+    def _apply_edit(self, params: lsp.ApplyWorkspaceEditParams) -> lsp.ApplyWorkspaceEditResult:
+        label = params.label or ""
+        self._news.set()
+        try:
+            notices = self.documents.apply(params.edit)
+        except EditUnsupported as refusal:
+            self._on_event(EditApplied(label, str(refusal)))
+            return lsp.ApplyWorkspaceEditResult(applied=False, failure_reason=str(refusal))
+        for method, notice in notices:  # before the answer, as editors do
+            self._wire.protocol.notify(method, notice)
+        self._on_event(EditApplied(label))
+        return lsp.ApplyWorkspaceEditResult(applied=True)
+
+    def _server_left(self) -> None:
+        self._news.set()  # whoever waits asks again, and learns it
+
+
+def _nothing(_: object) -> None:
+    """The answer to a request that only wants one."""
+
+
+def _without_inline_review(settings: Mapping[str, object]) -> dict[str, object]:
+    """`settings`, with no blocks in the text: this editor would save them with what was accepted."""
+    edit = settings.get("edit")
+    style = {"reviewStyle": "margin"}
+    return {**settings, "edit": {**edit, **style} if isinstance(edit, Mapping) else style}

@@ -1,0 +1,112 @@
+"""What tells how a run went: reports of what failed, and the trace of what a model was asked."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.crashes.crash_handler import CrashReporter
+from stet.lsp.crashes.fault_log import FaultLog
+from stet.lsp.logs.log_file import LazyLogFile, log_file_path
+from stet.lsp.logs.log_format import PrivateFormatter
+from stet.settings.values import Settings
+
+log = logging.getLogger(__name__)
+
+TRACE_FILE = "model-trace.log"
+"""Beside the log."""
+_MAX_TRACE_BYTES = 20_000_000
+_MAX_RECORD = 5_000_000
+"""Characters of one round."""
+
+
+class Observability:
+    """Of one run.
+
+    Attributes:
+        reports: What writes reports; a handler of the log.
+    """
+
+    def __init__(self, reports: CrashReporter | None = None) -> None:
+        self.reports = reports or CrashReporter()
+        self._notes = FaultLog(self.reports.shelf)
+        self._editor: ClientCapabilities | None = None
+        self._settings = Settings()
+        self._tell: Callable[[str], None] = lambda _: None
+        self._trace: LazyLogFile | None = None
+        self.reports.facts = self._facts
+
+    def editor_connected(self, editor: ClientCapabilities, tell: Callable[[str], None]) -> None:
+        """Note who is at the other end, and how its user is told; on the event loop."""
+        loop = asyncio.get_running_loop()
+
+        def tell_soon(message: str) -> None:
+            loop.call_soon_threadsafe(tell, message)
+
+        self._editor = editor
+        self._tell = tell
+        self.reports.notify_by(tell_soon)
+
+    def settings_changed(self, settings: Settings) -> None:
+        """Other settings hold."""
+        self._settings = settings
+        if not settings.log.trace_model:
+            self._end_trace()
+        elif self._trace is None:
+            path = trace_path()
+            self._trace = LazyLogFile(path, _MAX_TRACE_BYTES)
+            self._trace.setFormatter(PrivateFormatter("%(asctime)s %(message)s", _MAX_RECORD))
+            self._tell(
+                f"Stet: log.traceModel is on: what a model is asked and answers is in {path}."
+            )
+
+    def tracer(self) -> Callable[[str], None] | None:
+        """What writes down what goes to a model and comes from it; None where nobody wants that.
+
+        Blocking: it is called in a worker.
+        """
+        trace = self._trace
+        if trace is None:
+            return None
+
+        def write(text: str) -> None:
+            trace.handle(logging.makeLogRecord({"msg": text, "name": __name__}))
+
+        return write
+
+    async def begin(self) -> None:
+        """Be ready for what ends the process at once, and tell of what so ended an earlier one."""
+        try:
+            n_found = await asyncio.to_thread(lambda: self._notes.begin(self._facts()))
+        except OSError as fault:
+            log.warning("no fatal error could be reported: %s", fault)
+            return
+        if n_found:
+            self._tell(
+                "Stet: an earlier run ended by a fatal error. A report is in "
+                f"{self.reports.shelf.folder}: it holds none of your text. Please attach it to an issue "
+                "in Stet's tracker."
+            )
+
+    def end(self) -> None:
+        """The run is over, in good order."""
+        self._notes.end()
+        self._end_trace()
+
+    def _end_trace(self) -> None:
+        trace, self._trace = self._trace, None
+        if trace is not None:
+            trace.close()
+
+    def _facts(self) -> list[str]:
+        from stet.lsp.crashes.environment_facts import (
+            facts,  # late: it is needed behind `initialize`
+        )
+
+        return facts(self._editor, self._settings)
+
+
+def trace_path() -> Path:
+    """Where the trace is; it need not exist."""
+    return log_file_path().parent / TRACE_FILE

@@ -1,0 +1,266 @@
+"""What is attached to questions, and what was saved of it under a name.
+
+What is attached is the workspace's (`Workspace.attachments`). Presets come from the user, who saves
+them with `stet.context`, and from the settings; of one name the saved one counts. Both that and what
+is attached outlive the server.
+"""
+
+import asyncio
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from stet.lsp.attachment_presets import (
+    MAX_ATTACHED,
+    AttachmentPreset,
+    ContextChange,
+    from_json,
+    from_settings,
+    to_json,
+    to_preset,
+)
+from stet.review.store.state_store import StateStore
+from stet.workspace.attachable import NotAttachable, attachments_of, resolve_attachable
+from stet.workspace.attachments import Attachments
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+MAX_PRESETS = 500
+MAX_NAME = 100
+"""Characters of a preset's name."""
+
+
+class UnknownPreset(Exception):
+    """There is no preset of that name, or it is not clear which; the message tells the near ones."""
+
+
+class ContextChangeRefused(Exception):
+    """What is attached, or a preset, can't be changed that way; the message says why."""
+
+
+class PresetController:
+    """Between the user, the settings and the store. Touched on the event loop only."""
+
+    def __init__(self, workspace: Workspace, store: StateStore) -> None:
+        """Nothing has been read yet."""
+        self._workspace = workspace
+        self._store = store
+        self._saved: dict[str, Attachments] = {}
+        self._changed: set[str] = set()
+        """Names of presets that were saved or deleted in this run."""
+        self._has_attached = False
+        """Whether what is attached was changed in this run."""
+
+    async def restore(self) -> None:
+        """Bring back what earlier runs have kept, but for what has been changed since this one began."""
+        rows = await asyncio.to_thread(self._store.load_presets)
+        for name, fields in rows.presets.items():
+            if name not in self._changed and (attachments := from_json(fields)) is not None:
+                self._saved[name] = attachments
+        if not self._has_attached:
+            before = None if rows.attached is None else from_json(rows.attached)
+            self._workspace.attachments = before or Attachments()
+
+    @property
+    def _now(self) -> Attachments:
+        """What is attached."""
+        return self._workspace.attachments or Attachments()
+
+    def change(self, requested: ContextChange) -> None:
+        """Carry out all of a wish, or nothing.
+
+        Raises:
+            UnknownPreset: If there is no such preset.
+            ContextChangeRefused: If anything else is in the way.
+        """
+        after = self._attached(requested, Attachments() if requested.clear else self._now)
+        presets: dict[str, Attachments | None] = {}
+        if requested.save is not None:
+            presets[_checked_name(requested.save)] = replace(after, problems=())
+            if after.is_empty:
+                raise ContextChangeRefused(
+                    "nothing is attached that could be saved: `add` something first"
+                )
+            if len(self._saved.keys() | presets.keys()) > MAX_PRESETS:
+                raise ContextChangeRefused(f"{MAX_PRESETS} presets is the most: `delete` one first")
+        if requested.delete is not None:
+            presets[self._find_deletable(requested.delete)] = None
+        self._workspace.attachments = after
+        self._save(presets)
+
+    def preset_attachments(self, name: str) -> Attachments:
+        """What the preset of that name attaches now.
+
+        Raises:
+            UnknownPreset: If there is none, or it is not clear which.
+        """
+        known = {one.name: one for one in reversed(self._workspace.settings.context.presets)}
+        preset = self._match_name(name, (*self._saved, *known))
+        if preset in self._saved:
+            return self._saved[preset]
+        return attachments_of(known[preset], self._workspace.snapshot())
+
+    def all(self) -> tuple[AttachmentPreset, ...]:
+        """Every preset, by name; of one name the one that counts."""
+        snapshot = self._workspace.snapshot()
+        found = {one.name: from_settings(one) for one in self._workspace.settings.context.presets}
+        found |= {name: to_preset(name, one, snapshot) for name, one in self._saved.items()}
+        return tuple(
+            found[name] for name in sorted(found, key=lambda each: (each.casefold(), each))
+        )
+
+    def attached(self) -> AttachmentPreset:
+        """What is attached now, by its names."""
+        return to_preset("", self._now, self._workspace.snapshot())
+
+    def problems(self) -> tuple[str, ...]:
+        """What is attached and would not be sent, a sentence each."""
+        snapshot, now = self._workspace.snapshot(), self._now
+        found = list(now.problems)
+        for uri in (*now.files, *now.folders):
+            name = snapshot.name_of(uri) or "."
+            try:
+                resolve_attachable(snapshot, name)
+            except NotAttachable as refused:
+                found.append(f"{name}: {refused}")
+        return tuple(found)
+
+    def renamed(self, uri: str, new_uri: str) -> None:
+        """A file or folder has another name: it stays attached, and in presets."""
+        self._change_all(lambda one: one.renamed(uri, new_uri))
+
+    def deleted(self, uri: str) -> None:
+        """The user has deleted a file or folder: it is attached no longer."""
+        self._change_all(lambda one: one.without(uri))
+
+    def _change_all(self, change: Callable[[Attachments], Attachments]) -> None:
+        after = change(self._now)
+        changed: dict[str, Attachments | None] = {
+            name: new for name, old in self._saved.items() if (new := change(old)) != old
+        }
+        if changed or after != self._now:
+            self._workspace.attachments = after
+            self._save(changed)
+
+    def _attached(self, change: ContextChange, now: Attachments) -> Attachments:
+        """What is attached once `change` is carried out.
+
+        Raises:
+            UnknownPreset, ContextChangeRefused: As `change`.
+        """
+        after = now if change.load is None else self.preset_attachments(change.load)
+        snapshot = self._workspace.snapshot()
+        for name in change.remove:
+            gone = _attachment_key(name, after, snapshot)
+            after = replace(
+                after,
+                files=tuple(one for one in after.files if canonical(one) != gone),
+                folders=tuple(one for one in after.folders if canonical(one) != gone),
+            )
+        for name in change.add:
+            try:
+                found = resolve_attachable(snapshot, name)
+            except NotAttachable as refused:
+                raise ContextChangeRefused(str(refused)) from refused
+            more = (found.uri,)
+            after = after.with_more(folders=more) if found.is_folder else after.with_more(more)
+        n_attached = len(after.files) + len(after.folders)
+        if n_attached > MAX_ATTACHED:
+            raise ContextChangeRefused(
+                f"that would be {n_attached} files and folders: {MAX_ATTACHED} at most"
+            )
+        return replace(
+            after,
+            scope=change.scope or after.scope,
+            link_depth=after.link_depth if change.link_depth is None else change.link_depth,
+        )
+
+    def _find_deletable(self, name: str) -> str:
+        """The saved preset that `name` means.
+
+        Raises:
+            UnknownPreset: If there is none.
+            ContextChangeRefused: If it is one of the settings.
+        """
+        known = [one.name for one in self._workspace.settings.context.presets]
+        found = self._match_name(name, (*self._saved, *known))
+        if found not in self._saved:
+            raise ContextChangeRefused(
+                f"the preset {found!r} stands in the settings: take it out there"
+            )
+        return found
+
+    def _match_name(self, name: str, known: Iterable[str]) -> str:
+        """The one of the names `known` that is meant, in any case where that is clear.
+
+        Raises:
+            UnknownPreset: If there is none, or there are several.
+        """
+        names = list(dict.fromkeys(known))
+        if name in names:
+            return name
+        alike = [
+            candidate for candidate in names if candidate.casefold() == name.strip().casefold()
+        ]
+        if len(alike) == 1:
+            return alike[0]
+        if alike:
+            raise UnknownPreset(f"{name!r} could be {' or '.join(map(repr, alike))}: say which")
+        folded = {one.casefold(): one for one in names}
+        near = difflib.get_close_matches(name.casefold(), folded, n=3)
+        if near:
+            hint = f"; did you mean {' or '.join(repr(folded[one]) for one in near)}?"
+        elif names:
+            hint = f"; there are {', '.join(map(repr, sorted(names)[:10]))}"
+        else:
+            hint = ": none has been saved yet (`stet.context` with `save`)"
+        raise UnknownPreset(f"there is no preset {name!r}{hint}")
+
+    def _save(self, presets: Mapping[str, Attachments | None]) -> None:
+        """Take presets over, and have them and what is attached outlive the server."""
+        self._changed |= presets.keys()
+        self._has_attached = True
+        for name, found in presets.items():
+            if found is None:
+                del self._saved[name]
+            else:
+                self._saved[name] = found
+        fields = {name: None if one is None else to_json(one) for name, one in presets.items()}
+        self._store.keep_presets(fields, to_json(self._now))
+
+
+def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str:
+    """The canonical URI of what is attached and called `name`; it need not be there any more.
+
+    Raises:
+        ContextChangeRefused: If nothing of that name is attached.
+    """
+    names = {snapshot.name_of(uri) or ".": uri for uri in (*attached.files, *attached.folders)}
+    wanted_name = name.rstrip("/") or name
+    for shown, uri in names.items():
+        if wanted_name == shown or canonical(wanted_name) == canonical(uri):
+            return canonical(uri)
+    try:
+        found = resolve_attachable(snapshot, name).uri
+    except NotAttachable:
+        found = ""
+    if found and attached.holds(found):
+        return canonical(found)
+    near = difflib.get_close_matches(wanted_name, names, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ContextChangeRefused(f"{name!r} is not attached{hint}")
+
+
+def _checked_name(name: str) -> str:
+    """A name for a preset, without blanks around it.
+
+    Raises:
+        ContextChangeRefused: If it can be none.
+    """
+    name = name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise ContextChangeRefused(
+            f"a preset's name is a line of at most {MAX_NAME} letters, not {name!r}"
+        )
+    return name

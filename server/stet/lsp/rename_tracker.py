@@ -1,0 +1,145 @@
+"""Files that get another name: their hunks go with them.
+
+Some editors tell (`workspace/didRenameFiles`). With the others one document is closed and another
+with the same text is opened, in either order, within a moment.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from stet.review.ledger import ReviewLedger
+from stet.system.system import System
+from stet.workspace.uris import canonical, is_tracked, path_of, scheme_of
+from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+MOMENT_SECONDS = 2.0
+"""Between the two halves of a rename."""
+FRESH_SECONDS = 5.0
+"""So old at most is a file that has just been saved under a new name."""
+_MAX_RECENT = 16
+"""Of what was closed lately, the most that is remembered."""
+
+Spawn = Callable[[Coroutine[Any, Any, object], str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class _RecentDocument:
+    """A document that was opened or closed lately.
+
+    Attributes:
+        uri: As the editor spells it.
+        text: What it held.
+        at: When, in seconds that only go forward.
+    """
+
+    uri: str
+    text: str
+    at: float
+
+
+class RenameTracker:
+    """Watches documents come and go. Touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        system: System,
+        spawn: Spawn,
+        renamed: Callable[[str, str], None] = lambda _old, _new: None,
+    ) -> None:
+        """`spawn` starts work that looks at the disk; `renamed` is told the old and the new name."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._system = system
+        self._spawn = spawn
+        self._renamed = renamed
+        self._closed: list[_RecentDocument] = []
+        self._opened: list[_RecentDocument] = []
+
+    def rename(self, uri: str, new_uri: str) -> None:
+        """The file or folder `uri` is called `new_uri` now: the hunks go along.
+
+        What is no name of a document that is followed is refused, in the log: there nobody could
+        decide them any more.
+        """
+        if canonical(uri) == canonical(new_uri):
+            return
+        if not is_tracked(new_uri):
+            log.warning("a rename is ignored: what it leads to is no name of a file")
+            return
+        self._renamed(uri, new_uri)
+        folder = canonical(uri).rstrip("/")
+        for file in self._ledger.uris_below(folder):
+            self._rename_hunks(file, f"{new_uri.rstrip('/')}{file.removeprefix(folder)}")
+        self._rename_hunks(uri, new_uri)
+
+    def _rename_hunks(self, uri: str, new_uri: str) -> None:
+        self._ledger.renamed(uri, new_uri)
+        buffer = self._workspace.buffer(new_uri)
+        if buffer is not None:
+            self._ledger.opened(new_uri, buffer.lines)
+        else:
+            # The old document may be open still, but it is not this file any more.
+            self._ledger.closed(new_uri)
+
+    def opened(self, uri: str, text: str) -> None:
+        """A document was opened; before the ledger is told."""
+        self._match_pair(
+            self._closed, _RecentDocument(uri, text, self._system.monotonic()), opened=True
+        )
+
+    def closed(self, uri: str, text: str) -> None:
+        """A document with hunks was closed; after the ledger was told."""
+        self._match_pair(
+            self._opened, _RecentDocument(uri, text, self._system.monotonic()), opened=False
+        )
+
+    def _match_pair(
+        self, others: list[_RecentDocument], recent: _RecentDocument, *, opened: bool
+    ) -> None:
+        """Look for the other half; keep this one for later if there is none."""
+        for candidate in reversed(others):
+            if (
+                recent.at - candidate.at <= MOMENT_SECONDS
+                and candidate.text == recent.text
+                and recent.text
+            ):
+                pair = (candidate, recent) if opened else (recent, candidate)
+                if canonical(candidate.uri) != canonical(recent.uri):
+                    self._spawn(self._check_rename(pair[0].uri, pair[1].uri), "a rename")
+                    return
+        mine = self._opened if opened else self._closed
+        mine.append(recent)
+        del mine[:-_MAX_RECENT]
+
+    async def _check_rename(self, old: str, new: str) -> None:
+        """Two documents with one text: carry the hunks over if it is one file with another name."""
+        if not self._ledger.is_tracked(old):
+            return
+        # What waits in the new one tells that it was a file of its own before.
+        replaces = bool(self._ledger.live(new))
+        if await asyncio.to_thread(self._is_rename, old, new, replaces=replaces):
+            still_closed = self._workspace.document(old) is None
+            if still_closed and self._workspace.document(new) is not None:
+                self.rename(old, new)
+
+    def _is_rename(self, old: str, new: str, *, replaces: bool) -> bool:
+        """Whether the first is no more, or the second was only just made.
+
+        Where that `replaces` another file, only the former tells: both may have been saved just now.
+        """
+        path, new_path = path_of(old), path_of(new)
+        if path is None:
+            return scheme_of(old) == "untitled"
+        if self._system.stat(path) is None:
+            return True
+        if replaces:
+            return False
+        stat = None if new_path is None else self._system.stat(new_path)
+        return stat is not None and self._system.now() - stat.mtime <= FRESH_SECONDS

@@ -1,0 +1,100 @@
+"""What was sent to whom, kept beside the proposals and shown as a document (`stet.ledger`).
+
+The rows hold places, hosts and numbers, never text of a file or of a conversation, and names with
+marks in the place of secrets. All servers of a workspace write into one table.
+"""
+
+import asyncio
+import dataclasses
+import json
+import logging
+from collections.abc import Iterable
+from functools import cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Protocol
+
+from stet.lsp.editor_client import Client
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.lsp.presentation.request_log_text import render_request_log
+from stet.system.system import System
+from stet.workspace.request_log import RequestRecord
+from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+log = logging.getLogger(__name__)
+
+MAX_SHOWN = 300
+"""Requests on the page, the latest; more are counted."""
+
+
+class RequestRows(Protocol):
+    """Where they are kept; nothing raises when the disk fails."""
+
+    def keep_sent(self, fields: str) -> None:
+        """Keep one."""
+        ...
+
+    def load_sent(self) -> tuple[str, ...]:
+        """All that are kept, oldest first; may take long."""
+        ...
+
+
+class RequestLogDocument:
+    """Between the requests and their rows; touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        rows: RequestRows,
+        client: Client,
+        system: System,
+        generated: GeneratedDocuments,
+    ) -> None:
+        self._workspace = workspace
+        self._rows = rows
+        self._client = client
+        self._system = system
+        self._own = generated
+        workspace.request_log.persist = self._store
+
+    async def open(self) -> str:
+        """Write and show the page of what was sent; gives its URI.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
+        text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+        name = self._own.free_name(stem, ".md", text)
+        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
+        self._client.start(self._client.show_document(uri), "show what was sent")
+        return uri
+
+    def _store(self, sending: RequestRecord) -> None:
+        fields = json.dumps(dataclasses.asdict(sending))
+        self._rows.keep_sent(fields)
+
+    def _load(self) -> tuple[RequestRecord, ...]:
+        """What is kept, as far as it makes sense. Imports what checks it: for a worker thread."""
+        return tuple(_read(self._rows.load_sent()))
+
+
+def _read(rows: Iterable[str]) -> Iterable[RequestRecord]:
+    for row in rows:
+        try:
+            yield _rows_type().validate_json(row)
+        except ValueError:
+            log.warning("a kept note of what was sent makes no sense, and is left out")
+
+
+@cache
+def _rows_type() -> "TypeAdapter[RequestRecord]":
+    # Imported late: pydantic takes long, and this runs in a thread.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RequestRecord)

@@ -1,0 +1,194 @@
+"""What outlives the server: hunks come back at the start, and where they stand is kept as time goes by.
+
+The ledger writes every proposal and every decision by itself, at once. What is kept here, off the
+event loop and when the user pauses, is the text they stand in: with a fresh one they are found again
+exactly, whatever was typed before the server died.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from stet.lsp.crash_recovery import completed_operations
+from stet.lsp.editor_client import Client
+from stet.review.journal import RestoredState
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.store.state_store import StateStore
+from stet.review.store.unused import drop_unused, note_roots
+from stet.system.system import System
+from stet.workspace.disk_text import decode
+from stet.workspace.uris import canonical, path_of
+from stet.workspace.workspace import Workspace
+
+PAUSE_SECONDS = 2.0
+MAX_BYTES = 50_000_000
+"""A file larger than this has grown into something else since."""
+
+DAY = 86_400.0
+TRASH_DAYS = 31
+"""How long removed files are kept: a day longer than the hunks by which they can be had back."""
+UNUSED_DAYS = 90
+"""How long the state of a workspace that is gone is kept: its disk may only be away."""
+
+log = logging.getLogger(__name__)
+
+_RESTORABLE = LIVE | {HunkState.ACCEPTED}
+
+Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
+
+
+def create_warner(client: Client) -> Callable[[str], None]:
+    """What puts a warning in front of the user, from whatever thread."""
+    loop = asyncio.get_running_loop()
+
+    def say(text: str) -> None:
+        loop.call_soon_threadsafe(client.show_message, text, lsp.MessageType.Warning)
+
+    return say
+
+
+class ReviewPersistence:
+    """Between the ledger and the disk. Touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        store: StateStore,
+        system: System,
+        spawn: Spawn,
+    ) -> None:
+        """Nothing is read yet; `spawn` starts work that goes on beside everything else."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._store = store
+        self._system = system
+        self._spawn = spawn
+        self._due: dict[str, None] = {}
+        self._touched_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        ledger.subscribe(self._hunks_changed)
+
+    async def restore(self) -> None:
+        """Bring back the hunks of earlier runs, or log why that failed."""
+        # Whatever goes wrong is logged where tasks are kept, and must not keep the server from work.
+        await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
+
+    async def _restore(self) -> None:
+        """Bring back what is kept, and tidy up behind it."""
+        folders = self._workspace.folders
+        restored = await asyncio.to_thread(self._store.load)
+        if restored.hunks:
+            await self._restore_positions(restored)
+        if self._store.has_missed:
+            return  # what hunks still need is not known yet
+        # Only now, so that nothing goes which the hunks still need; nobody waits for it.
+        _ = self._spawn(asyncio.to_thread(self._tidy, restored.hunks, folders), "tidying up")
+
+    async def _restore_positions(self, restored: RestoredState) -> None:
+        """Find the places that hunks of earlier runs have in the files of today."""
+        done = await asyncio.to_thread(completed_operations, self._system, restored.hunks)
+        moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
+        places = {
+            footing.uri: moved.get(canonical(footing.uri), footing.uri)
+            for footing in restored.anchor_snapshots
+        }
+        texts = await asyncio.to_thread(self._on_disk, places)
+        self._ledger.restore_state(restored, texts | self._not_on_disk(restored, places))
+        for hunk in done:
+            self._ledger.outbox.confirm_whole(hunk.id)
+            if hunk.new_uri:
+                self._ledger.renamed(hunk.uri, hunk.new_uri)
+        for hunk in restored.hunks:
+            if hunk.state is HunkState.SENT and hunk not in done:
+                self._ledger.outbox.cancel_whole(hunk.id, "")
+        for uri in places.values():
+            document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
+            if document is not None and buffer is not None:
+                self._ledger.opened(document.uri, buffer.lines)
+
+    def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
+        """Remove what is too old to be asked for again; in a worker thread, for that may take long.
+
+        Args:
+            hunks: Those that came back.
+            folders: The workspace's, by URI.
+        """
+        now = self._system.now()
+        removals = (h for h in hunks if h.kind is HunkKind.REMOVE and h.state in _RESTORABLE)
+        n_days = [path for path in (path_of(hunk.uri) for hunk in removals) if path]
+        # As it was when the file went there: not the last part, which is never followed.
+        recent = [self._system.real_path(path.parent) / path.name for path in n_days]
+        try:
+            n_emptied = self._system.empty_trash(now - TRASH_DAYS * DAY, recent)
+            roots = [path for path in map(path_of, folders) if path]
+            if roots:
+                note_roots(self._store.folder, roots)
+            dropped = drop_unused(self._store.folder.parent, now - UNUSED_DAYS * DAY)
+        except OSError as error:
+            log.warning("Stet's state folder could not be tidied: %s", error)
+            return
+        if n_emptied or dropped:
+            log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
+
+    def _not_on_disk(self, restored: RestoredState, places: Mapping[str, str]) -> dict[str, str]:
+        """The texts of files that are open, and of what is no file; `places` says where each is now."""
+        texts = {}
+        for footing in restored.anchor_snapshots:
+            document = self._workspace.document(places[footing.uri])
+            if document is not None:
+                texts[footing.uri] = document.text
+            elif path_of(footing.uri) is None:
+                # Never on a disk: the editor may open it again, with this text or another.
+                texts[footing.uri] = footing.text
+        return texts
+
+    async def close(self) -> None:
+        """Keep everything as it is now, and let go of the file."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._save_positions()
+        await asyncio.to_thread(self._store.close)
+
+    def _on_disk(self, places: Mapping[str, str]) -> dict[str, str]:
+        """The texts of those files that are there, by URI; each is read where it is now."""
+        texts = {}
+        for uri, place in places.items():
+            path = path_of(place)
+            if path is None:
+                continue
+            try:
+                texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
+            except OSError:
+                continue  # gone: its hunks are marked
+        return texts
+
+    def _hunks_changed(self, uri: str) -> None:
+        """Hunks of `uri` have changed: keep where they stand once the user pauses."""
+        self._due[uri] = None
+        self._touched_at = asyncio.get_running_loop().time()
+        if self._timer is None:
+            self._wait(PAUSE_SECONDS)
+
+    def _wait(self, seconds: float) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._save_if_quiet)
+
+    def _save_if_quiet(self) -> None:
+        """Keep, unless something has happened since the timer was set."""
+        left = self._touched_at + PAUSE_SECONDS - asyncio.get_running_loop().time()
+        if left > 0:
+            self._wait(left)
+            return
+        self._timer = None
+        self._save_positions()
+        _ = self._spawn(asyncio.to_thread(self._store.flush), "keeping where hunks stand")
+
+    def _save_positions(self) -> None:
+        """Hand over where the hunks of changed files stand; written later, in that order."""
+        footings = (self._ledger.anchor_snapshot(uri) for uri in self._due)
+        self._store.note_snapshots([footing for footing in footings if footing is not None])
+        self._due.clear()
