@@ -18,7 +18,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from stet.agent import agent, model_source, session
-from stet.cli.serve import start_logging
+from stet.cli.serve_command import start_logging
 from stet.index import word_stems as words
 from stet.index.note_blocks import block_parser
 from stet.index.search import chunk_fields as fields

@@ -11,7 +11,7 @@ import resource
 import sys
 import threading
 
-from stet.cli import serve
+from stet.cli import serve_command
 from stet.lsp import server
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.routing import Router
@@ -55,7 +55,7 @@ def main() -> int:
         return built
 
     server.build_server = build
-    return serve.run(sys.argv[1:])
+    return serve_command.run(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ LATE = (
     "sqlite3",
     "stet.agent.turn_pipeline",
     "stet.agent.model_source",
-    "stet.cli.serve",
+    "stet.cli.serve_command",
     "stet.llm.sse",
     "stet.llm.transport",
     "stet.lsp.server",

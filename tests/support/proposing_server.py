@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from stet.cli.serve import start_logging
+from stet.cli.serve_command import start_logging
 from stet.llm import openai_model, sse
 from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy

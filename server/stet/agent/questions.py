@@ -60,7 +60,7 @@ class PendingQuestions:
         """Answer a question, by default the oldest that waits; gives the turn's id.
 
         Args:
-            answer_text: The user's answer, as `Question.parse_answer` takes it.
+            answer_text: The user's answer, as `AskRequest.parse_answer` takes it.
             question_id: Which one is answered.
             is_choice: Whether it can only be one of the choices.
 

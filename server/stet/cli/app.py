@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 import typer
 
 from stet import __version__
-from stet.cli import serve as serve_module
-from stet.cli.place import parse_place, workspace_folder
+from stet.cli import serve_command as serve_module
+from stet.cli.file_argument import parse_file_argument, workspace_folder
 from stet.cli.terminal import CliError, Terminal
-from stet.cli.write import write_line
+from stet.cli.write_line import write_line
 
 app = typer.Typer(
     help="Stet: a language server that is a coding and writing agent.",
@@ -114,16 +114,16 @@ def ask(  # noqa: PLR0913 - the options are the signature
     ] = False,
 ) -> None:
     """Ask once: prints the answer and the proposals, saves what is accepted."""
-    from stet.cli import ask as ask_module  # late: the session's parts are slow to import
+    from stet.cli import ask_command as ask_module  # late: the session's parts are slow to import
 
     def work() -> int:
         if as_json and accept == "review":
             raise CliError("--json asks nobody: use --accept all or none with it", code=2)
-        place = parse_place(file) if file else None
+        place = parse_file_argument(file) if file else None
         wanted = accept or default_accept(as_json=as_json)
         folder = workspace_folder(root, place)
         return ask_module.run(
-            ask_module.Question(prompt, folder, place, mode, wanted, as_json, may_send=yes)
+            ask_module.AskRequest(prompt, folder, place, mode, wanted, as_json, may_send=yes)
         )
 
     finish(work)
@@ -142,11 +142,11 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Search the workspace by words and by meaning, the best places first."""
-    from stet.cli import search as search_module  # late, as above
+    from stet.cli import search_command as search_module  # late, as above
 
     finish(
         lambda: search_module.run(
-            search_module.Question(query, workspace_folder(root, None), folder, limit, as_json)
+            search_module.CliSearch(query, workspace_folder(root, None), folder, limit, as_json)
         )
     )
 
@@ -161,7 +161,7 @@ def index(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Make it anew.")] = False,
 ) -> None:
     """Bring the search index up to the files, and say how large it is."""
-    from stet.cli import index as index_module  # late, as above
+    from stet.cli import index_command as index_module  # late, as above
 
     finish(lambda: index_module.run(workspace_folder(root, None), rebuild=rebuild))
 
@@ -185,9 +185,9 @@ def doctor() -> None:
 @model_app.command("list")
 def model_list() -> None:
     """What can be asked here, and what would be."""
-    from stet.cli import model  # late, as above
+    from stet.cli import model_command  # late, as above
 
-    finish(model.show)
+    finish(model_command.show)
 
 
 @model_app.command("install")
@@ -196,9 +196,9 @@ def model_install(
     quiet: Annotated[bool, typer.Option(help="Say nothing if it is there already.")] = False,
 ) -> None:
     """Fetch the small model that Stet can run itself."""
-    from stet.cli import model  # late, as above
+    from stet.cli import model_command  # late, as above
 
-    finish(lambda: model.install(quiet=quiet))
+    finish(lambda: model_command.install(quiet=quiet))
 
 
 @app.command()
@@ -212,6 +212,6 @@ def config(
     ] = False,
 ) -> None:
     """Print the client configuration of an editor, and see whether its version will do."""
-    from stet.cli import config as config_module  # late, as above
+    from stet.cli import config_command as config_module  # late, as above
 
     finish(lambda: config_module.run(editor, write=write))

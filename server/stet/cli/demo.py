@@ -18,9 +18,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stet.cli.model import described
-from stet.cli.place import FilePlace
-from stet.cli.save import save
+from stet.cli.atomic_save import save
+from stet.cli.file_argument import FileArgument
+from stet.cli.model_command import describe_choice
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.errors import NoModel
 from stet.llm.model_selection import select_model
@@ -62,7 +62,7 @@ GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class DemoJob:
     """One thing to ask for.
 
     Attributes:
@@ -81,8 +81,8 @@ class Job:
 
 
 JOBS = (
-    Job("Document a function", "stats.py", STATS, (1, 11), "Add a docstring to this function."),
-    Job("Correct a sentence", "note.md", NOTE, (3, 3), "Correct the grammar."),
+    DemoJob("Document a function", "stats.py", STATS, (1, 11), "Add a docstring to this function."),
+    DemoJob("Correct a sentence", "note.md", NOTE, (3, 3), "Correct the grammar."),
 )
 
 
@@ -95,13 +95,13 @@ def run() -> int:
     terminal = Terminal()
     try:
         with tempfile.TemporaryDirectory(prefix="stet-demo-") as folder:
-            asyncio.run(_Demo(terminal, Path(folder).resolve()).run())
+            asyncio.run(_DemoSession(terminal, Path(folder).resolve()).run())
     except (ServerFailed, CommandFailed) as error:
         raise CliError(str(error)) from error
     return 0
 
 
-class _Demo:
+class _DemoSession:
     """One demonstration."""
 
     def __init__(self, terminal: Terminal, folder: Path) -> None:
@@ -128,7 +128,7 @@ class _Demo:
             await self._show_model()
             for number, job in enumerate(JOBS, start=1):
                 self._terminal.show(f"\n{number}. {job.title}", "bold")
-                await self._do(client, job)
+                await self._run_job(client, job)
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
 
     async def _show_model(self) -> None:
@@ -142,15 +142,15 @@ class _Demo:
             choice = await select_model(read_layers(system, [self._root]).settings.model, system)
         except NoModel as error:
             raise CliError(str(error)) from error
-        self._step("model", described(choice))
+        self._step("model", describe_choice(choice))
         if choice.provider == "local":
             self._step("", "It has 135 million parameters: made for small jobs like these two.")
 
-    async def _do(self, client: HeadlessClient, job: Job) -> None:
+    async def _run_job(self, client: HeadlessClient, job: DemoJob) -> None:
         """Open, select, ask, look, accept, save."""
         path = self._root / job.file
         first, last = job.lines
-        uri = client.open(path, FilePlace(path).language)
+        uri = client.open(path, FileArgument(path).language)
         self._step("opened", f"{job.file} ({job.text.count(chr(10))} lines)")
         self._step("selected", f"line {first}" if first == last else f"lines {first} to {last}")
         self._step("asked", f"“{job.prompt}”")
@@ -164,9 +164,9 @@ class _Demo:
             save(change)
             client.saved(change)
         self._step("saved", job.file)
-        self._beside(job.text, path.read_text(encoding="utf-8"))
+        self._side_by_side(job.text, path.read_text(encoding="utf-8"))
 
-    async def _turn(self, client: HeadlessClient, job: Job, uri: str) -> dict[str, Any]:
+    async def _turn(self, client: HeadlessClient, job: DemoJob, uri: str) -> dict[str, Any]:
         """Ask and wait, with a live line.
 
         Raises:
@@ -175,10 +175,10 @@ class _Demo:
         began = time.monotonic()
         place = {"uri": uri, "from": job.lines[0], "to": job.lines[1]}
         with self._working("the model is at work"):
-            asked = await client.command(
+            task = await client.command(
                 "stet.ask", {"prompt": job.prompt, "mode": "rewrite", **place}
             )
-            turn = await client.turn_ended(asked["turn"])
+            turn = await client.turn_ended(task["turn"])
         if turn["state"] != "completed":
             raise CliError(f"the turn {turn['state']}: {turn.get('error') or turn.get('summary')}")
         usage = turn["usage"]
@@ -210,7 +210,7 @@ class _Demo:
             self._terminal.show(indented(coloured(diff), INDENT))
         return hunks
 
-    async def _accept(self, client: HeadlessClient, turn: dict[str, Any], wanted: int) -> None:
+    async def _accept(self, client: HeadlessClient, turn: dict[str, Any], n_expected: int) -> None:
         """Accept all.
 
         Raises:
@@ -218,7 +218,7 @@ class _Demo:
         """
         self._applied.clear()
         done = await client.accept(turn=turn["turn"])
-        if len(done["accepted"]) != wanted:
+        if len(done["accepted"]) != n_expected:
             reasons = "; ".join(refusal["reason"] for refusal in done["refused"])
             raise CliError(f"not all was accepted: {reasons}")
         n_edits = sum(not edit.refused for edit in self._applied)
@@ -242,7 +242,7 @@ class _Demo:
         line = Text.assemble((f"  {name:<{INDENT - 2}}", "cyan"), escape(text))
         self._terminal.out.print(line, soft_wrap=True)
 
-    def _beside(self, before: str, after: str) -> None:
+    def _side_by_side(self, before: str, after: str) -> None:
         """The file before and after, side by side where both fit."""
         texts = [Text(escape(text).rstrip("\n")) for text in (before, after)]
         widths = [max(line.cell_len for line in text.split("\n")) for text in texts]

@@ -15,12 +15,12 @@ from pathlib import Path
 from rich.text import Text
 
 from stet import __version__
+from stet.cli.current_folder import current_folder
 from stet.cli.editors import EDITORS, check_editor
 from stet.cli.finding import Finding
-from stet.cli.model import described
+from stet.cli.model_command import describe_choice
+from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state
 from stet.cli.terminal import Terminal
-from stet.cli.upkeep import check_folders, check_log, check_settings_files, check_state
-from stet.cli.where import here
 from stet.index.search.embedding import can_embed
 from stet.index.search.index_location import count_contents, index_folder
 from stet.llm.embedded import weights
@@ -57,7 +57,7 @@ def run() -> int:
 async def check_all(system: System) -> list[Finding]:
     """Every check, in the order in which they are read. Whatever is broken, none ends the others."""
     try:
-        root = here()
+        root = current_folder()
     except OSError:
         root = Path(tempfile.gettempdir())
         fix = (
@@ -73,32 +73,34 @@ async def check_all(system: System) -> list[Finding]:
         yield from check_settings(read[0])
         yield from check_settings_files(read[0], root)
 
-    found = gone + await _safely("settings", settings)
+    found = gone + await _run_check("settings", settings)
     chosen = read[0].settings if read else Settings()
-    found += await _safely("model", lambda: check_model(chosen.model, system))
-    found += await _safely("web", lambda: check_web(chosen.web, system))
-    found += await _safely("search", lambda: check_search(chosen.search, system, root))
-    found += await _safely("grammars", check_grammars)
-    found += await _safely("embedded", lambda: check_embedded(system))
-    asked = (_safely(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
+    found += await _run_check("model", lambda: check_model(chosen.model, system))
+    found += await _run_check("web", lambda: check_web(chosen.web, system))
+    found += await _run_check("search", lambda: check_search(chosen.search, system, root))
+    found += await _run_check("grammars", check_grammars)
+    found += await _run_check("embedded", lambda: check_embedded(system))
+    asked = (_run_check(one.name, partial(check_editor, one, system)) for one in EDITORS.values())
     for each in await asyncio.gather(*asked):
         found += each
-    found += await _safely("folders", check_folders)
-    found += await _safely("log", check_log)
-    found += await _safely("kept", lambda: check_state(system, root))
+    found += await _run_check("folders", check_folders)
+    found += await _run_check("log", check_log)
+    found += await _run_check("kept", lambda: check_state(system, root))
     return found
 
 
-_Found = Finding | Iterable[Finding]
+_Findings = Finding | Iterable[Finding]
 
 
-async def _safely(about: str, check: Callable[[], _Found | Awaitable[_Found]]) -> list[Finding]:
+async def _run_check(
+    about: str, check: Callable[[], _Findings | Awaitable[_Findings]]
+) -> list[Finding]:
     """What a check finds; that it could not look is a finding too."""
     try:
-        found = check()
-        if isinstance(found, Awaitable):
-            found = await found
-        return [found] if isinstance(found, Finding) else list(found)
+        findings = check()
+        if isinstance(findings, Awaitable):
+            findings = await findings
+        return [findings] if isinstance(findings, Finding) else list(findings)
     except Exception as error:  # what is to be found may break whoever looks
         log.exception("%s could not be looked at", about)
         what = f"could not be looked at: {type(error).__name__}: {error}"
@@ -122,7 +124,7 @@ async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
         choice = await select_model(settings, system)
     except NoModel as error:
         return [Finding("problem", "model", "none", str(error))]
-    chosen = Finding("ok", "model", described(choice))
+    chosen = Finding("ok", "model", describe_choice(choice))
     return [chosen, await _probe(choice, settings, system)]
 
 
@@ -158,8 +160,8 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
         return
     endpoint = search_endpoint(settings, system.environ())
     if endpoint is not None:
-        found = f"{endpoint.provider}, {endpoint.base_url}, with the key in {endpoint.key_env}"
-        yield Finding("ok", "web", found)
+        choice = f"{endpoint.provider}, {endpoint.base_url}, with the key in {endpoint.key_env}"
+        yield Finding("ok", "web", choice)
         if importlib.util.find_spec("trafilatura") is None:
             fix = "Install Stet with its extra `web`."
             yield Finding("note", "web", "no HTML page can be read: trafilatura is missing", fix)
@@ -181,16 +183,16 @@ def check_search(settings: SearchSettings, system: System, root: Path) -> Iterat
         fix = "Install Stet with its extra `search`, or set search.embeddings to off."
         yield Finding("note", "search", "by words alone: wordllama is missing", fix)
     try:
-        found = count_contents(index_folder(system.cache_folder(), [uri_of(root)]))
+        state = count_contents(index_folder(system.cache_folder(), [uri_of(root)]))
     except (OSError, sqlite3.DatabaseError) as error:
         fix = "`stet index --rebuild` makes it anew."
         yield Finding("problem", "index", f"that of {root} can't be read: {error}", fix)
         return
-    if found is None:
+    if state is None:
         fix = "`stet index` makes it; in an editor it comes by itself."
         yield Finding("note", "index", f"none of {root} yet", fix)
     else:
-        yield Finding("ok", "index", f"{found[0]:,} files, {found[1]:,} passages of {root}")
+        yield Finding("ok", "index", f"{state[0]:,} files, {state[1]:,} passages of {root}")
 
 
 def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
@@ -199,8 +201,8 @@ def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
     except EmbeddingError as missing:
         fix = "Do so, or set search.embeddings to local."
         return Finding("problem", "search", f"by words alone: {missing}", fix)
-    found = f"by words, and by meaning through {endpoint.host} with {endpoint.model}"
-    return Finding("ok", "search", found)
+    vectors = f"by words, and by meaning through {endpoint.host} with {endpoint.model}"
+    return Finding("ok", "search", vectors)
 
 
 def check_grammars() -> Iterator[Finding]:

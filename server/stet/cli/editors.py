@@ -13,7 +13,7 @@ VERSION_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Editor:
+class EditorSpec:
     """An editor and what it needs.
 
     Attributes:
@@ -30,31 +30,33 @@ class Editor:
 
 
 EDITORS = {
-    "neovim": Editor(
+    "neovim": EditorSpec(
         "Neovim", ("nvim", "--version"), (0, 11), "vim.lsp.config and commands with arguments"
     ),
-    "vscode": Editor("VS Code", ("code", "--version"), (1, 91), "what the extension is built for"),
-    "helix": Editor("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
-    "emacs": Editor(
+    "vscode": EditorSpec(
+        "VS Code", ("code", "--version"), (1, 91), "what the extension is built for"
+    ),
+    "helix": EditorSpec("Helix", ("hx", "--version"), (25, 7), "commands with arguments"),
+    "emacs": EditorSpec(
         "Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"
     ),
 }
 """By the name that `stet config` takes."""
 
 
-async def check_editor(editor: Editor, system: System) -> Finding:
+async def check_editor(editor: EditorSpec, system: System) -> Finding:
     """Whether an editor is there and new enough."""
     output = await _output(editor.command, system)
     if output is None:
         return Finding("note", editor.name, "not found")
-    found = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
-    if found is None:
+    version = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
+    if version is None:
         return Finding("note", editor.name, f"says no version: {output.strip()[:60]!r}")
-    if (int(found[1]), int(found[2])) >= editor.needs:
-        return Finding("ok", editor.name, found[0])
-    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(found[2])}}"
+    if (int(version[1]), int(version[2])) >= editor.needs:
+        return Finding("ok", editor.name, version[0])
+    needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(version[2])}}"
     fix = f"Install {needed} or newer, which has {editor.why}."
-    return Finding("note", editor.name, f"{found[0]} is too old", fix)
+    return Finding("note", editor.name, f"{version[0]} is too old", fix)
 
 
 async def _output(command: Sequence[str], system: System) -> str | None:

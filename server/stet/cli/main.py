@@ -11,7 +11,7 @@ def main() -> None:
     """Run the command named on the command line and exit with its code."""
     arguments = sys.argv[1:]
     if arguments[:1] == ["serve"] and "--help" not in arguments:
-        from stet.cli.serve import run  # late: the shell's commands do not need the server
+        from stet.cli.serve_command import run  # late: the shell's commands do not need the server
 
         sys.exit(run(arguments[1:]))
     try:

@@ -64,8 +64,8 @@ class Terminal:
 
     def show(self, text: str | Text, style: str = "") -> None:
         """Print text of any origin to stdout, unwrapped."""
-        shown = text if isinstance(text, Text) else Text(escape(text), style)
-        self.out.print(shown, soft_wrap=True)
+        rendered = text if isinstance(text, Text) else Text(escape(text), style)
+        self.out.print(rendered, soft_wrap=True)
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line of any origin to stderr."""
@@ -136,12 +136,12 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
 
 def coloured(diff: str) -> Text:
     """A unified diff as text to print; the marks say the same without colour."""
-    shown = Text()
+    text = Text()
     for line in escape(diff).splitlines(keepends=True):
         head = line.startswith(("+++", "---"))
-        shown.append(line, "bold" if head else STYLES.get(line[:1], ""))
-    shown.rstrip()
-    return shown
+        text.append(line, "bold" if head else STYLES.get(line[:1], ""))
+    text.rstrip()
+    return text
 
 
 def indented(text: Text, columns: int) -> Text:
@@ -149,7 +149,7 @@ def indented(text: Text, columns: int) -> Text:
     return Text("\n").join(Text(" " * columns) + line for line in text.split("\n"))
 
 
-class Answers:
+class LineReader:
     """Lines a person types, without holding up the event loop.
 
     Read from the descriptor by a daemon thread: a thread that waits inside `sys.stdin` could not be
@@ -159,7 +159,7 @@ class Answers:
     def __init__(self) -> None:
         self._buffer = b""
 
-    async def line(self, question: str) -> str | None:
+    async def read_line(self, question: str) -> str | None:
         """Ask on stderr; the answer without its line end, None where there are no more."""
         sys.stderr.write(escape_line(question))
         sys.stderr.flush()

@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from stet.cli.editors import EDITORS, Editor, check_editor
+from stet.cli.editors import EDITORS, EditorSpec, check_editor
 from stet.cli.finding import Finding
 from stet.system.os_system import OsSystem
 
 
-def printing(text: str) -> Editor:
-    return Editor("Ed", (sys.executable, "-c", f"print({text!r})"), (0, 11), "what is needed")
+def printing(text: str) -> EditorSpec:
+    return EditorSpec("Ed", (sys.executable, "-c", f"print({text!r})"), (0, 11), "what is needed")
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: F
 
 
 async def test_an_editor_that_is_not_there_is_no_problem() -> None:
-    absent = Editor("Ed", ("no-such-editor-here",), (1, 0), "")
+    absent = EditorSpec("Ed", ("no-such-editor-here",), (1, 0), "")
     assert await check_editor(absent, OsSystem()) == Finding("note", "Ed", "not found")
 
 

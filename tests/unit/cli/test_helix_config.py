@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.helix import BEGIN, END, default_languages, languages_file, without_block
+from stet.cli.helix_config import BEGIN, END, default_languages, languages_file, remove_block
 from stet.cli.terminal import CliError
 
 DEFAULTS = """
@@ -157,4 +157,4 @@ def test_what_is_no_helix_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_a_block_a_file_is_as_it_was() -> None:
-    assert without_block("# mine\r\n") == "# mine\r\n"
+    assert remove_block("# mine\r\n") == "# mine\r\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.cli.model import described, install
+from stet.cli.model_command import describe_choice, install
 from stet.cli.terminal import CliError
 from stet.llm.embedded import weights
 from stet.llm.model_selection import ModelChoice
@@ -11,14 +11,14 @@ from stet.llm.model_selection import ModelChoice
 def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
     url = "https://me:secret@proxy.example:8443/v1?key=secret"
     choice = ModelChoice("openai", "m", url, "model.baseUrl is set.", api_key="sk-secret")
-    assert described(choice) == (
+    assert describe_choice(choice) == (
         "m (openai at https://proxy.example:8443/v1). model.baseUrl is set."
     )
 
 
 def test_a_choice_without_a_name_or_a_place() -> None:
     assert (
-        described(ModelChoice("ollama", "", "", "It runs."))
+        describe_choice(ModelChoice("ollama", "", "", "It runs."))
         == "the first it lists (ollama). It runs."
     )
 

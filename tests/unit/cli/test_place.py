@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.place import FilePlace, parse_place, workspace_folder
+from stet.cli.file_argument import FileArgument, parse_file_argument, workspace_folder
 from stet.cli.terminal import CliError
 
 
@@ -29,18 +29,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_file_and_its_lines(
     folder: Path, written: str, name: str, lines: tuple[int, int] | None
 ) -> None:
-    assert parse_place(written) == FilePlace(folder / name, lines)
+    assert parse_file_argument(written) == FileArgument(folder / name, lines)
 
 
 @pytest.mark.parametrize("written", ["b.py", "b.py:1", "a.py:0", "a.py:3-2", "a.py:1-2-3", ""])
 def test_what_is_no_place_is_a_usage_error(folder: Path, written: str) -> None:
     with pytest.raises(CliError) as error:
-        parse_place(written)
+        parse_file_argument(written)
     assert error.value.code == 2
 
 
 def test_the_language_follows_the_ending() -> None:
-    languages = [FilePlace(Path(name)).language for name in ("a.PY", "b.md", "c.tsx", "d")]
+    languages = [FileArgument(Path(name)).language for name in ("a.PY", "b.md", "c.tsx", "d")]
     assert languages == ["python", "markdown", "typescriptreact", "plaintext"]
 
 
@@ -49,8 +49,8 @@ def test_the_workspace_is_where_one_is_unless_the_file_lies_elsewhere(
 ) -> None:
     other = tmp_path_factory.mktemp("other")
     assert workspace_folder(None, None) == folder
-    assert workspace_folder(None, FilePlace(folder / "sub" / "a.py")) == folder
-    assert workspace_folder(None, FilePlace(other / "a.py")) == other
-    assert workspace_folder(other, FilePlace(folder / "a.py")) == other
+    assert workspace_folder(None, FileArgument(folder / "sub" / "a.py")) == folder
+    assert workspace_folder(None, FileArgument(other / "a.py")) == other
+    assert workspace_folder(other, FileArgument(folder / "a.py")) == other
     with pytest.raises(CliError):
         workspace_folder(folder / "nope", None)

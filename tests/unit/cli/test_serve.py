@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from stet.cli.serve import UsageError, parse_arguments
+from stet.cli.serve_command import ServeUsageError, parse_arguments
 
 LIGHT = """
 import sys
-import stet.cli.main, stet.cli.serve
+import stet.cli.main, stet.cli.serve_command
 heavy = {"typer", "rich", "click", "pydantic", "openai", "platformdirs", "socket"}
 sys.exit(" ".join(heavy & sys.modules.keys()) or 0)
 """
@@ -32,7 +32,7 @@ def test_options(arguments: list[str], level: str) -> None:
     "arguments", [["--tcp"], ["x"], ["--log-level"], ["--log-level=loud"], ["--stdio=1"]]
 )
 def test_anything_else_is_a_usage_error(arguments: list[str]) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(ServeUsageError):
         parse_arguments(arguments)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stet.cli.finding import Finding
-from stet.cli.upkeep import check_folders, check_log, check_settings_files, check_state
+from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state
 from stet.lsp.crashes.report_directory import ReportDirectory
 from stet.lsp.logs.log_file import log_file_path
 from stet.lsp.observability import trace_path
@@ -132,7 +132,7 @@ def test_a_database_of_a_later_version_is_a_problem(home: Path) -> None:
 
 
 def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.cli.upkeep._LOCKED_SECONDS", 0)
+    monkeypatch.setattr("stet.cli.state_checks._LOCKED_SECONDS", 0)
     path = database(home)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from stet.cli.current_folder import current_folder
 from stet.cli.terminal import CliError
-from stet.cli.where import here
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 _LANGUAGES = {
@@ -20,7 +20,7 @@ _LANGUAGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class FilePlace:
+class FileArgument:
     """A file and, perhaps, some of its lines.
 
     Attributes:
@@ -37,23 +37,23 @@ class FilePlace:
         return _LANGUAGES.get(self.path.suffix.lower(), "plaintext")
 
 
-def parse_place(written: str) -> FilePlace:
+def parse_file_argument(written: str) -> FileArgument:
     """Read `PATH`, `PATH:L` or `PATH:L1-L2`; a file that is really called so comes first.
 
     Raises:
         CliError: If there is no such file, or the lines are out of order (a usage error).
     """
-    found = _LINES.fullmatch(written)
-    if found is None or Path(written).is_file():
-        return FilePlace(_existing(written))
-    first = int(found["first"])
-    last = int(found["last"] or first)
+    match = _LINES.fullmatch(written)
+    if match is None or Path(written).is_file():
+        return FileArgument(_existing(written))
+    first = int(match["first"])
+    last = int(match["last"] or first)
     if not 1 <= first <= last:
         raise CliError(f"{written!r}: lines count from 1, the first before the last", code=2)
-    return FilePlace(_existing(found["path"]), (first, last))
+    return FileArgument(_existing(match["path"]), (first, last))
 
 
-def workspace_folder(root: Path | None, place: FilePlace | None) -> Path:
+def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
     """The folder asked for; else where we are, unless the file lies elsewhere: then its folder.
 
     Raises:
@@ -63,9 +63,9 @@ def workspace_folder(root: Path | None, place: FilePlace | None) -> Path:
         if not root.is_dir():
             raise CliError(f"there is no folder {str(root)!r}", code=2)
         return root.absolute()
-    if place is not None and not place.path.is_relative_to(here()):
-        return place.path.parent
-    return here()
+    if file is not None and not file.path.is_relative_to(current_folder()):
+        return file.path.parent
+    return current_folder()
 
 
 def _existing(written: str) -> Path:

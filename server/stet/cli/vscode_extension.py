@@ -37,7 +37,7 @@ def install(folder: Path) -> str:
     npm = shutil.which("npm")
     if npm is None:
         raise CliError("there is no npm on the PATH: install Node 22 or newer, which brings it")
-    editor = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    editor = next((program for name in PROGRAMS if (program := shutil.which(name))), None)
     if editor is None:
         raise CliError(f"none of {', '.join(PROGRAMS)} is on the PATH: name yours, see the README")
     with tempfile.TemporaryDirectory(prefix="stet-vscode-") as made:
@@ -59,5 +59,5 @@ def _run(command: list[str], folder: Path) -> None:
     except OSError as error:
         raise CliError(f"`{' '.join(command)}` failed: {error.strerror or error}") from error
     if ran.code != 0:
-        said = (ran.tail or ran.head).decode(errors="replace").strip().splitlines()[-5:]
-        raise CliError(f"`{' '.join(command)}` failed: {' '.join(said) or ran.ended_for}")
+        output = (ran.tail or ran.head).decode(errors="replace").strip().splitlines()[-5:]
+        raise CliError(f"`{' '.join(command)}` failed: {' '.join(output) or ran.ended_for}")

@@ -26,7 +26,7 @@ from stet.system.file_lock import FileLock
 from stet.system.system import System
 from stet.workspace.uris import uri_of
 
-LEAST_FREE = 50_000_000
+MIN_FREE = 50_000_000
 """Bytes on a disk below which writing soon fails."""
 _LOCKED_SECONDS = 1.0
 
@@ -48,7 +48,7 @@ def check_folders() -> Iterator[Finding]:
         ("cache", platformdirs.user_cache_path("stet")),
         ("log", log_file_path().parent),
     ):
-        why_not = _why_not_writable(folder)
+        why_not = _unwritable_reason(folder)
         if why_not:
             fix = "Make room there, or change its owner or its rights."
             yield Finding("problem", about, f"{folder} can't be written: {why_not}", fix)
@@ -66,9 +66,9 @@ def check_log() -> Iterator[Finding]:
         yield Finding("note", "trace", str(trace_path()), fix)
     reports = ReportDirectory().reports()
     if reports:
-        found = f"{len(reports)} of failures inside Stet, the newest {reports[0]}"
+        problems = f"{len(reports)} of failures inside Stet, the newest {reports[0]}"
         fix = "Attach it to an issue in Stet's tracker; delete it when you have."
-        yield Finding("note", "reports", found, fix)
+        yield Finding("note", "reports", problems, fix)
 
 
 def check_state(system: System, root: Path) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
         return
     try:
         with translate_errors():
-            found = _look_into(path)
+            findings = _check_database(path)
     except DatabaseDamaged as fault:
         fix = (
             "The next server puts it aside and begins anew; what was kept there stays in the copy."
@@ -93,14 +93,14 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
         fix = "Change its owner or its rights, or move it away."
         yield Finding("problem", "kept", f"{path} can't be used: {fault}", fix)
     else:
-        yield found
-    n_servers = sum(_is_held(lock) for lock in (folder / "owners").glob("*.lock"))
+        yield findings
+    n_servers = sum(_is_lock_taken(lock) for lock in (folder / "owners").glob("*.lock"))
     if n_servers > 1:
         fix = "Close one of the editors, unless you mean it: each shows the hunks of its own."
         yield Finding("note", "servers", f"{n_servers} work on {root} now", fix)
 
 
-def _look_into(path: Path) -> Finding:
+def _check_database(path: Path) -> Finding:
     """How the database stands.
 
     Raises:
@@ -121,7 +121,7 @@ def _look_into(path: Path) -> Finding:
     return Finding("ok", "kept", f"{n_hunks} hunks, {path}")
 
 
-def _is_held(lock: Path) -> bool:
+def _is_lock_taken(lock: Path) -> bool:
     """Whether a living process holds the lock."""
     try:
         taken = FileLock.acquire(lock)
@@ -132,7 +132,7 @@ def _is_held(lock: Path) -> bool:
     return taken is None
 
 
-def _why_not_writable(folder: Path) -> str:
+def _unwritable_reason(folder: Path) -> str:
     """Why a folder, or the nearest above it that exists, takes no new files; empty if it does."""
     existing = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
     if not existing.is_dir():
@@ -143,4 +143,4 @@ def _why_not_writable(folder: Path) -> str:
         n_free = shutil.disk_usage(existing).free
     except OSError as error:
         return error.strerror or type(error).__name__
-    return f"only {n_free / 1e6:.0f} MB are free" if n_free < LEAST_FREE else ""
+    return f"only {n_free / 1e6:.0f} MB are free" if n_free < MIN_FREE else ""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from stet.cli.place import FilePlace
-from stet.cli.save import save
-from stet.cli.terminal import Answers, CliError, Terminal, coloured, hunk_diff
+from stet.cli.atomic_save import save
+from stet.cli.file_argument import FileArgument
+from stet.cli.terminal import CliError, LineReader, Terminal, coloured, hunk_diff
 from stet.lsp.headless.headless_client import (
     CommandFailed,
     Event,
@@ -32,16 +32,16 @@ _TOLD = (
     "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
 )  # fmt: skip
 """What `--json` prints of a turn, under the names of `stet.turn`."""
-_GONE_STATES = frozenset({"failed", "cancelled", "limited"})
+_CLOSED_STATES = frozenset({"failed", "cancelled", "limited"})
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskRequest:
     """What is asked, where, and what becomes of the answer."""
 
     prompt: str
     root: Path
-    place: FilePlace | None = None
+    location: FileArgument | None = None
     mode: Mode = "agent"
     accept: Accept = "none"
     as_json: bool = False
@@ -50,7 +50,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class Outcome:
+class AskOutcome:
     """What came of it: the object that `--json` prints.
 
     Attributes:
@@ -96,7 +96,7 @@ class Outcome:
         )
 
 
-def run(question: Question) -> int:
+def run(request: AskRequest) -> int:
     """Ask and show; the exit code.
 
     Raises:
@@ -104,15 +104,15 @@ def run(question: Question) -> int:
     """
     terminal = Terminal()
     try:
-        outcome = asyncio.run(ask(question, terminal))
+        outcome = asyncio.run(ask(request, terminal))
     except (ServerFailed, CommandFailed) as error:
         raise CliError(str(error)) from error
-    if question.as_json:
+    if request.as_json:
         terminal.out.file.write(f"{outcome.as_json()}\n")
     return outcome.exit_code
 
 
-async def ask(question: Question, terminal: Terminal) -> Outcome:
+async def ask(request: AskRequest, terminal: Terminal) -> AskOutcome:
     """Ask, decide and save.
 
     Raises:
@@ -120,33 +120,33 @@ async def ask(question: Question, terminal: Terminal) -> Outcome:
         ServerFailed: If the server does not start or goes away.
         CommandFailed: If it refuses the question.
     """
-    return await _Asking(question, terminal).run()
+    return await _AskSession(request, terminal).run()
 
 
-class _Asking:
+class _AskSession:
     """One run of `stet ask`."""
 
-    def __init__(self, question: Question, terminal: Terminal) -> None:
-        self._question = question
+    def __init__(self, request: AskRequest, terminal: Terminal) -> None:
+        self._request = request
         self._terminal = terminal
         self._client = HeadlessClient(OsSystem(), on_event=self._event, choose=self._choose)
-        self._answers = Answers()
+        self._answers = LineReader()
         self._progress: Callable[[str], None] = lambda _: None
         self._messages: list[str] = []
-        self._outcome = Outcome()
+        self._outcome = AskOutcome()
 
-    async def run(self) -> Outcome:
-        async with self._client.session(self._question.root):
+    async def run(self) -> AskOutcome:
+        async with self._client.session(self._request.root):
             arguments = self._arguments()
             with self._terminal.working("starting") as self._progress:
-                self._outcome.turn = await self._ended(arguments)
+                self._outcome.turn = await self._run_turn(arguments)
             await self._read_results()
             self._show_messages()
-            if not self._question.as_json:
+            if not self._request.as_json:
                 self._show_answer()
             await self._decide()
             self._save()
-            if not self._question.as_json:
+            if not self._request.as_json:
                 self._show_end()
         return self._outcome
 
@@ -164,7 +164,7 @@ class _Asking:
 
     def _arguments(self) -> dict[str, object]:
         """The command's argument, its file opened first."""
-        question, place = self._question, self._question.place
+        question, place = self._request, self._request.location
         arguments: dict[str, object] = {"prompt": question.prompt, "mode": question.mode}
         if place is None:
             return arguments
@@ -185,16 +185,16 @@ class _Asking:
             arguments |= {"from": lines[0], "to": min(lines[1], n_lines)}
         return arguments
 
-    async def _ended(self, arguments: dict[str, object]) -> dict[str, Any]:
+    async def _run_turn(self, arguments: dict[str, object]) -> dict[str, Any]:
         """Ask, and wait until it is over; cancel it if we are cancelled."""
-        asked = await self._client.command("stet.ask", arguments)
+        task = await self._client.command("stet.ask", arguments)
         try:
-            return await self._client.turn_ended(asked["turn"])
+            return await self._client.turn_ended(task["turn"])
         except asyncio.CancelledError:
             # A server that is gone or hangs has nothing left to cancel.
             with contextlib.suppress(TimeoutError, ServerFailed, CommandFailed):
                 async with asyncio.timeout(CANCEL_SECONDS):
-                    await self._client.command("stet.cancel", {"turn": asked["turn"]})
+                    await self._client.command("stet.cancel", {"turn": task["turn"]})
             raise
 
     async def _read_results(self) -> None:
@@ -207,13 +207,13 @@ class _Asking:
     async def _decide(self) -> None:
         """Accept what the user wants."""
         pending = [item for item in self._outcome.proposals if item["state"] == "pending"]
-        if not self._question.as_json and self._question.accept != "review":
+        if not self._request.as_json and self._request.accept != "review":
             for item in pending:
                 self._show_proposal(item)
         hunks = [item["hunk"] for item in pending]
-        if not hunks or self._question.accept == "none":
+        if not hunks or self._request.accept == "none":
             return
-        if self._question.accept == "all":
+        if self._request.accept == "all":
             await self._accept(hunks, {"turn": self._outcome.turn["turn"]})
         else:
             await self._review(hunks)
@@ -226,15 +226,15 @@ class _Asking:
             listed = await self._client.command("stet.proposals")
             item = next(item for item in listed if item["hunk"] == hunk)
             self._show_proposal(item)
-            answer = await self._answers.line(f"accept? [y/n/q] ({number}/{len(hunks)}) ")
+            answer = await self._answers.read_line(f"accept? [y/n/q] ({number}/{len(hunks)}) ")
             match (answer or "q").strip().lower()[:1]:
                 case "y":
                     which = {"hunk": hunk, "hash": item["hash"], "protected": True}
                     await self._accept([hunk], which)
                 case "n":
-                    reason = await self._answers.line("why? (may be empty) ")
-                    told = {"hunk": hunk, "reason": reason or ""}
-                    await self._client.command("stet.reject", told)
+                    reason = await self._answers.read_line("why? (may be empty) ")
+                    hint = {"hunk": hunk, "reason": reason or ""}
+                    await self._client.command("stet.reject", hint)
                 case _:
                     self._terminal.say("The rest stays as it is, undecided.")
                     return
@@ -257,14 +257,14 @@ class _Asking:
         `--yes` says yes to sending much, and to nothing else.
         """
         may_be_sent = SEND in choices
-        if self._question.may_send and may_be_sent:
+        if self._request.may_send and may_be_sent:
             return SEND
-        if self._question.as_json or not self._terminal.is_interactive:
+        if self._request.as_json or not self._terminal.is_interactive:
             self._messages.append(f"{text} (--yes sends it)" if may_be_sent else text)
             return None
         listed = [f"{n}. {choice}" for n, choice in enumerate(choices, 1)]
         self._terminal.say("\n".join([text, *listed]), "yellow")
-        return (await self._answers.line("")) or None
+        return (await self._answers.read_line("")) or None
 
     def _event(self, event: Event) -> None:
         """What the server says while it works."""
@@ -293,15 +293,15 @@ class _Asking:
         for edit in turn.get("rejectedEdits") or ():
             self._terminal.say(f"refused an edit of {edit['file']}: {edit['message']}", "yellow")
         for edit in turn.get("failedEdits") or ():
-            told = f"an edit of {edit['file']} applied to no text: {edit['message']}"
-            self._terminal.say(told, "yellow")
+            text = f"an edit of {edit['file']} applied to no text: {edit['message']}"
+            self._terminal.say(text, "yellow")
         if n := len(turn.get("replaced") or ()):
             self._terminal.say(f"replaces {n} pending hunk{'s' if n != 1 else ''}", "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
         documents = self._client.documents
         text = documents.read(item["uri"])
-        name = documents.name(item["uri"], self._question.root)
+        name = documents.name(item["uri"], self._request.root)
         note = " (protected)" if item.get("protected") else ""
         note += " (merged with your change)" if item.get("merged") else ""
         self._terminal.show(f"\n{item['summary']}{note}", "bold")
@@ -312,21 +312,21 @@ class _Asking:
         turn, outcome = self._outcome.turn, self._outcome
         for refusal in outcome.refused:
             self._terminal.say(f"not accepted: {refusal['reason']}", "yellow")
-        if self._question.accept == "all" and outcome.pending:
+        if self._request.accept == "all" and outcome.pending:
             what = "1 hunk waits" if outcome.pending == 1 else f"{outcome.pending} hunks wait"
             self._terminal.say(f"{what} for a decision: open the folder in an editor", "yellow")
         for path in outcome.files:
             self._terminal.say(f"wrote {path}", "green")
-        if turn["state"] in _GONE_STATES:
+        if turn["state"] in _CLOSED_STATES:
             reason = turn.get("error") or turn.get("summary") or ""
             self._terminal.say(f"the turn {_ENDS[turn['state']]}: {reason}", "red")
-        self._terminal.say(facts(turn, outcome.model), "dim")
+        self._terminal.say(turn_facts(turn, outcome.model), "dim")
 
 
 _ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
 
 
-def facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
+def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
     """Who answered and what it cost, on one line."""
     usage = turn.get("usage") or {}
     parts = [

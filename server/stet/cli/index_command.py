@@ -18,7 +18,7 @@ from stet.system.os_system import OsSystem
 
 LOOK_SECONDS = 0.1
 """Between two looks at how far it is."""
-AT_WORK = frozenset({"starting", "building"})
+BUILDING = frozenset({"starting", "building"})
 
 
 @dataclass(slots=True)
@@ -39,7 +39,9 @@ class IndexSession:
         """An editor without a screen for it."""
         return HeadlessClient(OsSystem(), on_event=self._event)
 
-    async def ready(self, client: HeadlessClient, *, rebuild: bool = False) -> Mapping[str, Any]:
+    async def wait_ready(
+        self, client: HeadlessClient, *, rebuild: bool = False
+    ) -> Mapping[str, Any]:
         """Wait until the index is up to the files; the part `index` of `stet.status` then.
 
         Raises:
@@ -51,7 +53,7 @@ class IndexSession:
             while True:
                 status = await client.command("stet.status")
                 index: Mapping[str, Any] = status["index"]
-                if index["state"] not in AT_WORK:
+                if index["state"] not in BUILDING:
                     return index
                 show(index["files"], index["total"])
                 await asyncio.sleep(LOOK_SECONDS)
@@ -88,4 +90,4 @@ def run(root: Path, *, rebuild: bool) -> int:
 async def _indexed(session: IndexSession, *, rebuild: bool) -> Mapping[str, Any]:
     client = session.client()
     async with client.session(session.root):
-        return await session.ready(client, rebuild=rebuild)
+        return await session.wait_ready(client, rebuild=rebuild)

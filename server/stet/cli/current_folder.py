@@ -3,6 +3,6 @@
 from pathlib import Path
 
 
-def here() -> Path:
+def current_folder() -> Path:
     """The folder the command was started in."""
     return Path().absolute()

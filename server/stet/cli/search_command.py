@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from stet.cli.index import IndexSession
+from stet.cli.index_command import IndexSession
 from stet.cli.terminal import CliError, Terminal
 from stet.lsp.headless.headless_client import CommandFailed, ServerFailed
 from stet.text.escape import escape, escape_line
@@ -21,12 +21,12 @@ INVALID = -32602
 
 Hit = Mapping[str, Any]
 """One entry of the answer of `stet.search`."""
-Named = tuple[str, Hit]
+NamedHit = tuple[str, Hit]
 """What a file is called, and what was found in it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class CliSearch:
     """What is looked for, where, and how it is shown."""
 
     text: str
@@ -36,40 +36,40 @@ class Question:
     as_json: bool = False
 
 
-def run(question: Question) -> int:
+def run(request: CliSearch) -> int:
     """Search and show what is found; 1 if nothing is.
 
     Raises:
         CliError: If it can't be done, with a sentence that says why.
     """
-    session = IndexSession(question.root, Terminal(), [])
+    session = IndexSession(request.root, Terminal(), [])
     try:
-        hits = asyncio.run(_found(session, question))
+        hits = asyncio.run(_search(session, request))
     except CommandFailed as error:
         raise CliError(str(error), code=2 if error.code == INVALID else 1) from error
     except ServerFailed as error:
         raise CliError(str(error)) from error
     session.show_warnings()
-    if question.as_json:
+    if request.as_json:
         session.terminal.out.file.write(f"{json.dumps([hit for _, hit in hits])}\n")
     else:
-        _show(session.terminal, question, hits)
+        _show(session.terminal, request, hits)
     return int(not hits)
 
 
-async def _found(session: IndexSession, question: Question) -> Sequence[Named]:
+async def _search(session: IndexSession, request: CliSearch) -> Sequence[NamedHit]:
     client = session.client()
-    async with client.session(question.root):
-        await session.ready(client)
-        arguments = {"query": question.text, "limit": question.limit, "folder": question.folder}
+    async with client.session(request.root):
+        await session.wait_ready(client)
+        arguments = {"query": request.text, "limit": request.limit, "folder": request.folder}
         hits: list[Hit] = await client.command("stet.search", arguments)
-        return [(client.documents.name(hit["uri"], question.root), hit) for hit in hits]
+        return [(client.documents.name(hit["uri"], request.root), hit) for hit in hits]
 
 
-def _show(terminal: Terminal, question: Question, hits: Sequence[Named]) -> None:
+def _show(terminal: Terminal, request: CliSearch, hits: Sequence[NamedHit]) -> None:
     if not hits:
-        where = f" below {question.folder!r}" if question.folder else ""
-        terminal.say(f"Nothing is found for {question.text!r}{where}.")
+        where = f" below {request.folder!r}" if request.folder else ""
+        terminal.say(f"Nothing is found for {request.text!r}{where}.")
     for name, hit in hits:
         place = f"{escape_line(name)}:{hit['range']['start']['line'] + 1}"
         title = f"  {escape_line(hit['title'])}" if hit["title"] else ""

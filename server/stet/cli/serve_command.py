@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from stet.cli.write import write_line
+from stet.cli.write_line import write_line
 from stet.lsp.crashes.crash_handler import CrashReporter, catch_all
 from stet.lsp.logs.log_file import LazyLogFile
 from stet.lsp.logs.log_format import LibraryLevelFilter, PrivateFormatter
@@ -18,7 +18,7 @@ LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"
 
 
-class UsageError(ValueError):
+class ServeUsageError(ValueError):
     """The arguments make no sense; the message says which."""
 
 
@@ -26,7 +26,7 @@ def run(arguments: Sequence[str]) -> int:
     """Serve until the editor leaves; the exit code."""
     try:
         level = parse_arguments(arguments)
-    except UsageError as error:
+    except ServeUsageError as error:
         write_line(sys.stderr, f"stet serve: {error}")
         write_line(sys.stderr, USAGE)
         return 2
@@ -42,7 +42,7 @@ def parse_arguments(arguments: Sequence[str]) -> str:
     """The log level asked for, "" if none is; by hand, because every parser costs milliseconds.
 
     Raises:
-        UsageError: If there is anything else.
+        ServeUsageError: If there is anything else.
     """
     level = ""
     rest = list(arguments)
@@ -51,10 +51,10 @@ def parse_arguments(arguments: Sequence[str]) -> str:
         if name == "--stdio" and not value:
             continue
         if name != "--log-level":
-            raise UsageError(f"no such option: {name!r}")
+            raise ServeUsageError(f"no such option: {name!r}")
         level = value or (rest.pop(0) if rest else "")
         if level not in LEVELS:
-            raise UsageError(f"--log-level must be one of {', '.join(LEVELS)}, not {level!r}")
+            raise ServeUsageError(f"--log-level must be one of {', '.join(LEVELS)}, not {level!r}")
     return level
 
 

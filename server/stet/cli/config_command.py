@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stet.cli.editors import EDITORS, check_editor
-from stet.cli.helix import languages_file
+from stet.cli.helix_config import languages_file
 from stet.cli.terminal import CliError, Terminal
-from stet.cli.vscode import install, steps
+from stet.cli.vscode_extension import install, steps
 from stet.system.os_system import OsSystem
 
 _SHIPPED = Path(__file__).with_name("clients")
@@ -19,22 +19,22 @@ _LISP = ("stet-server.el", "stet-hunk.el", "stet.el")
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ConfigFile:
     """One file of a configuration.
 
     Attributes:
         target: Where the editor loads it by itself.
         text: All that is in it.
-        has_own: Whether what the user wrote in it is in the text as well, so that it may be replaced.
+        has_user_content: Whether what the user wrote in it is in the text as well, so that it may be replaced.
     """
 
     target: Path
     text: str
-    has_own: bool = False
+    has_user_content: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration:
+class EditorConfig:
     """What an editor needs.
 
     Attributes:
@@ -42,7 +42,7 @@ class Configuration:
         then: What is left to do by hand, a line each.
     """
 
-    files: tuple[File, ...]
+    files: tuple[ConfigFile, ...]
     then: tuple[str, ...] = ("Restart the editor.",)
 
 
@@ -70,7 +70,7 @@ def run(editor: str, *, write: bool) -> int:
     return 0
 
 
-def _configuration(editor: str, *, is_old: bool) -> Configuration:
+def _configuration(editor: str, *, is_old: bool) -> EditorConfig:
     match editor:
         case "neovim":
             return _neovim()
@@ -80,16 +80,16 @@ def _configuration(editor: str, *, is_old: bool) -> Configuration:
             return _helix("config-25.01.toml" if is_old else "config.toml")
 
 
-def _print(configuration: Configuration, terminal: Terminal) -> None:
+def _print(configuration: EditorConfig, terminal: Terminal) -> None:
     for file in configuration.files:
         if len(configuration.files) > 1:
             terminal.say(f"{file.target}:", "bold")
         terminal.out.file.write(file.text)
 
 
-def _write(configuration: Configuration, terminal: Terminal) -> None:
+def _write(configuration: EditorConfig, terminal: Terminal) -> None:
     for file in configuration.files:
-        if not file.has_own and _differs(file):
+        if not file.has_user_content and _differs(file):
             raise CliError(f"{file.target} exists and differs: remove it first, or print and merge")
     for file in configuration.files:
         try:
@@ -106,7 +106,7 @@ def _write(configuration: Configuration, terminal: Terminal) -> None:
         terminal.say(line)
 
 
-def _differs(file: File) -> bool:
+def _differs(file: ConfigFile) -> bool:
     try:
         return file.target.read_text(encoding="utf-8") != file.text
     except FileNotFoundError:
@@ -125,11 +125,13 @@ def _vscode(terminal: Terminal, *, write: bool) -> None:
     terminal.say(f"installed the extension into {editor}: reload its windows")
 
 
-def _neovim() -> Configuration:
-    return Configuration((File(_config_home() / "nvim/plugin/stet.lua", _text("neovim/stet.lua")),))
+def _neovim() -> EditorConfig:
+    return EditorConfig(
+        (ConfigFile(_config_home() / "nvim/plugin/stet.lua", _text("neovim/stet.lua")),)
+    )
 
 
-def _emacs() -> Configuration:
+def _emacs() -> EditorConfig:
     old = Path.home() / ".emacs.d"
     folder = old if old.is_dir() else _config_home() / "emacs"
     then = (
@@ -138,29 +140,29 @@ def _emacs() -> Configuration:
         "  (stet-mode)",
         '  (keymap-global-set "C-c s" \'stet-command-map)',
     )
-    return Configuration(tuple(File(folder / n, _text(f"emacs/{n}")) for n in _LISP), then)
+    return EditorConfig(tuple(ConfigFile(folder / n, _text(f"emacs/{n}")) for n in _LISP), then)
 
 
-def _helix(keys_file: str) -> Configuration:
+def _helix(keys_file: str) -> EditorConfig:
     program = shutil.which("hx") or shutil.which("helix")
     if program is None:
         raise CliError("Helix is not on the PATH: its own list of languages is needed")
     folder = _config_home() / "helix"
     languages, keys = folder / "languages.toml", folder / "config.toml"
     try:
-        own = languages.read_text(encoding="utf-8")
+        user_text = languages.read_text(encoding="utf-8")
     except FileNotFoundError:
-        own = ""
+        user_text = ""
     except (OSError, UnicodeDecodeError) as error:
         raise CliError(f"{languages} can't be read: {error}") from error
-    files = [File(languages, languages_file(Path(program), own), has_own=True)]
-    shipped = File(keys, _text(f"helix/{keys_file}"))
+    files = [ConfigFile(languages, languages_file(Path(program), user_text), has_user_content=True)]
+    shipped = ConfigFile(keys, _text(f"helix/{keys_file}"))
     if not keys.exists():
         files.append(shipped)
     then = ["Start hx in the project's root."]
     if _differs(shipped):
         then.insert(0, f"{keys} is yours already: add the keys of `stet config helix` to it.")
-    return Configuration(tuple(files), tuple(then))
+    return EditorConfig(tuple(files), tuple(then))
 
 
 def _config_home() -> Path:

@@ -9,8 +9,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from stet.cli.current_folder import current_folder
 from stet.cli.terminal import CliError, Terminal
-from stet.cli.where import here
 from stet.llm.embedded import weights
 from stet.llm.errors import NoModel
 from stet.llm.model_selection import (
@@ -29,23 +29,23 @@ from stet.text.escape import escape_line
 def show() -> int:
     """List what there is and what would be used; the exit code."""
     terminal = Terminal()
-    settings = read_layers(OsSystem(), [here()]).settings.model
-    found, choice = asyncio.run(_looked(settings))
+    settings = read_layers(OsSystem(), [current_folder()]).settings.model
+    models, choice = asyncio.run(_find_models(settings))
     table = Table(box=None, pad_edge=False)
     table.add_column("provider", style="bold")
     table.add_column("state")
-    for name, state in _states(found):
+    for name, state in _states(models):
         table.add_row(Text(name), Text(escape_line(state)))
     terminal.out.print(table)
     terminal.show("")
     if isinstance(choice, NoModel):
         terminal.show(f"used: none. {choice}", "yellow")
     else:
-        terminal.show(f"used: {described(choice)}")
+        terminal.show(f"used: {describe_choice(choice)}")
     return 0
 
 
-def described(choice: ModelChoice) -> str:
+def describe_choice(choice: ModelChoice) -> str:
     """A choice in one line: the model, whose it is, where (no passwords), and why."""
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
@@ -62,7 +62,7 @@ def install(*, quiet: bool) -> int:
     terminal = Terminal()
     if find_spec(weights.RUNTIME) is None:
         raise CliError(weights.HOW_TO_GET_RUNTIME)
-    reporter = _Reporter(terminal)
+    reporter = InstallReporter(terminal)
     try:
         with reporter.bar:
             folder = weights.default_folder()
@@ -76,7 +76,7 @@ def install(*, quiet: bool) -> int:
     return 0
 
 
-class _Reporter:
+class InstallReporter:
     """A progress bar that is drawn only once there is something to fetch.
 
     Attributes:
@@ -109,24 +109,24 @@ class _Reporter:
         self._progress.update(task, description=escape_line(what), completed=share)
 
 
-async def _looked(settings: ModelSettings) -> tuple[ModelEnvironment, ModelChoice | NoModel]:
+async def _find_models(settings: ModelSettings) -> tuple[ModelEnvironment, ModelChoice | NoModel]:
     system = OsSystem()
-    found = await inspect_environment(settings, system)
+    models = await inspect_environment(settings, system)
     try:
-        return found, await select_model(settings, system)
+        return models, await select_model(settings, system)
     except NoModel as error:
-        return found, error
+        return models, error
 
 
-def _states(found: ModelEnvironment) -> list[tuple[str, str]]:
+def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
     """Every provider that could be chosen by itself, and whether it can be."""
     rows = []
     for preset in HOSTED:
-        key = next((name for name in preset.key_envs if found.environ.get(name)), "")
+        key = next((name for name in preset.key_envs if models.environ.get(name)), "")
         rows.append((preset.name, f"{key} is set" if key else f"no key ({preset.key_envs[0]})"))
-    running = {server.provider: server for server in found.servers}
+    running = {server.provider: server for server in models.servers}
     for name in ("ollama", "lmstudio"):
         server = running.get(name)
         rows.append((name, f"running: {', '.join(server.models)}" if server else "not running"))
-    rows.append(("local", found.embedded_missing or f"{weights.SMOLLM2.name} is installed"))
+    rows.append(("local", models.embedded_missing or f"{weights.SMOLLM2.name} is installed"))
     return rows

@@ -29,25 +29,25 @@ LARGEST_WRAPPER = 1_000_000
 Language = Mapping[str, Any]
 
 
-def languages_file(program: Path, own: str) -> str:
+def languages_file(program: Path, user_text: str) -> str:
     """The whole text of a `languages.toml`.
 
     Args:
         program: Helix, or a script that starts it.
-        own: What the user's file says now; empty if there is none. All of it stays, but for the
+        user_text: What the user's file says now; empty if there is none. All of it stays, but for the
             block that an earlier call has put there.
 
     Raises:
         CliError: If the program isn't Helix, or the user's file can't be added to.
     """
-    mine = without_block(own)
+    mine = remove_block(user_text)
     try:
-        said = tomllib.loads(mine)
+        message = tomllib.loads(mine)
     except tomllib.TOMLDecodeError as error:
         raise CliError(
             f"your languages.toml is no valid TOML, so Helix ignores it: {error}"
         ) from error
-    text = f"{mine.rstrip()}\n\n".lstrip() + block(default_languages(program), said)
+    text = f"{mine.rstrip()}\n\n".lstrip() + block(default_languages(program), message)
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -58,7 +58,7 @@ def languages_file(program: Path, own: str) -> str:
     return text
 
 
-def without_block(text: str) -> str:
+def remove_block(text: str) -> str:
     """A user's file without what an earlier call has added.
 
     Raises:
@@ -68,8 +68,8 @@ def without_block(text: str) -> str:
     if (begins, ends) == (0, 0):
         return text
     head, _, rest = text.partition(BEGIN)
-    _, found, tail = rest.partition(END)
-    if (begins, ends) != (1, 1) or not found:
+    _, match, tail = rest.partition(END)
+    if (begins, ends) != (1, 1) or not match:
         raise CliError(
             f"your languages.toml has {begins} lines {BEGIN!r} and {ends} lines {END!r} behind them: "
             "remove what `stet config helix` has put there, then run it again"
@@ -77,16 +77,16 @@ def without_block(text: str) -> str:
     return f"{head.rstrip()}\n{tail.lstrip()}".lstrip()
 
 
-def block(defaults: Sequence[Language], own: Mapping[str, Any]) -> str:
+def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
     """What is added: the server, and each language's list of servers with Stet as the last.
 
     Args:
         defaults: The languages Helix comes with, in its order.
-        own: The user's file without our block.
+        user_values: The user's file without our block.
     """
-    theirs = own.get("language-server", {}).get("stet", {})
+    theirs = user_values.get("language-server", {}).get("stet", {})
     parts = [BEGIN, "" if "command" in theirs else SERVER]
-    mine = {language["name"]: language for language in own.get("language", ())}
+    mine = {language["name"]: language for language in user_values.get("language", ())}
     known = {language["name"]: language for language in defaults}
     languages = [{**known.get(name, {}), **mine.get(name, {})} for name in known | mine]
     if not any("txt" in language.get("file-types", ()) for language in languages):
@@ -108,8 +108,8 @@ def default_languages(program: Path) -> list[Language]:
     """
     for candidate in (program, *_started_by(program)):
         if text := _compiled_in(candidate.read_bytes()):
-            found: list[Language] = tomllib.loads(text)["language"]
-            return found
+            languages: list[Language] = tomllib.loads(text)["language"]
+            return languages
     raise CliError(
         f"{program} doesn't hold Helix's list of languages: name the program itself, "
         "not what starts it"
@@ -166,5 +166,5 @@ def _toml(value: object) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, Sequence):
-        return f"[{', '.join(_toml(one) for one in value)}]"
+        return f"[{', '.join(_toml(item) for item in value)}]"
     return str(value).lower()
