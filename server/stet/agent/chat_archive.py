@@ -165,8 +165,8 @@ def _parse_session(row: ChatRow) -> Session | None:
         for uri, text in row.texts.items()
         if is_tracked(uri)
     }
-    carried = known.get("carried")
-    n_carried = carried if type(carried) is int and carried >= 0 else 0
+    saved_count = known.get("carried")
+    n_carried = saved_count if type(saved_count) is int and saved_count >= 0 else 0
     named = KnownAddresses(n_sent_characters=n_carried)
     return Session(
         row.id, history, knowledge=ModelKnowledge(upto, shown_texts), approved_hosts=named

@@ -146,8 +146,8 @@ async def _propose_removal(ctx: ToolContext, task: CommentTask) -> None:
             return
         # Nothing is awaited from here on: what was found in the text is proposed for the same text.
         if ctx.is_current(live, view):
-            ready, amends = removed
-            ctx.propose_prepared(ready, position=f"delete:{place.start.line + 1}", amends=amends)
+            prepared, amends = removed
+            ctx.propose_prepared(prepared, position=f"delete:{place.start.line + 1}", amends=amends)
             return
     raise ToolError("The file is being changed all the time.")
 

@@ -112,12 +112,12 @@ def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Count
         redactor.learn(text)
     kinds: Counter[str] = Counter()
 
-    def told(text: str) -> str:
+    def redact_text(text: str) -> str:
         found = redactor.redact(text)
         kinds.update(found.kinds)
         return found.text
 
-    def told_call(call: ToolCall) -> ToolCall:
+    def redact_call(call: ToolCall) -> ToolCall:
         arguments, found = redact_json(call.arguments, redactor)
         kinds.update(found)
         return (
@@ -125,13 +125,13 @@ def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Count
         )
 
     def told_message(message: Message) -> Message:
-        content, calls = told(message.content), tuple(map(told_call, message.tool_calls))
+        content, calls = redact_text(message.content), tuple(map(redact_call, message.tool_calls))
         if content == message.content and calls == message.tool_calls:
             return message
         return dataclasses.replace(message, content=content, tool_calls=calls)
 
     def told_tool(tool: ToolDefinition) -> ToolDefinition:
-        description = told(tool.description)
+        description = redact_text(tool.description)
         if description == tool.description:
             return tool
         return dataclasses.replace(tool, description=description)
@@ -174,11 +174,11 @@ def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
     """
     try:
         kinds: Counter[str] = Counter()
-        told = _redact_value(json.loads(text), "", redactor, kinds)
+        redacted = _redact_value(json.loads(text), "", redactor, kinds)
     except (ValueError, RecursionError):
         found = redactor.redact(text)
         return found.text, found.kinds
-    return (json.dumps(told, ensure_ascii=False) if kinds else text), kinds
+    return (json.dumps(redacted, ensure_ascii=False) if kinds else text), kinds
 
 
 def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:

@@ -66,8 +66,8 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     await _check(shown, passage, text)
     turn = writer.turn
     try:
-        ready = await _prepare_rewrite(turn.ask.prompt, ctx, shown, passage, text)
-        hunks = ctx.propose_prepared(ready, position=f"replace:{passage.first_line}")
+        prepared = await _prepare_rewrite(turn.ask.prompt, ctx, shown, passage, text)
+        hunks = ctx.propose_prepared(prepared, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
         turn = dataclasses.replace(turn, rejected=tuple(ctx.rejected))
@@ -162,9 +162,9 @@ async def _prepare_rewrite(
         # Comparing a long file takes long.
         edit = await asyncio.to_thread(_rebase_edit, passage, text, shown, changes, live)
         draft = ctx.edit_draft(live, passage.name, edit, summary)
-        ready = await asyncio.to_thread(_inspect_and_prepare, draft, look)
+        prepared = await asyncio.to_thread(_inspect_and_prepare, draft, look)
         if ctx.is_current(live, view):
-            return ready
+            return prepared
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
 
 

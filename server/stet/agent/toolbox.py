@@ -308,9 +308,9 @@ class Toolbox:
         if tool is None or tool not in offered:
             names = ", ".join(tool.name for tool in offered)
             where = " in the last round" if tool else ""
-            told = f"There is no tool {call.name!r}{where}. The tools are: {names}."
+            message = f"There is no tool {call.name!r}{where}. The tools are: {names}."
             raise ToolUnavailable(
-                told, _NOT_IN_LAST_ROUND if tool else f"There is no tool {call.name!r}."
+                message, _NOT_IN_LAST_ROUND if tool else f"There is no tool {call.name!r}."
             )
         arguments = parse_arguments(call)
         if arguments is None:

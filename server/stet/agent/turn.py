@@ -224,9 +224,9 @@ class Turn:
         """After the model has answered once more, at a time in seconds since the epoch."""
         text = completion.text.strip()
         said = "\n\n".join(part for part in (self.answer, text) if part)
-        told = (Utterance("assistant", at, len(said)),) if text else ()
+        spoken = (Utterance("assistant", at, len(said)),) if text else ()
         return dataclasses.replace(
-            self.with_usage(completion), answer=said, utterances=(*self.utterances, *told)
+            self.with_usage(completion), answer=said, utterances=(*self.utterances, *spoken)
         )
 
     def with_steering(self, text: str, at: float) -> "Turn":

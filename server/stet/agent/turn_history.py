@@ -201,13 +201,13 @@ def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange
     if sum(one.n_said for one in history) <= length:
         return tuple(history)
     room = length // 2 if length >= STEP_FROM else length
-    kept: list[Exchange] = []
+    latest: list[Exchange] = []
     for one in reversed(history):
         room -= one.n_said
         if room < 0:
             break
-        kept.append(one)
-    return tuple(reversed(kept))
+        latest.append(one)
+    return tuple(reversed(latest))
 
 
 def with_missing_results(messages: Sequence[Message]) -> list[Message]:

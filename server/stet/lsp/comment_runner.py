@@ -49,7 +49,7 @@ class CommentRunner:
         self._client = client
         self._agent = agent
         self._start = start
-        self._carried_out: dict[str, set[str]] = {}
+        self._started: dict[str, set[str]] = {}
         self._in_order: dict[str, asyncio.Lock] = {}
 
     def run(self, document: TextDocument, line: int, text: str, chat: str | None = None) -> str:
@@ -83,7 +83,7 @@ class CommentRunner:
         ask = event.turn.ask
         # Its words are known when its first round starts.
         if ask.comment is not None and isinstance(event, RoundStarted) and event.round == 1:
-            self._carried_out.setdefault(canonical(ask.comment.uri), set()).add(ask.prompt)
+            self._started.setdefault(canonical(ask.comment.uri), set()).add(ask.prompt)
 
     async def _after_saving(self, document: TextDocument, changes: tuple[TextChange, ...]) -> None:
         # The snapshot is taken here: the workspace belongs to the event loop.
@@ -113,7 +113,7 @@ class CommentRunner:
         users: list[AiComment],
     ) -> None:
         """Carry out what has not been since it was written; `comments` is all that stands there."""
-        done = self._carried_out.setdefault(canonical(document.uri), set())
+        done = self._started.setdefault(canonical(document.uri), set())
         done &= {one.text for one in comments}  # what is gone may be written again
         for comment in users:
             if comment.text not in done:  # the same twice in one file is one thing to do

@@ -33,7 +33,7 @@ class LspEditorActions:
         self._ledger = ledger
         self._delivery = delivery
         self._client = client
-        self._own = generated
+        self._generated = generated
         self._system = system
 
     @property
@@ -51,7 +51,7 @@ class LspEditorActions:
     async def _show_document(self, stem: str, text: str) -> None:
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         mark = sha256(roots.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        name = self._own.free_name(f"{stem}-{mark}", _ENDING, text)
+        name = self._generated.free_name(f"{stem}-{mark}", _ENDING, text)
         path = await asyncio.to_thread(self._system.write_generated, name, text)
         if not await self._client.show_document(path.as_uri()):
             self._client.show_message(f"Stet: it is written down in {path}.")

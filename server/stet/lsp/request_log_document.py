@@ -57,7 +57,7 @@ class RequestLogDocument:
         self._rows = rows
         self._client = client
         self._system = system
-        self._own = generated
+        self._generated = generated
         workspace.request_log.persist = self._store
 
     async def open(self) -> str:
@@ -70,7 +70,7 @@ class RequestLogDocument:
         text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        name = self._own.free_name(stem, ".md", text)
+        name = self._generated.free_name(stem, ".md", text)
         uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
         self._client.start(self._client.show_document(uri), "show what was sent")
         return uri

@@ -94,8 +94,8 @@ class ReviewPersistence:
         done = await asyncio.to_thread(completed_operations, self._system, restored.hunks)
         moved = {canonical(hunk.uri): hunk.new_uri for hunk in done if hunk.new_uri}
         places = {
-            footing.uri: moved.get(canonical(footing.uri), footing.uri)
-            for footing in restored.anchor_snapshots
+            snapshot.uri: moved.get(canonical(snapshot.uri), snapshot.uri)
+            for snapshot in restored.anchor_snapshots
         }
         texts = await asyncio.to_thread(self._on_disk, places)
         self._ledger.restore_state(restored, texts | self._not_on_disk(restored, places))
@@ -138,13 +138,13 @@ class ReviewPersistence:
     def _not_on_disk(self, restored: RestoredState, places: Mapping[str, str]) -> dict[str, str]:
         """The texts of files that are open, and of what is no file; `places` says where each is now."""
         texts = {}
-        for footing in restored.anchor_snapshots:
-            document = self._workspace.document(places[footing.uri])
+        for snapshot in restored.anchor_snapshots:
+            document = self._workspace.document(places[snapshot.uri])
             if document is not None:
-                texts[footing.uri] = document.text
-            elif path_of(footing.uri) is None:
+                texts[snapshot.uri] = document.text
+            elif path_of(snapshot.uri) is None:
                 # Never on a disk: the editor may open it again, with this text or another.
-                texts[footing.uri] = footing.text
+                texts[snapshot.uri] = snapshot.text
         return texts
 
     async def close(self) -> None:

@@ -43,7 +43,7 @@ class Startup:
 
     Attributes:
         options: The `initializationOptions`, as the editor sent them.
-        ready: Whether the settings have been read and the proposals of earlier runs are back.
+        is_loaded: Whether the settings have been read and the proposals of earlier runs are back.
         readiness: What waits for that.
         taken_over: Is called when other settings hold.
     """
@@ -77,7 +77,7 @@ class Startup:
             operations: Is told of the settings, and traces models.
         """
         self.options: object = None
-        self.ready = False
+        self.is_loaded = False
         self.readiness = Readiness()
         self.taken_over: Callable[[], None] = lambda: None
         self._log_level_given = log_level_given
@@ -94,7 +94,7 @@ class Startup:
         self._missing = ""
         self._layers: MergedSettings | None = None
         self._editor: tuple[object, ...] = ()
-        self._has_told = False
+        self._has_editor_settings = False
         self._in_order = asyncio.Lock()
         self._said: set[Problem] = set()
 
@@ -103,14 +103,17 @@ class Startup:
         self._client.watch_configuration("stet")
         self._client.watch_files()
         values = await self._client.fetch_configuration("stet")
-        self._editor, self._has_told = (self.options, *values), values not in ((), (None,))
+        self._editor, self._has_editor_settings = (
+            (self.options, *values),
+            values not in ((), (None,)),
+        )
         # Validation brings pydantic with it, the agent much more.
         self._layers = await asyncio.to_thread(self._read, self._editor)
         self._take_over(self._layers)
         try:
             answerer, _ = await asyncio.gather(asyncio.to_thread(self._load), self._restore())
             self._answerer = answerer
-            self.ready = True
+            self.is_loaded = True
         except ImportError as missing:
             self._missing = str(missing)
             raise
@@ -161,7 +164,7 @@ class Startup:
                 else await self._ask_editor_settings(is_nothing=settings is not None)
             )
             self._editor = (self.options, *values) if begins else values
-            self._has_told = self._has_told or not begins
+            self._has_editor_settings = self._has_editor_settings or not begins
             self._take_over(await asyncio.to_thread(self._read, self._editor))
 
     async def _ask_editor_settings(self, *, is_nothing: bool) -> tuple[object, ...]:
@@ -172,7 +175,7 @@ class Startup:
         if not self._client.has_configuration:
             return ()  # it has sent all there is
         values = await self._client.fetch_configuration("stet")
-        if values == (None,) and (is_nothing or self._has_told):
+        if values == (None,) and (is_nothing or self._has_editor_settings):
             return ()
         return self._editor if values in ((), (None,)) else values
 

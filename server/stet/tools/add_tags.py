@@ -43,10 +43,10 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
     Raises:
         ToolError: If one is no tag, the front matter can't be read, or the gate refuses.
     """
-    computed, ready = await compute_edit(
+    computed, prepared = await compute_edit(
         ctx, params.file, lambda live: partial(_compute_edit, params, live.text), position="tags"
     )
-    hunks = ctx.propose_prepared(ready, position="tags")
+    hunks = ctx.propose_prepared(prepared, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
     message = ", ".join(hunk.id for hunk in hunks)

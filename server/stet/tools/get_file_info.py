@@ -41,8 +41,8 @@ async def run(params: GetFileInfo, ctx: ToolContext) -> str:
     hunks = ctx.ledger.live(located.uri)
     # The snapshot is taken here: the workspace belongs to the event loop.
     facts = await asyncio.to_thread(_facts, ctx.snapshot(), located, ctx.links)
-    own = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.chat)
-    facts.append(f"pending hunks: {len(hunks)}{f', yours: {own}' if own else ''}")
+    pending = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.chat)
+    facts.append(f"pending hunks: {len(hunks)}{f', yours: {pending}' if pending else ''}")
     return join_bounded(facts, f"`read_file` shows {params.file!r}")
 
 

@@ -65,14 +65,14 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
     seen = {canonical(uri)}
     ring = [uri]
     for step in range(params.depth):
-        beside: dict[str, str] = {}
+        neighbors: dict[str, str] = {}
         for each in ring:
             if len(lines) >= MAX_LINES:
                 return [*lines, f"(There is more: {_CONTINUE_HINT}.)"]
             lines += islice(report.link_lines(each, step), MAX_LINES)
-            beside |= {canonical(neighbor): neighbor for neighbor in report.neighbors(each)}
-        ring = [beside[key] for key in sorted(beside.keys() - seen)]
-        seen |= beside.keys()
+            neighbors |= {canonical(neighbor): neighbor for neighbor in report.neighbors(each)}
+        ring = [neighbors[key] for key in sorted(neighbors.keys() - seen)]
+        seen |= neighbors.keys()
     if scan.is_cut:
         lines.append("(The workspace is too large to look through: other files may link here too.)")
     return lines

@@ -73,7 +73,7 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
         )
     source = ctx.locate_to_write(params.file, "link")
     target = ctx.locate(params.to)
-    plan, ready = await compute_edit(
+    plan, prepared = await compute_edit(
         ctx,
         params.file,
         lambda live: partial(
@@ -86,7 +86,7 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
             f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
             "is proposed.\n"
         )
-    hunks = ctx.propose_prepared(ready, position="link")
+    hunks = ctx.propose_prepared(prepared, position="link")
     message = ", ".join(hunk.id for hunk in hunks)
     return f"Proposed {message}: {plan.link} in {source.name}. It waits for the user.\n"
 
@@ -158,11 +158,11 @@ def _has_wikilinks(
     document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]
 ) -> bool:
     """Whether wikilinks are the style: of the note, else of the workspace's notes."""
-    own = _prefers_wikilinks(find_links(document.text, here))
-    if own is None:
+    prefers = _prefers_wikilinks(find_links(document.text, here))
+    if prefers is None:
         notes = (found for path, found in links.items() if ending_of(path) in NOTES)
-        own = _prefers_wikilinks(link for found in notes for link in found)
-    return own or False
+        prefers = _prefers_wikilinks(link for found in notes for link in found)
+    return prefers or False
 
 
 def _prefers_wikilinks(links: Iterable[Link]) -> bool | None:

@@ -52,16 +52,16 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
     places = await _locate_paths(params, ctx)
     old, new = places.old, places.new
     with ctx.reporting_refusals(old.name, "move"):
-        ready, plan = await _prepare_move(places, ctx)
-        if ready.authorized.protected:
-            ready = ready.with_caution(ctx.explain_source(old.name, new.name))
-        links_ready = tuple(rebase_onto_blocks(link, ctx.snapshot()) for link in ready.links)
-        move, *links = ctx.ledger.propose_prepared_move(replace(ready, links=links_ready))
+        prepared, updates = await _prepare_move(places, ctx)
+        if prepared.authorized.protected:
+            prepared = prepared.with_caution(ctx.explain_source(old.name, new.name))
+        prepared_links = tuple(rebase_onto_blocks(link, ctx.snapshot()) for link in prepared.links)
+        move, *links = ctx.ledger.propose_prepared_move(replace(prepared, links=prepared_links))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
-        files = ", ".join(dict.fromkeys(link.name for link in ready.draft.links))
+        files = ", ".join(dict.fromkeys(link.name for link in prepared.draft.links))
         message += f", with {len(links)} changes of links ({files})"
-    return f"{message}. It waits for the user; until then the file keeps its name.\n{_describe_left(plan)}"
+    return f"{message}. It waits for the user; until then the file keeps its name.\n{_describe_left(updates)}"
 
 
 @dataclass(frozen=True, slots=True)

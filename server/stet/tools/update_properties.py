@@ -52,13 +52,13 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
         ToolError: If the front matter can't be read, or the gate refuses.
     """
     names = ", ".join((*params.set, *params.remove))
-    _, ready = await compute_edit(
+    _, prepared = await compute_edit(
         ctx,
         params.file,
         lambda live: partial(_compute_edit, params, live.text, f"Properties: {names}"),
         position="properties",
     )
-    hunks = ctx.propose_prepared(ready, position="properties")
+    hunks = ctx.propose_prepared(prepared, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
     message = ", ".join(hunk.id for hunk in hunks)

@@ -66,9 +66,14 @@ def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
 
 def _text_in_fence(answer: str, passage: RewritePassage) -> str:
     blocks = _FENCE.findall(answer)
-    rest, own = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
+    rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
     # A selection that is a fenced block itself may have come back without a fence around it.
-    is_unclear = bool(blocks) and own is not None and own[1] == blocks[0][0] and not rest.strip()
+    is_unclear = (
+        bool(blocks)
+        and file_fence is not None
+        and file_fence[1] == blocks[0][0]
+        and not rest.strip()
+    )
     if len(blocks) == 1 and ("```" in rest or is_unclear):
         raise TurnFailed(
             "It can't be told where the new text in the model's answer ends: it holds fences within "

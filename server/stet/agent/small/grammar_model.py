@@ -71,7 +71,7 @@ class GrammarConstrainedModel(ModelWrapper):
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
         redact = self._ctx.workspace.redactor.redact
 
-        def may_be_told(text: str) -> bool:
+        def is_quotable(text: str) -> bool:
             return not redact(text).kinds and escape_special_tokens(text) == text
 
         windows = {name: self._window(name) for name in self._files}
@@ -82,7 +82,7 @@ class GrammarConstrainedModel(ModelWrapper):
             name: [
                 quote
                 for quote in find_quotes(shown)
-                if (name, quote.text) not in quoted and may_be_told(quote.text)
+                if (name, quote.text) not in quoted and is_quotable(quote.text)
             ]
             for name, shown in windows.items()
             if name in read

@@ -46,7 +46,7 @@ MAX_WAIT_AWAY = 30.0
 MAX_WAIT_BUSY = 5.0
 """The same while its agent is at work."""
 
-OFF, CONNECTING, TOLD, NO_SESSION = "off", "connecting", "told", "no session"
+OFF, CONNECTING, UPDATED, NO_SESSION = "off", "connecting", "told", "no session"
 WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
 NOT_AGAIN = "Nothing more is sent to that session; begin another, or start OpenCode anew"
 
@@ -184,8 +184,8 @@ class OpenCodeBridge:
         text, sending = await asyncio.to_thread(
             self._redacted_update, render_context(context), address
         )
-        is_told = await keeper.update(ContextPart(text, context.folders, session))
-        self._state = (TOLD, "") if is_told else (NO_SESSION, "")
+        has_session = await keeper.update(ContextPart(text, context.folders, session))
+        self._state = (UPDATED, "") if has_session else (NO_SESSION, "")
         if text and (sending.host, text) != self._last_logged_request:
             self._last_logged_request = (sending.host, text)
             self._workspace.request_log.add(sending)

@@ -49,7 +49,7 @@ class ChatFiles:
         """
         self._client = client
         self._system = system
-        self._own = generated
+        self._generated = generated
         self._texts = texts
         self._writer = writer
         self._folders = folders
@@ -66,7 +66,7 @@ class ChatFiles:
         """
         if chat not in self._pages:
             file = self._file_of(chat)
-            self._pages[chat] = ChatDocument(chat, file, (self._own.folder / file).as_uri())
+            self._pages[chat] = ChatDocument(chat, file, (self._generated.folder / file).as_uri())
         return self._pages[chat]
 
     def existing_page(self, chat: str) -> ChatDocument | None:
@@ -78,7 +78,7 @@ class ChatFiles:
         known = {canonical(page.uri): chat for chat, page in self._pages.items()}
         if (chat := known.get(canonical(uri))) is not None:
             return chat
-        if not self._own.is_generated(uri) or not Path(uri).name.startswith("chat-"):
+        if not self._generated.is_generated(uri) or not Path(uri).name.startswith("chat-"):
             return None
         name = Path(uri).stem.split("-", 2)[-1]
         return next(
@@ -92,7 +92,7 @@ class ChatFiles:
 
     def lines_in_editor(self, document: ChatDocument) -> tuple[str, ...] | None:
         """The lines of its text in the editor, as they are now; None if it is not open there."""
-        buffer = self._own.buffer(document.uri)
+        buffer = self._generated.buffer(document.uri)
         return None if buffer is None else tuple(buffer.lines)
 
     async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
@@ -137,7 +137,7 @@ class ChatFiles:
                 note(reading)
             reading = await asyncio.to_thread(self._write_file, document.frozen(), stands)
             self._took_seconds = self._system.monotonic() - began
-        if self._own.buffer(document.uri) is None:
+        if self._generated.buffer(document.uri) is None:
             document.adopt(reading)
 
     def _read_document(
@@ -173,7 +173,7 @@ class ChatFiles:
 
     def _read(self, document: ChatDocument) -> str | None:
         """What its file holds; None if there is none. Blocks on the disk."""
-        path = self._own.folder / document.file
+        path = self._generated.folder / document.file
         if self._system.stat(path) is None:
             return None
         return decode(self._system.read_bytes(path, MAX_BYTES))

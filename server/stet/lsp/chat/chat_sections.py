@@ -128,9 +128,9 @@ class ChatSections:
 
     def _part(self, nth: int) -> ChatPart:
         line, turn = self.headings[nth]
-        behind = self.headings[nth + 1].line if nth + 1 < len(self.headings) else len(self.lines)
+        end = self.headings[nth + 1].line if nth + 1 < len(self.headings) else len(self.lines)
         body = Position(line, len(without_end(self.lines[line])))
-        return ChatPart(turn, line, body, self._last_text_position(line, behind) or body)
+        return ChatPart(turn, line, body, self._last_text_position(line, end) or body)
 
     def _last_text_position(self, above: int, below: int) -> Position | None:
         """Where the last text between two lines ends; None if there is none."""

@@ -51,23 +51,23 @@ class ChatWriter:
         """`texts` are those that the editor has open; `editor` and `encoding` tell what was settled with
         the editor, once it is.
         """
-        self._own = generated
+        self._generated = generated
         self._texts = texts
         self._client = client
         self._editor = editor
         self._encoding = encoding
-        self._at_work: set[str] = set()
+        self._writing: set[str] = set()
         self._moved: dict[str, asyncio.Event] = {}
         self._watches: dict[str, InsertionWatch] = {}
 
     def can_write(self, document: ChatDocument) -> bool:
         """Whether the editor has the document open and takes edits."""
-        is_open = self._own.buffer(document.uri) is not None
+        is_open = self._generated.buffer(document.uri) is not None
         return is_open and self._editor().apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
         """The text of a document has come from the editor; `changes` is what became of it."""
-        watch, buffer = self._watches.get(canonical(uri)), self._own.buffer(uri)
+        watch, buffer = self._watches.get(canonical(uri)), self._generated.buffer(uri)
         if watch is not None and buffer is not None:
             watch.follow(changes, buffer.lines)
         if event := self._moved.get(canonical(uri)):
@@ -80,8 +80,8 @@ class ChatWriter:
             document: Where.
             give_up: Called when the editor does not take it.
         """
-        if document.uri not in self._at_work:
-            self._at_work.add(document.uri)
+        if document.uri not in self._writing:
+            self._writing.add(document.uri)
             self._client.start(self._write(document, give_up), f"write {document.file}")
 
     async def _write(self, document: ChatDocument, give_up: Callable[[], None]) -> None:
@@ -89,7 +89,7 @@ class ChatWriter:
             if not await self._write_all(document):
                 give_up()
         finally:
-            self._at_work.discard(document.uri)
+            self._writing.discard(document.uri)
 
     async def _write_all(self, document: ChatDocument) -> bool:
         """Write until nothing is left or the document is closed; False if the editor refuses."""
@@ -97,12 +97,12 @@ class ChatWriter:
         while (text := self._texts.sections(document.uri)) and (
             step := document.next_insertion(text)
         ):
-            revision = self._own.world.revision(document.uri)
+            revision = self._generated.world.revision(document.uri)
             if await self._insert(document.uri, text, step.insertion):
                 step.done()
                 failures = 0
             else:
-                now = self._own.world.revision(document.uri)
+                now = self._generated.world.revision(document.uri)
                 outrun = now is not None and now != revision
                 failures += 1 if not outrun else 0.25
                 if failures >= MAX_TRIES:
@@ -114,8 +114,8 @@ class ChatWriter:
         """Have the editor insert something; whether the text shows it afterwards."""
         at = to_lsp.to_wire_position(insertion.at, text.lines, self._encoding())
         edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
-        version = wire_version(self._own.world.version(uri), self._editor().name)
-        revision, key = self._own.world.revision(uri), canonical(uri)
+        version = wire_version(self._generated.world.version(uri), self._editor().name)
+        revision, key = self._generated.world.revision(uri), canonical(uri)
         event = self._moved.setdefault(key, asyncio.Event())
         event.clear()
         watch = self._watches[key] = InsertionWatch(insertion.text)
@@ -147,7 +147,7 @@ class ChatWriter:
         try:
             async with asyncio.timeout(CONFIRM_SECONDS) as limit:
                 while not watch.has_come:
-                    now = self._own.world.revision(uri)
+                    now = self._generated.world.revision(uri)
                     if now is None or not outcome.applied:
                         return  # it was closed, or refused
                     when = limit.when()

@@ -51,20 +51,20 @@ def is_among(new: str, changes: Sequence[TextChange], lines: Sequence[str]) -> b
         if change.splice is None:
             return False
         first, before, after = change.splice
-        behind = first + len(after)
-        head, tail = _context_of(now, first, behind, len(new))
+        rest = first + len(after)
+        head, tail = _context_of(now, first, rest, len(new))
         if _is_inserted(new, head + "".join(before) + tail, head + "".join(after) + tail):
             return True
-        top, bottom = min(top, first), min(bottom, len(now) - behind)
+        top, bottom = min(top, first), min(bottom, len(now) - rest)
         if nth < len(changes) - 1 or nth:
-            now = [*now[:first], *before, *now[behind:]]
+            now = [*now[:first], *before, *now[rest:]]
     if len(changes) < 2:
         return False
-    made, stood = lines[top : len(lines) - bottom], now[top : len(now) - bottom]
+    made, expected = lines[top : len(lines) - bottom], now[top : len(now) - bottom]
     if sum(map(len, made)) > MAX_CHARACTERS:
         return False
     head, tail = _context_of(lines, top, len(lines) - bottom, len(new))
-    return _is_inserted(new, head + "".join(stood) + tail, head + "".join(made) + tail)
+    return _is_inserted(new, head + "".join(expected) + tail, head + "".join(made) + tail)
 
 
 def _context_of(lines: Sequence[str], first: int, after: int, size: int) -> tuple[str, str]:

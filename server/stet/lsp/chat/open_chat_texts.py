@@ -40,7 +40,7 @@ class OpenChatTexts:
 
     def __init__(self, generated: GeneratedDocuments, start: Start) -> None:
         """`start` begins a task."""
-        self._own = generated
+        self._generated = generated
         self._start = start
         self._open: dict[str, _OpenChatText] = {}
 
@@ -56,7 +56,7 @@ class OpenChatTexts:
 
     def opened(self, uri: str, then: Callable[[ChatReading], None]) -> None:
         """A document was opened; `then` is called with what it holds, at once if it is short."""
-        buffer = self._own.buffer(uri)
+        buffer = self._generated.buffer(uri)
         if buffer is None:
             return
         text = self._open[canonical(uri)] = _OpenChatText()
@@ -89,7 +89,7 @@ class OpenChatTexts:
         then: Callable[[ChatReading], None],
     ) -> None:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        buffer = self._own.buffer(uri)
+        buffer = self._generated.buffer(uri)
         if buffer is None or self._open.get(canonical(uri)) is not text:
             return  # it was closed meanwhile, or opened once more
         text.sections = ChatSections(buffer.lines, reading.headings)

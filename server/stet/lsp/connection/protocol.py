@@ -130,10 +130,10 @@ class StetProtocol(LanguageServerProtocol):
             if method == lsp.INITIALIZED and message.get("params") is None:
                 # The protocol wants it, not all clients send it.
                 message = {**message, "params": {}}
-            told = self._structured(method, message, JsonRPCNotification)
-            if method == lsp.CANCEL_REQUEST and not is_id(told.params.id):
+            notice = self._structured(method, message, JsonRPCNotification)
+            if method == lsp.CANCEL_REQUEST and not is_id(notice.params.id):
                 raise JsonRpcInvalidRequest(f"{method} names no request.")
-            self.handle_message(told)
+            self.handle_message(notice)
         else:
             log.debug("%s ignored: unknown", method)
 

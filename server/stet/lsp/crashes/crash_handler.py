@@ -42,7 +42,7 @@ class CrashReporter(SafeHandler):
         self._writing: list[threading.Thread] = []
         self._tell: Callable[[str], None] | None = None
         self._untold = ""
-        self._has_told = False
+        self._has_notified = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Note a record, and report what it tells of."""
@@ -111,9 +111,9 @@ class CrashReporter(SafeHandler):
         )
 
     def _notify(self, message: str) -> None:
-        if self._has_told:
+        if self._has_notified:
             return
-        self._has_told = True
+        self._has_notified = True
         if self._tell is None:
             self._untold = message
         else:

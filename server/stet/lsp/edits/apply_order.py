@@ -40,9 +40,9 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
     last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
     lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
-    for ready in (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last):
+    for batch in (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last):
         await _apply_by_document(
-            ledger, carry, _drop_failed_moves(ledger, ready, hunks, HunkState.ACCEPTED)
+            ledger, carry, _drop_failed_moves(ledger, batch, hunks, HunkState.ACCEPTED)
         )
 
 
@@ -67,8 +67,8 @@ async def undo_in_order(
     for steps in _file_steps(ledger, whole):
         made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}
         within = [hunk for hunk in lines if canonical(ledger.hunk(hunk.id).uri) in made]
-        for ready in (within, steps):
-            links = _drop_failed_moves(ledger, ready, hunks, HunkState.UNDONE)
+        for batch in (within, steps):
+            links = _drop_failed_moves(ledger, batch, hunks, HunkState.UNDONE)
             await _apply_by_document(ledger, delivery.undo, links)
         lines = [hunk for hunk in lines if hunk not in within]
     links = _drop_failed_moves(ledger, lines, hunks, HunkState.UNDONE)

@@ -25,7 +25,7 @@ class DeferredDeletions:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._carry = apply_hunk
+        self._apply_hunk = apply_hunk
         self._waiting: dict[str, str] = {}
 
     def add(self, hunk: Hunk) -> None:
@@ -59,4 +59,4 @@ class DeferredDeletions:
             self._ledger.outbox.end_hold([hunk_id])
             hunk = self._ledger.hunk(hunk_id)
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
-                await self._carry(hunk)
+                await self._apply_hunk(hunk)

@@ -59,7 +59,7 @@ class EditApplier:
         self._editor = editor
         self._files = FileOperations(workspace, ledger, client, renames, editor)
         self._sender = EditSender(workspace, ledger, client, editor)
-        self._latecomers = LateConfirmation(workspace, ledger)
+        self._late_confirmation = LateConfirmation(workspace, ledger)
         self._approvals = PendingApprovals()
         self._outrun = StaleEditRetry(workspace)
         self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
@@ -270,7 +270,7 @@ class EditApplier:
         if refused is None or not left:
             return False
         if approval is not None:
-            self._latecomers.expect(uri, left)
+            self._late_confirmation.expect(uri, left)
         # What was applied in part was not wanted as a whole, by the editor or its user.
         expected = waiting if approval is None else [one for one in waiting if one in approval]
         is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)

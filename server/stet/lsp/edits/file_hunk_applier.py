@@ -43,7 +43,7 @@ class FileOperations:
         self._client = client
         self._renames = renames
         self._editor = editor
-        self._sight = FileState(workspace, editor)
+        self._file_state = FileState(workspace, editor)
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -88,7 +88,7 @@ class FileOperations:
     # -- a new file ------------------------------------------------------------------------------
 
     async def _create(self, hunk: Hunk) -> None:
-        path, existing = await self._sight.read_disk(hunk.uri)
+        path, existing = await self._file_state.read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # as it is behind the wait
         if opened is not None and not opened.text.strip() and existing in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
@@ -97,16 +97,20 @@ class FileOperations:
             # An earlier try came only half the way.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or existing is not None:
-            raise EditError(f"{self._sight.name(hunk.uri)} exists by now; it is left as it is.")
+            raise EditError(
+                f"{self._file_state.name(hunk.uri)} exists by now; it is left as it is."
+            )
         elif path is None:
-            raise EditError(f"{self._sight.name(hunk.uri)} is no file on this machine.")
+            raise EditError(f"{self._file_state.name(hunk.uri)} is no file on this machine.")
         elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
             self._begun.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
-            await self._sight.wait(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
+            await self._file_state.wait(
+                outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome)
+            )
         else:
             await asyncio.to_thread(
-                self._sight.system.create_file, self._real(path, hunk), hunk.new
+                self._file_state.system.create_file, self._real(path, hunk), hunk.new
             )
             await self._client.show_document(hunk.uri)
 
@@ -120,11 +124,11 @@ class FileOperations:
         return text[:-1] if text.endswith("\n") and "\r" not in text else None
 
     async def _undo_create(self, hunk: Hunk) -> None:
-        path, existing = await self._sight.read_disk(hunk.uri)
+        path, existing = await self._file_state.read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # as it is behind the wait
         text = opened.text if opened is not None else existing
         if text is None:
-            raise EditError(f"{self._sight.name(hunk.uri)} is gone already.")
+            raise EditError(f"{self._file_state.name(hunk.uri)} is gone already.")
         if text != hunk.new:
             raise EditError(self._changed_reason(hunk))
         if existing is None and opened is not None:
@@ -137,7 +141,7 @@ class FileOperations:
 
     def _changed_reason(self, hunk: Hunk) -> str:
         """Why a new file that has another text by now is not taken back."""
-        name = self._sight.name(hunk.uri)
+        name = self._file_state.name(hunk.uri)
         later = [
             other_text.id
             for other_text in self._ledger.hunks(uri=hunk.uri)
@@ -156,7 +160,7 @@ class FileOperations:
         edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
-        await self._sight.wait(outcome, lambda: self._has_text(uri, text, outcome))
+        await self._file_state.wait(outcome, lambda: self._has_text(uri, text, outcome))
 
     async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
         """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
@@ -164,7 +168,7 @@ class FileOperations:
         if opened is not None:
             # Behind its yes the user may have typed on.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
-        _, text_on_disk = await self._sight.read_disk(uri)
+        _, text_on_disk = await self._file_state.read_disk(uri)
         return text_on_disk == text
 
     # -- another name ----------------------------------------------------------------------------
@@ -172,25 +176,25 @@ class FileOperations:
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
-            raise EditError(f"{self._sight.name(uri)} is no file on this machine.")
-        if await asyncio.to_thread(self._sight.system.stat, path) is None:
-            raise EditError(f"{self._sight.name(uri)} is gone.")
+            raise EditError(f"{self._file_state.name(uri)} is no file on this machine.")
+        if await asyncio.to_thread(self._file_state.system.stat, path) is None:
+            raise EditError(f"{self._file_state.name(uri)} is gone.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
-        taken = None if same else await asyncio.to_thread(self._sight.system.stat, new)
+        taken = None if same else await asyncio.to_thread(self._file_state.system.stat, new)
         if taken is not None or self._workspace.document(new_uri) is not None:
-            raise EditError(f"{self._sight.name(new_uri)} exists by now; it is left as it is.")
+            raise EditError(f"{self._file_state.name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
-            await self._sight.wait(outcome, lambda: self._is_moved(path, new))
+            await self._file_state.wait(outcome, lambda: self._is_moved(path, new))
         else:
-            await self._sight.check_saved(uri)
+            await self._file_state.check_saved(uri)
             old, real = self._real(path, hunk), self._real(new, hunk)
-            await asyncio.to_thread(self._sight.system.move_file, old, real)
-            self._warn_stale(uri, f"is {self._sight.name(new_uri)} now")
+            await asyncio.to_thread(self._file_state.system.move_file, old, real)
+            self._warn_stale(uri, f"is {self._file_state.name(new_uri)} now")
         self._renames.rename(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
-        stat = self._sight.system.stat
+        stat = self._file_state.system.stat
         gone = await asyncio.to_thread(stat, path) is None
         return gone and await asyncio.to_thread(stat, new) is not None
 
@@ -198,11 +202,11 @@ class FileOperations:
 
     async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
-        if path is None or await asyncio.to_thread(self._sight.system.stat, path) is None:
+        if path is None or await asyncio.to_thread(self._file_state.system.stat, path) is None:
             raise EditError(
-                f"{self._sight.name(hunk.uri)} is no file on this machine, or gone already."
+                f"{self._file_state.name(hunk.uri)} is no file on this machine, or gone already."
             )
-        await self._sight.check_saved(hunk.uri)
+        await self._file_state.check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
     async def _delete(self, hunk: Hunk, path: Path, saved_text: str | None = None) -> Path:
@@ -210,16 +214,18 @@ class FileOperations:
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
-                raise FileOpen(f"{self._sight.name(hunk.uri)} is open in the editor: close it.")
-            return await asyncio.to_thread(self._sight.system.trash, real)
-        place = await asyncio.to_thread(self._sight.system.copy_to_trash, real)
-        await self._sight.check_same(hunk.uri, real, place, saved_text)
+                raise FileOpen(
+                    f"{self._file_state.name(hunk.uri)} is open in the editor: close it."
+                )
+            return await asyncio.to_thread(self._file_state.system.trash, real)
+        place = await asyncio.to_thread(self._file_state.system.copy_to_trash, real)
+        await self._file_state.check_same(hunk.uri, real, place, saved_text)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
-        await self._sight.wait(outcome, lambda: self._is_gone(real))
+        await self._file_state.wait(outcome, lambda: self._is_gone(real))
         return place
 
     async def _is_gone(self, path: Path) -> bool:
-        return await asyncio.to_thread(self._sight.system.stat, path) is None
+        return await asyncio.to_thread(self._file_state.system.stat, path) is None
 
     async def _restore_from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
@@ -229,20 +235,22 @@ class FileOperations:
             self._find_in_trash, hunk, real
         )
         if place is None:
-            raise EditError(f"The trash holds {self._sight.name(hunk.uri)} no more.")
+            raise EditError(f"The trash holds {self._file_state.name(hunk.uri)} no more.")
         try:
-            await asyncio.to_thread(self._sight.system.restore, place, real)
+            await asyncio.to_thread(self._file_state.system.restore, place, real)
         except FileExistsError:
-            name = self._sight.name(hunk.uri)
+            name = self._file_state.name(hunk.uri)
             raise EditError(f"There is a {name} again: the old one lies in {place}.") from None
         # Nothing that the editor shows need change by it.
-        self._client.show_message(f"Stet: {self._sight.name(hunk.uri)} is back from the trash.")
+        self._client.show_message(
+            f"Stet: {self._file_state.name(hunk.uri)} is back from the trash."
+        )
 
     def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
         """The copy that a hunk made in an earlier run: with the text it had, or the newest."""
-        places = list(self._sight.system.trashed(path))
+        places = list(self._file_state.system.trashed(path))
         for place in places:
-            if decode(self._sight.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
+            if decode(self._file_state.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
                 return place
         return places[0] if places else None
 
@@ -254,12 +262,12 @@ class FileOperations:
                 hunk there.
         """
         snapshot = self._workspace.snapshot()
-        real, roots = self._sight.real(path), snapshot.roots
-        bases = [self._sight.system.real_path(root.path) for root in roots]
+        real, roots = self._file_state.real(path), snapshot.roots
+        bases = [self._file_state.system.real_path(root.path) for root in roots]
         if any(parts_below(path, root.path) for root in roots) and not any(
             parts_below(real, base) for base in bases
         ):
-            name = self._sight.name(uri_of(path))
+            name = self._file_state.name(uri_of(path))
             raise EditError(f"{name} leads out of the workspace by a link.")
         if refusal := refusal_at(snapshot, real, hunk):
             raise EditError(refusal.message)
@@ -269,7 +277,7 @@ class FileOperations:
         """We did what the editor can't: tell the user where it still shows what was."""
         if self._workspace.document(uri) is not None:
             self._client.show_message(
-                f"Stet: {self._sight.name(uri)} {what}: close its old buffer."
+                f"Stet: {self._file_state.name(uri)} {what}: close its old buffer."
             )
 
 

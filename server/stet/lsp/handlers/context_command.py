@@ -27,7 +27,7 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     )
     arguments.finish()
     if (
-        change != ContextChange() and not state.startup.ready
+        change != ContextChange() and not state.startup.is_loaded
     ):  # what earlier runs have kept comes first
         raise RequestFailed(_NOT_STARTED)
     try:

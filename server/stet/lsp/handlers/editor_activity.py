@@ -113,8 +113,8 @@ def _record_position(
 
 def _workspace_of(state: ServerState, uri: str) -> Workspace:
     """Where a document is followed: among the user's, or among Stet's own."""
-    is_own = state.workspace.buffer(uri) is None and state.generated.buffer(uri) is not None
-    return state.generated.world if is_own else state.workspace
+    is_generated = state.workspace.buffer(uri) is None and state.generated.buffer(uri) is not None
+    return state.generated.world if is_generated else state.workspace
 
 
 def _uri(params: object) -> str | None:

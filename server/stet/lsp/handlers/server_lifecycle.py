@@ -27,7 +27,7 @@ def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurat
     """Settings changed; null, or an object without anything, means that they are to be asked for."""
     settings = params.settings
     editor_settings = settings if isinstance(settings, Mapping) else None
-    begins = not state.startup.ready
+    begins = not state.startup.is_loaded
     change = state.startup.configuration_changed(editor_settings, begins=begins)
     state.server.tasks.start(change, "settings")
 

@@ -152,7 +152,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     choice = state.startup.choice
     hunks = state.ledger.hunks()
     return {
-        "ready": state.startup.ready,
+        "ready": state.startup.is_loaded,
         "version": __version__,
         "model": choice.name if choice else None,
         "provider": choice.provider if choice else None,
@@ -170,7 +170,7 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
     """A question with what comes with it: a preset's files, or what is attached."""
     if preset is None:
         return dataclasses.replace(question, attachments=state.workspace.attachments)
-    if not state.startup.ready:
+    if not state.startup.is_loaded:
         raise RequestFailed(_NOT_STARTED)
     try:
         return dataclasses.replace(question, attachments=state.presets.preset_attachments(preset))

@@ -36,10 +36,10 @@ class PrivateFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as text."""
-        own = copy.copy(record)
-        own.exc_text = None  # another formatter may have put it there, with all that it says
+        copied = copy.copy(record)
+        copied.exc_text = None  # another formatter may have put it there, with all that it says
         try:
-            text = super().format(own)
+            text = super().format(copied)
         except (TypeError, ValueError):  # a wrong format string of some library
             text = f"{record.levelname} {record.name}: a record that can't be written"
         return escape(hide_secrets(text[: self._most + _BEYOND], os.environ)[: self._most])
@@ -86,8 +86,8 @@ def hide_secrets(text: str, environ: Mapping[str, str]) -> str:
         if len(value) >= _LEAST_SECRET and _SECRET_NAMES.search(name):
             text = text.replace(value, "[redacted: from the environment]")
     parts: list[str] = []
-    behind = 0
+    end = 0
     for one in find_secrets(text, wrapped=True):
-        parts += (text[behind : one.start], f"[redacted: {one.kind}]")
-        behind = one.end
-    return "".join((*parts, text[behind:]))
+        parts += (text[end : one.start], f"[redacted: {one.kind}]")
+        end = one.end
+    return "".join((*parts, text[end:]))

@@ -63,18 +63,20 @@ def _locked(descriptor: int) -> Iterator[bool]:
     Windows renames no file that another process has open, and some file systems know no locks: there
     it counts as held.
     """
-    own = os.dup(descriptor)  # which holds the lock, though the file itself is closed meanwhile
+    duplicate = os.dup(
+        descriptor
+    )  # which holds the lock, though the file itself is closed meanwhile
     try:
         is_held = True
         if sys.platform != "win32":
             import fcntl  # late: only a full log needs it
 
             try:
-                fcntl.flock(own, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(duplicate, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 is_held = False
             except OSError:
                 pass
         yield is_held
     finally:
-        os.close(own)
+        os.close(duplicate)

@@ -25,7 +25,7 @@ class ContextDocument:
         self._workspace = workspace
         self._client = client
         self._system = system
-        self._own = generated
+        self._generated = generated
 
     async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
         """Write and show what `stet.showContext` answers; gives the document's URI.
@@ -36,7 +36,7 @@ class ContextDocument:
         text = render_context_document(prompt, answer)
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"context-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        name = self._own.free_name(stem, ".md", text)
+        name = self._generated.free_name(stem, ".md", text)
         uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
         self._client.start(self._client.show_document(uri), "show what would be sent")
         return uri

@@ -52,7 +52,7 @@ class DiffDocuments:
         self._ledger = ledger
         self._client = client
         self._system = system
-        self._own = generated
+        self._generated = generated
         self._pages: dict[str, DiffDocument] = {}
 
     def open(self, hunks: Sequence[Hunk]) -> str:
@@ -89,11 +89,11 @@ class DiffDocuments:
         path = path_of(uri)
         # By its name first: the text of another may be long.
         is_page = path is not None and path.name.startswith(_PREFIX)
-        return self._own.document(uri) if is_page else None
+        return self._generated.document(uri) if is_page else None
 
     def location_at_cursor(self) -> tuple[str, Range] | None:
         """What the page shows where the user is; None if they are in none, or it shows no file there."""
-        here = self._own.active_selection(self._workspace.activity.view())
+        here = self._generated.active_selection(self._workspace.activity.view())
         return None if here is None else self.location_at(*here)
 
     def location_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
@@ -110,7 +110,7 @@ class DiffDocuments:
         document = self.page(uri)
         page = self._pages.get(document_name(document.text) or "") if document else None
         if stretch is None:
-            selection = self._own.world.activity.view().selection_of(uri)
+            selection = self._generated.world.activity.view().selection_of(uri)
             stretch = selection.ranges[0] if selection else None
         if document is None or page is None or stretch is None:
             return None
@@ -126,12 +126,12 @@ class DiffDocuments:
             or canonical(hunks[-1].uri) != canonical(hunks[0].uri)
         ):
             return hunks[0].uri, Range(first, first)
-        behind = Position(max(spots[1].line_in(hunks[1]), first.line) + 1, 0)
-        return hunks[0].uri, Range(first, behind)
+        end = Position(max(spots[1].line_in(hunks[1]), first.line) + 1, 0)
+        return hunks[0].uri, Range(first, end)
 
     def _forget_closed(self) -> None:
         """Keep those that are open, and the latest of the others."""
-        opened = {document_name(document.text) for document in self._own.documents()}
+        opened = {document_name(document.text) for document in self._generated.documents()}
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
             del self._pages[name]
@@ -228,4 +228,4 @@ class DiffDocuments:
         """
         roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
         stem = f"{_PREFIX}-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        return self._own.free_name(stem, ".diff", page.text)
+        return self._generated.free_name(stem, ".diff", page.text)

@@ -110,11 +110,11 @@ def _locate(
     passage: SearchPassage, document: TextDocument, snapshot: Snapshot, encoding: Encoding
 ) -> LocatedPassage:
     first, end = snapshot.real_lines(document, passage.first, passage.end)
-    best, behind = snapshot.real_lines(document, passage.line - 1, passage.line)
+    best, after = snapshot.real_lines(document, passage.line - 1, passage.line)
     return LocatedPassage(
         passage,
         _lines(document, first, end, encoding),
-        _lines(document, best, behind, encoding),
+        _lines(document, best, after, encoding),
         _excerpt(document, best, first, end),
         _kind(passage, document),
     )
@@ -129,10 +129,10 @@ def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> 
 def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
     if end - first <= 1:  # of one line alone too little is understood
         first, end = 0, len(document.lines)
-    start, behind = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_AFTER)
+    start, after = max(first, best - N_BEFORE), min(max(end, best + 1), best + N_AFTER)
     shown: list[str] = []
     size = 0
-    for line in document.lines[start:behind]:
+    for line in document.lines[start:after]:
         text = without_end(line)
         text = escape(text if len(text) <= MAX_LINE else f"{text[:MAX_LINE]} …")
         size += len(text) + 1

@@ -320,8 +320,8 @@ class EditBatch:
             return tuple(_no_change(call) for call in calls)
         call = next(
             one
-            for one, own in zip(calls, plan.resolved, strict=True)
-            if own.lines or plan.merged.amends
+            for one, done in zip(calls, plan.resolved, strict=True)
+            if done.lines or plan.merged.amends
         )
         position = "create" if self._new else position_of(call)
         hunks = self._ctx.propose_prepared(plan.prepared, position=position, amends=plan.amends)
