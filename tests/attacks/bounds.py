@@ -18,7 +18,7 @@ from tests.attacks.registry import Result, attack
 from tests.attacks.stage import SETTINGS, Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 
 PATTERNS = (
     "(a+)+$", "(a|a)*$", "(a|aa)+$", "(.*a){20}b", "([a-z]+)*1", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",
@@ -29,7 +29,7 @@ PATTERNS = (
 class Endless(Obedient):
     """A model that comes to no end, and asks for something else each time; it gives up at last."""
 
-    def _next(self, asked: Asked) -> api.Reply:
+    def _next(self, asked: HttpRequest) -> api.Reply:
         self._n += 1
         self._waiting = [
             ToolCall(f"e{self._n}.{n}", "list_files", json.dumps({"glob": f"x{self._n}.{n}"}))

@@ -15,8 +15,8 @@ from tests.attacks.seen import Seen
 from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
-from tests.support.http_server import Asked
-from tests.support.web_server import Answer, Reply, WebServer, page
+from tests.support.http_server import HttpRequest
+from tests.support.web_server import Answer, WebReply, WebServer, page
 
 KEY = "kanarie9999"
 """A key that may go to its own service only."""
@@ -186,7 +186,7 @@ async def private_networks(stage: Stage) -> Result:
     async with WebServer({"/": page(stage.canary())}) as canary, WebServer() as api_server:
         moved = loopbacks(canary.port)
         pages: dict[str, Answer] = {
-            f"/{n}": Reply(status=(301, 302, 303, 307, 308)[n % 5], headers={"location": url})
+            f"/{n}": WebReply(status=(301, 302, 303, 307, 308)[n % 5], headers={"location": url})
             for n, url in enumerate(moved)
             if url.isascii()
         }
@@ -268,8 +268,8 @@ async def redirects(stage: Stage) -> Result:
     result = Result()
     statuses = (301, 302, 303, 307, 308)
 
-    def taken(asked: Asked) -> Reply:
-        return Reply(body=[b"{}"], headers={"content-type": "application/json"})
+    def taken(asked: HttpRequest) -> WebReply:
+        return WebReply(body=[b"{}"], headers={"content-type": "application/json"})
 
     paths = ["/v1/chat/completions", "/search", "/x"]
     async with WebServer(dict.fromkeys(paths, taken)) as canary:
@@ -281,7 +281,7 @@ async def redirects(stage: Stage) -> Result:
             seen = await stage.play([], model=model, env={"OPENAI_API_KEY": KEY})
             result.add(1, [one for one in seen.effects() if "connection" in one])
             moved: dict[str, Answer] = {
-                "/search": Reply(status=status, headers={"location": canary.url("/search")})
+                "/search": WebReply(status=status, headers={"location": canary.url("/search")})
             }
             async with WebServer(moved) as service:
                 told = web_settings(service)

@@ -7,7 +7,7 @@ from typing import Any
 
 from stet.llm.messages import Completion, ToolCall
 from tests.support import openai_server as api
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.openai_server import OpenAIServer
 
 PER_ANSWER = 40
@@ -49,7 +49,7 @@ class Obedient(OpenAIServer):
         self._known: set[str] = set()
         self._n = 0
 
-    def _next(self, asked: Asked) -> api.Reply:
+    def _next(self, asked: HttpRequest) -> api.Reply:
         for message in asked.body["messages"]:
             self._hear(str(message.get("content") or ""))
         calls, self._waiting = self._waiting[:PER_ANSWER], self._waiting[PER_ANSWER:]

@@ -18,7 +18,7 @@ from tests.attacks.registry import Result, attack
 from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 
 PROGRAMS = (
     "sh",
@@ -147,7 +147,7 @@ class InTurns(Obedient):
 
     EACH = 40
 
-    def _next(self, asked: Asked) -> api.Reply:
+    def _next(self, asked: HttpRequest) -> api.Reply:
         calls, self._waiting = self._waiting[: self.EACH], self._waiting[self.EACH :]
         return api.of(Completion("", (*calls, ToolCall("end", "done", '{"summary": "Done."}'))))
 

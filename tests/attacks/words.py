@@ -13,7 +13,7 @@ from tests.attacks.stage import Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.control_tokens import TOKENS
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 
 _TAG = re.compile(
     rf"<\s*/?\s*(?:{'|'.join(name for name in NAMES if name != 'workspace')})\b", re.IGNORECASE
@@ -189,7 +189,7 @@ async def brought_in(stage: Stage) -> Result:
 class Again(Obedient):
     """Obeys what it reads anew each time it is asked something."""
 
-    def _next(self, asked: Asked) -> api.Reply:
+    def _next(self, asked: HttpRequest) -> api.Reply:
         if asked.body["messages"][-1]["role"] == "user":
             self._known.clear()
         return super()._next(asked)

@@ -12,7 +12,7 @@ from stet.text.diff import unified_diff
 from stet.text.match import MatchError, ShownText, find_block
 from stet.text.position import Position, Range
 from tests.bench.edits_draft import MARK, Draft, Key
-from tests.support.page import Page, rules
+from tests.support.page import ReviewHarness, rules
 
 
 class Verdict(Enum):
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
 def ours(draft: Draft) -> tuple[Verdict, str]:
     """The product's way: found in what was shown, proposed as hunks, followed, accepted."""
-    page = Page(draft.shown)
+    page = ReviewHarness(draft.shown)
     changes = tuple(page.buffer.apply(change) for change in _typed(draft.before))
     try:
         match = find_block(

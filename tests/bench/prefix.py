@@ -16,9 +16,9 @@ from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
 from stet.workspace.workspace import Workspace
 from tests.bench.table import Row, at_least
-from tests.support.prefix import kept_share
-from tests.support.turns import Table
-from tests.support.world import insertion, make_world, open_document, uri_at
+from tests.support.prefix import cached_share
+from tests.support.turns import AgentHarness
+from tests.support.world import insertion, make_workspace, open_document, uri_at
 
 ROUNDS = 10
 TURNS = 3
@@ -29,7 +29,7 @@ FILES = {f"/ws/f{n}.py": "".join(f"value_{n}_{m} = {m}\n" for m in range(200)) f
 def rows() -> Iterator[Row]:
     """Per cent of the bytes."""
     requests = asyncio.run(_requests())
-    shares = [100 * kept_share(before, after) for before, after in pairwise(requests)]
+    shares = [100 * cached_share(before, after) for before, after in pairwise(requests)]
     between = shares[ROUNDS - 1 :: ROUNDS]
     within = [share for n, share in enumerate(shares, 1) if n % ROUNDS]
     what = "bytes of a prompt kept"
@@ -39,7 +39,7 @@ def rows() -> Iterator[Row]:
 
 async def _requests() -> list[dict[str, Any]]:
     world = _world()
-    table = Table(world, [reply for n in range(TURNS) for reply in _turn(n)])
+    table = AgentHarness(world, [reply for n in range(TURNS) for reply in _turn(n)])
     for n in range(TURNS):
         turn = await table.end_of(table.start(f"Question {n}", file="/ws/f0.py"))
         assert len(turn.rounds) == ROUNDS, turn.error
@@ -52,7 +52,9 @@ async def _requests() -> list[dict[str, Any]]:
 def _world() -> Workspace:
     context = dataclasses.replace(SETTINGS.context, warn_tokens=1_000_000)
     opened = {"/ws/f0.py": FILES["/ws/f0.py"]}
-    return make_world(FILES, opened=opened, settings=dataclasses.replace(SETTINGS, context=context))
+    return make_workspace(
+        FILES, opened=opened, settings=dataclasses.replace(SETTINGS, context=context)
+    )
 
 
 def _turn(number: int) -> list[Reply]:

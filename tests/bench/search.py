@@ -21,7 +21,7 @@ from stet.index.search.index_state import Stage
 from stet.workspace.uris import uri_of
 from tests.bench.corpus import make_workspace
 from tests.bench.table import Row, at_most
-from tests.support.indexed import Desk
+from tests.support.indexed import IndexedWorkspace
 
 PATIENCE = 600
 """Seconds: what is too slow is to be measured, not to end the run."""
@@ -52,7 +52,7 @@ def _questions(texts: dict[str, str]) -> list[str]:
 async def _indexed(root: Path, texts: dict[str, str]) -> list[Row]:
     questions = _questions(texts)
     plain_seconds, plain_query = await asyncio.to_thread(_plain, texts, questions)
-    desk = Desk(root)
+    desk = IndexedWorkspace(root)
     last = root / "zzz" / "last.md"
     await asyncio.to_thread(last.parent.mkdir)
     await asyncio.to_thread(last.write_text, "# Xylophagous\n")
@@ -95,7 +95,7 @@ def _p99(times: list[float]) -> float:
     return quantiles(times, n=100)[-1]
 
 
-async def _saved(desk: Desk, path: Path, number: int) -> float:
+async def _saved(desk: IndexedWorkspace, path: Path, number: int) -> float:
     """Milliseconds until what was just written is found."""
     word = f"quixotic{chr(97 + number)}"
     await asyncio.to_thread(path.write_text, f"# Xylophagous\n\n{word}\n")

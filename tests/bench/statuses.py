@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.bench.process import ServerProcess
-from tests.support.processes import held_by
+from tests.support.processes import usage_of
 
 SECONDS_BETWEEN = 0.05
 """Two looks at what is not done yet."""
@@ -38,7 +38,7 @@ def index_is_begun_anew(server: ServerProcess) -> None:
 def megabytes_at_rest(server: ServerProcess) -> float:
     """The memory of a server and all below it, once it has stayed the same for a second."""
     before = 0.0
-    while abs((now := held_by(server.pid).megabytes) - before) > _MEGABYTES_QUIET:
+    while abs((now := usage_of(server.pid).megabytes) - before) > _MEGABYTES_QUIET:
         before = now
         server.is_quiet(_SECONDS_QUIET)
     return now

@@ -11,7 +11,7 @@ import pytest
 from stet import __version__
 from stet.cli.demo import NOTE, STATS
 from tests.support import openai_server as api
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.shell import SECONDS, STET, Screen, Shell
 
@@ -172,7 +172,7 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
     assert "It has 135 million parameters" in done.stdout
 
 
-def obliging(asked: Asked) -> Reply:
+def obliging(asked: HttpRequest) -> Reply:
     """A provider's model that does both jobs of the demo well."""
     text = asked.body["messages"][-1]["content"]
     wish, _, block = text.partition("\n\n```")

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable
 from stet.review.protected_files import is_protected
 from stet.workspace.privacy_filter import PrivacyFilter
 from tests.names.tables import Entry
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 
 def privacy() -> PrivacyFilter:
     """The filter of a workspace without settings of its own."""
-    return make_world({"/ws/a": ""}).snapshot().privacy()
+    return make_workspace({"/ws/a": ""}).snapshot().privacy()
 
 
 def refused(name: str, filtered: PrivacyFilter) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 from tests.support import openai_server as api
 from tests.support.conversations import wire_problem
 from tests.support.editor import FakeEditor
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import ask, provider, run
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.prefix import cached_bytes
@@ -90,7 +90,7 @@ class NarrowModel:
         self._replies = list(replies)
         self._summary = summary
 
-    def __call__(self, asked: Asked) -> Reply:
+    def __call__(self, asked: HttpRequest) -> Reply:
         """The answer to one request."""
         body = asked.body
         if len(cached_bytes(body)) > self.most:

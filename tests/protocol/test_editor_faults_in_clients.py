@@ -27,10 +27,10 @@ from tests.support.unharmed import (
     OLD,
     TEXT,
     at_fault,
-    carried_out,
     check_unharmed,
     checksum,
-    own_home,
+    command_result,
+    isolated_home,
     proposed,
     three_files,
 )
@@ -59,7 +59,7 @@ def root(tmp_path: Path) -> Path:
 async def test_e32_settings_that_are_refused_slow_or_null_leave_the_defaults(
     tmp_path: Path, answer: Message | None
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     async with connected(PROPOSING_SERVER, initialized=False, env=env) as peer:
         await peer.initialize(workspace={"configuration": True})
         asked = await peer.until("workspace/configuration")
@@ -71,13 +71,13 @@ async def test_e32_settings_that_are_refused_slow_or_null_leave_the_defaults(
         peer.send(opened(uri, TEXT))
         status: Message = {}
         while not status.get("ready"):
-            status = await carried_out(peer, "stet.status")
+            status = await command_result(peer, "stet.status")
         if answer is None:  # now it comes after all
             peer.send({"jsonrpc": "2.0", "id": asked["id"], "result": [{"edit": {"canAdd": 5}}]})
         wish = {"edit": uri, "changes": [[OLD, NEW]]}
-        [hunk] = (await carried_out(peer, "test.propose", wish))["hunks"]
-        assert await carried_out(peer, "test.checksums", uri) == [checksum(TEXT)]
-        [listed] = await carried_out(peer, "stet.proposals")
+        [hunk] = (await command_result(peer, "test.propose", wish))["hunks"]
+        assert await command_result(peer, "test.checksums", uri) == [checksum(TEXT)]
+        [listed] = await command_result(peer, "stet.proposals")
         assert (listed["hunk"], listed["state"]) == (hunk, "pending")
 
 

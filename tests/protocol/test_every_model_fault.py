@@ -19,7 +19,7 @@ from tests.support.live_turns import ask, end_of, provider, run, states
 from tests.support.model_faults import DONE, ELSEWHERE, FAULTS, Fault
 from tests.support.openai_server import End, OpenAIServer, Reply, call, delta
 from tests.support.proposing import IMPATIENT_SERVER
-from tests.support.unharmed import TEXT, Scene, at_fault, check_unharmed
+from tests.support.unharmed import TEXT, FaultScene, at_fault, check_unharmed
 
 PROGRAM = "x = 1\n\nmiddle = 0\n\ny = 2\n"
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 class Survivor:
     """A scene, and the server of its model."""
 
-    scene: Scene
+    scene: FaultScene
     server: OpenAIServer
 
 

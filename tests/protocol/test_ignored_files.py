@@ -7,7 +7,7 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
 
@@ -80,7 +80,7 @@ async def test_a_question_about_it_sends_it(root: Path) -> None:
 async def test_what_is_gone_to_while_the_turn_runs_is_not_asked_about(root: Path) -> None:
     with_focus: list[FakeEditor] = []
 
-    def look(_: Asked) -> api.Reply:
+    def look(_: HttpRequest) -> api.Reply:
         with_focus[0].focus("notes.local")
         return api.call("get_attached_context")
 

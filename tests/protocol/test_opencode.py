@@ -11,7 +11,7 @@ import pytest_asyncio
 from tests.conftest import Part
 from tests.parts.opencode import opencode
 from tests.support.editor import FakeEditor
-from tests.support.opencode import PASSWORD, OpenCode, Wire
+from tests.support.opencode import PASSWORD, OpenCode, RecordingProxy
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
 
@@ -34,9 +34,9 @@ async def server(part: Part, tmp_path_factory: pytest.TempPathFactory) -> AsyncI
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def wire(server: OpenCode) -> AsyncIterator[Wire]:
+async def wire(server: OpenCode) -> AsyncIterator[RecordingProxy]:
     """A wire to it that nobody has used yet."""
-    async with Wire.tap(server) as wire:
+    async with RecordingProxy.tap(server) as wire:
         yield wire
 
 
@@ -52,7 +52,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(root)
 
 
-def settings(wire: Wire, **more: object) -> dict[str, Any]:
+def settings(wire: RecordingProxy, **more: object) -> dict[str, Any]:
     given = {"url": wire.url(""), "passwordEnv": "THE_PASSWORD", "debounceSeconds": 0.01, **more}
     return {"bridges": {"opencode": given}}
 
@@ -67,7 +67,7 @@ def reminder(*files: str, selected: str = "", source: str = "") -> str:
 
 
 async def test_fifty_changes_of_focus_and_selection_leave_one_live_part(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
@@ -87,7 +87,7 @@ async def test_fifty_changes_of_focus_and_selection_leave_one_live_part(
 
 
 async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_posted(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
@@ -111,7 +111,7 @@ async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_p
 
 
 async def test_a_refused_part_is_hidden_and_posted_anew_and_where_that_is_refused_it_stops(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
@@ -133,7 +133,7 @@ async def test_a_refused_part_is_hidden_and_posted_anew_and_where_that_is_refuse
 
 
 async def test_nothing_of_a_secret_or_ignored_file_is_sent_not_even_its_name(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
@@ -154,7 +154,7 @@ async def test_nothing_of_a_secret_or_ignored_file_is_sent_not_even_its_name(
 
 
 async def test_without_a_session_nothing_is_done_and_a_newer_one_is_found(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
         editor.open("notes.md")
@@ -174,7 +174,7 @@ async def test_without_a_session_nothing_is_done_and_a_newer_one_is_found(
 
 
 async def test_a_pinned_session_is_the_one_that_is_told(
-    server: OpenCode, wire: Wire, root: Path, tmp_path: Path
+    server: OpenCode, wire: RecordingProxy, root: Path, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -189,7 +189,7 @@ async def test_a_pinned_session_is_the_one_that_is_told(
 
 
 async def test_with_a_wrong_password_nothing_is_told_and_nobody_disturbed(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     env = {"THE_PASSWORD": "wrong"}
@@ -202,7 +202,7 @@ async def test_with_a_wrong_password_nothing_is_told_and_nobody_disturbed(
 
 
 async def test_by_the_newer_api_what_changes_is_appended(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     wire.hides = lambda path: not path.startswith("/api/")
     made = await server.ask("POST", "/api/session", None, {"location": {"directory": str(root)}})
@@ -215,7 +215,7 @@ async def test_by_the_newer_api_what_changes_is_appended(
 
 
 async def test_a_server_that_was_killed_is_told_again_when_it_is_back(
-    server: OpenCode, wire: Wire, root: Path
+    server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:

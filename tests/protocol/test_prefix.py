@@ -9,7 +9,7 @@ from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
-from tests.support.prefix import kept_share
+from tests.support.prefix import cached_share
 from tests.support.restarts import ready
 
 ROUNDS = 10
@@ -56,7 +56,7 @@ async def test_within_a_turn_and_between_turns_the_beginning_stays(root: Path) -
         bodies = [asked.body for asked in server.requests]
     assert len(bodies) == n_turns * ROUNDS
     assert all(body["tools"] == bodies[0]["tools"] for body in bodies)
-    shares = [kept_share(before, after) for before, after in pairwise(bodies)]
+    shares = [cached_share(before, after) for before, after in pairwise(bodies)]
     between = shares[ROUNDS - 1 :: ROUNDS]
     assert len(between) == n_turns - 1
     assert min(shares) == 1.0, shares
@@ -70,4 +70,4 @@ async def test_the_beginning_stays_when_the_server_starts_anew(root: Path) -> No
                 await ready(editor)
                 await run(editor, f"Question {number}", uri=editor.open("f0.py"))
         bodies = [asked.body for asked in server.requests]
-    assert kept_share(bodies[ROUNDS - 1], bodies[ROUNDS]) == 1.0
+    assert cached_share(bodies[ROUNDS - 1], bodies[ROUNDS]) == 1.0

@@ -28,7 +28,7 @@ from tests.support.raw import (
     replaced,
     request,
 )
-from tests.support.unharmed import NEW, OLD, TEXT, carried_out, checksum, own_home
+from tests.support.unharmed import NEW, OLD, TEXT, checksum, command_result, isolated_home
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -62,7 +62,7 @@ class Session:
 
     async def command(self, name: str, *arguments: object) -> Any:
         """What a command answers."""
-        return await carried_out(self.peer, name, *arguments)
+        return await command_result(self.peer, name, *arguments)
 
     def type(self, text: str = "+") -> None:
         """Type at the very beginning."""
@@ -85,7 +85,7 @@ class Session:
 async def begun() -> AsyncIterator[Session]:
     """A server that has the document and the hunk."""
     with TemporaryDirectory() as home:
-        async with connected(PROPOSING_SERVER, env=own_home(home)) as peer:
+        async with connected(PROPOSING_SERVER, env=isolated_home(home)) as peer:
             session = Session(peer)
             await session.begin()
             yield session
@@ -328,7 +328,7 @@ async def test_messages_that_make_no_sense_are_refused_or_ignored(
 async def test_p8_before_initialize_only_that_is_answered_and_text_is_not_taken(
     tmp_path: Path,
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     async with connected(PROPOSING_SERVER, initialized=False, env=env) as peer:
         peer.send(
             opened(URI, "lost"),

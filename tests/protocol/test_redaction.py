@@ -13,10 +13,10 @@ from pygls.exceptions import JsonRpcException
 from tests.support import openai_server as api
 from tests.support.canaries import keys, private_key
 from tests.support.editor import FakeEditor
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
-from tests.support.prefix import kept_share
+from tests.support.prefix import cached_share
 from tests.support.search_apis import TAVILY
 from tests.support.web_server import WebServer, found, page
 
@@ -121,14 +121,14 @@ async def test_no_secret_reaches_a_request_from_anywhere(root: Path) -> None:
     assert leaked([ledger]) == []
     assert "result of read_file c.py lines 1-" in ledger
     # What was told once is told again to the byte.
-    assert min(kept_share(before, after) for before, after in pairwise(bodies)) == 1.0
+    assert min(cached_share(before, after) for before, after in pairwise(bodies)) == 1.0
 
 
 async def test_a_file_with_a_key_is_edited_and_the_key_stays(root: Path) -> None:
     before = (root / "a.py").read_text()
     mark = "[redacted: {}]"
 
-    def edit(asked: Asked) -> api.Reply:
+    def edit(asked: HttpRequest) -> api.Reply:
         told = str(asked.body["messages"][-1]["content"])
         [line] = [each for each in told.splitlines() if "key = '" in each and "2\t" in each]
         quoted = line.partition("\t")[2]

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import ask, end_of, provider, run
 from tests.support.openai_server import End, OpenAIServer, Reply
 
@@ -103,7 +103,7 @@ async def test_the_last_round_offers_what_acts_and_says_so_at_the_end(root: Path
 
 
 async def test_a_server_that_does_not_know_allowed_tools_is_asked_without_them(root: Path) -> None:
-    def last(asked: Asked) -> Reply:
+    def last(asked: HttpRequest) -> Reply:
         assert "tool_choice" in asked.body
         return api.error(400, "Invalid type for 'x': expected one of 'none', 'auto' or 'required'.")
 

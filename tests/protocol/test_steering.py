@@ -8,7 +8,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.live_turns import ask, end_of, provider, run
 from tests.support.openai_server import OpenAIServer, Reply
 
@@ -30,7 +30,7 @@ def slow(reply: Reply) -> Reply:
     return Reply([*reply.events], pause=0.15)
 
 
-def said(asked: Asked) -> list[tuple[str, Any]]:
+def said(asked: HttpRequest) -> list[tuple[str, Any]]:
     """Who said what in a request, from its end."""
     return [(one["role"], one["content"]) for one in reversed(asked.body["messages"])]
 

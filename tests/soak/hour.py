@@ -17,7 +17,7 @@ from tests.soak.person import Person, make_repository
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider
 from tests.support.openai_server import OpenAIServer
-from tests.support.processes import Held, held_by, processor_seconds
+from tests.support.processes import ProcessUsage, processor_seconds, usage_of
 from tests.support.search_index import settled
 
 SERVER = (sys.executable, "-I", str(Path(__file__).with_name("hour_server.py")))
@@ -47,7 +47,7 @@ class Look:
         turn: The median of a turn, in ms.
     """
 
-    held: Held
+    held: ProcessUsage
     tasks: list[str]
     work: float
     strokes: tuple[float, float]
@@ -162,7 +162,7 @@ async def _look(editor: FakeEditor, person: Person, work: float) -> Look:
     assert editor._server is not None
     await settled(editor)  # its process is there, and has read what it reads once
     tasks = await _lasting(editor)
-    held = await asyncio.to_thread(held_by, editor._server.pid)
+    held = await asyncio.to_thread(usage_of, editor._server.pid)
     cuts = quantiles(person.strokes, n=100)
     turn = quantiles(person.turns, n=2)[0]
     return Look(held, tasks, work, (cuts[49], cuts[98]), turn)

@@ -39,7 +39,7 @@ def model_at(
 
 
 @dataclass
-class Heard:
+class ModelOutput:
     """What a model let be known while it answered."""
 
     pieces: list[str] = field(default_factory=list)

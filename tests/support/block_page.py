@@ -2,7 +2,7 @@
 
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 CODE = "file:///ws/a.py"
 NOTE = "file:///ws/a.md"
@@ -19,7 +19,7 @@ FENCED = (
 )
 
 
-class BlockPage(Page):
+class InlineReviewHarness(ReviewHarness):
     """A page whose hunks are shown in its text."""
 
     def show(self, *hunk_ids: str) -> None:
@@ -53,9 +53,9 @@ class BlockPage(Page):
         self.replace(self.text.replace(old, new))
 
 
-def shown(uri: str = CODE, old: str = OLD, new: str = NEW) -> BlockPage:
+def shown(uri: str = CODE, old: str = OLD, new: str = NEW) -> InlineReviewHarness:
     """A page with all hunks of the step from `old` to `new` in its text."""
-    page = BlockPage(old, uri)
+    page = InlineReviewHarness(old, uri)
     page.propose(new)
     page.show()
     return page

@@ -33,13 +33,13 @@ from tests.support.page import rules
 TEXT = "one\ntwo\nand\nthree\n"
 URI = "file:///ws/a.txt"
 ALL = frozenset({"create", "rename", "delete"})
-Act = Callable[["World", str, Sequence[lsp.TextEdit]], ApplyOutcome]
+Act = Callable[["ApplyHarness", str, Sequence[lsp.TextEdit]], ApplyOutcome]
 YES = ApplyOutcome(applied=True)
 NO = ApplyOutcome(applied=False, reason="It does not want to.")
 SILENT = ApplyOutcome(applied=False, reason="The editor did not answer within 10 s.")
 
 
-def applies(world: "World", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+def applies(world: "ApplyHarness", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
     world.edit(uri, edits)
     return YES
 
@@ -47,7 +47,7 @@ def applies(world: "World", uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOut
 class ScriptedClient(Client):
     """An editor that does with the next edits what it is told to; `applies` behind the last."""
 
-    def __init__(self, world: "World") -> None:
+    def __init__(self, world: "ApplyHarness") -> None:
         self._world = world
 
     def can(self, operation: str) -> bool:
@@ -92,7 +92,7 @@ class ScriptedClient(Client):
 
 
 @dataclass
-class World:
+class ApplyHarness:
     """Documents, a disk, an editor, and what was said to the user."""
 
     files: dict[str, str | bytes] = field(default_factory=lambda: {"/ws/a.txt": TEXT})

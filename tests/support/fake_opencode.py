@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.http_server import Asked, HttpServer, read_request, response_head
+from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 Reply = tuple[int, Any]
 _MESSAGES = re.compile(r"/session/(\w+)/message")
@@ -39,7 +39,7 @@ class FakeOpenCode(HttpServer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked: list[Asked] = []
+        self.asked: list[HttpRequest] = []
         self.sessions: dict[str, dict[str, Any]] = {}
         self.messages: dict[str, list[Any]] = {}
         self.status: dict[str, Any] = {}
@@ -47,8 +47,8 @@ class FakeOpenCode(HttpServer):
         self.login = ""
         self.challenge = 'Basic realm="Secure Area"'
         self.closes = False
-        self.fault: Callable[[Asked], Reply | bytes | None] = lambda _: None
-        self.loses: Callable[[Asked], bool] = lambda _: False
+        self.fault: Callable[[HttpRequest], Reply | bytes | None] = lambda _: None
+        self.loses: Callable[[HttpRequest], bool] = lambda _: False
         self._numbers = count(1)
         self._news = asyncio.Event()
 
@@ -109,7 +109,7 @@ class FakeOpenCode(HttpServer):
             if self.closes:
                 return
 
-    def _reply(self, asked: Asked) -> Reply:
+    def _reply(self, asked: HttpRequest) -> Reply:
         parts = urlsplit(asked.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         if parts.path.startswith("/api/") != self.is_newer:
@@ -132,7 +132,7 @@ class FakeOpenCode(HttpServer):
         one = self.sessions.get(parts.path.rpartition("/")[2])
         return (404, {}) if one is None else (200, one)
 
-    def _newer(self, asked: Asked, session: str) -> Reply:
+    def _newer(self, asked: HttpRequest, session: str) -> Reply:
         if session not in self.sessions:
             return 404, {}
         if asked.method == "GET":
@@ -140,14 +140,14 @@ class FakeOpenCode(HttpServer):
         self.say(session, asked.body["prompt"]["text"])
         return 200, {"data": {}}
 
-    def _messages(self, asked: Asked, session: str, query: dict[str, str]) -> Reply:
+    def _messages(self, asked: HttpRequest, session: str, query: dict[str, str]) -> Reply:
         if session not in self.sessions:
             return 404, {}
         if asked.method == "GET":
             return 200, self.messages[session][-int(query["limit"]) :]
         return 200, self._add(session, asked.body["parts"])
 
-    def _message(self, asked: Asked, session: str, message: str, part: str | None) -> Reply:
+    def _message(self, asked: HttpRequest, session: str, message: str, part: str | None) -> Reply:
         found = [one for one in self.messages.get(session, ()) if one["info"]["id"] == message]
         if not found:
             return (404 if part is None else 500), {}

@@ -75,7 +75,7 @@ def removal(path: Path) -> RemoveDraft:
     )
 
 
-def verdict(draft: Draft, rules: EditRules) -> str:
+def policy_result(draft: Draft, rules: EditRules) -> str:
     """The rule against a draft, `protected`, or nothing."""
     try:
         admitted = authorize(draft, rules)

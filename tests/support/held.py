@@ -6,7 +6,7 @@ from collections.abc import Awaitable
 from time import thread_time
 
 
-async def held(work: Awaitable[str]) -> tuple[float, str]:
+async def longest_stall(work: Awaitable[str]) -> tuple[float, str]:
     """The longest that the event loop works on one thing meanwhile, in seconds of processor time; and
     what came.
     """

@@ -3,17 +3,17 @@
 from pathlib import Path
 
 from tests.support.live_turns import ask, calls, done, edit, scripted
-from tests.support.unharmed import Scene, until_read
+from tests.support.unharmed import FaultScene, until_read
 
 
-def held_back(folder: Path) -> tuple[dict[str, str], Path]:
+def paused_model(folder: Path) -> tuple[dict[str, str], Path]:
     """A model whose second answer, an edit of `b.txt`, waits for a file; its environment, the file."""
     go = folder / "go"
     reply = {**calls(edit("b.txt", "two\n", "2\n")), "hold": str(go)}
     return scripted(folder, calls(("read_file", {"file": "b.txt"})), reply, done()), go
 
 
-async def at_work(scene: Scene) -> str:
+async def start_paused_turn(scene: FaultScene) -> str:
     """A turn that waits for its second answer."""
     turn = await ask(scene.editor, "Digits", uri=scene.uri)
     await until_read(scene.editor, turn)

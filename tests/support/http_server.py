@@ -10,7 +10,7 @@ from typing import Any, Self
 
 
 @dataclass(frozen=True)
-class Asked:
+class HttpRequest:
     """A request that came in; names of headers in lower case.
 
     Attributes:
@@ -88,7 +88,7 @@ class HttpServer:
             self._handlers.discard(task)
 
 
-async def read_request(reader: asyncio.StreamReader) -> Asked | None:
+async def read_request(reader: asyncio.StreamReader) -> HttpRequest | None:
     """The next request on a connection, or None where the client has closed it."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
@@ -100,10 +100,10 @@ async def read_request(reader: asyncio.StreamReader) -> Asked | None:
     headers = {key.lower(): value.strip() for key, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
     if not body:
-        return Asked(method, path, headers)
+        return HttpRequest(method, path, headers)
     if headers.get("content-type", "").startswith("application/json"):
-        return Asked(method, path, headers, json.loads(body))
-    return Asked(method, path, headers, body.decode("utf-8", "replace"))
+        return HttpRequest(method, path, headers, json.loads(body))
+    return HttpRequest(method, path, headers, body.decode("utf-8", "replace"))
 
 
 def response_head(status: int, headers: Mapping[str, str]) -> bytes:

@@ -18,7 +18,7 @@ from stet.workspace.workspace import Workspace
 WAIT_SECONDS = 60
 
 
-class Desk:
+class IndexedWorkspace:
     """A workspace on the disk, and the index of it."""
 
     def __init__(

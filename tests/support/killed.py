@@ -24,7 +24,7 @@ from stet.review.errors import UndoConflict
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from tests.support.page import URI, Page
+from tests.support.page import URI, ReviewHarness
 from tests.support.stored import TestedStore
 
 LIVES = 5
@@ -33,7 +33,7 @@ TEXT = "".join(f"line {n}\n" for n in range(30))
 Message = dict[str, Any]
 
 
-class Life:
+class ServerLife:
     """One server, from what it finds to its death."""
 
     def __init__(self, folder: Path, seed: int, tell: Callable[[Message], None]) -> None:
@@ -45,7 +45,7 @@ class Life:
         tell(found_in(kept))
         # The file has moved on while nobody was there.
         text = "moved on\n" * (seed % 2) + text
-        self._page = Page(text)
+        self._page = ReviewHarness(text)
         self._page.ledger = ReviewLedger(self._store)
         self._page.ledger.restore_state(kept, {URI: text})
         self._page.ledger.opened(URI, self._page.buffer.lines)
@@ -77,7 +77,9 @@ class Life:
         if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
             self._tell({"done": done})
         else:
-            self._tell({"done": done, "stand": stand(self._page.ledger.anchor_snapshot(URI))})
+            self._tell(
+                {"done": done, "stand": text_checksum(self._page.ledger.anchor_snapshot(URI))}
+            )
         self._told = now
 
     def _states(self) -> dict[str, str]:
@@ -116,20 +118,23 @@ class Life:
         self._page.replace(edit.apply(document.text))
 
 
-def stand(footing: AnchorSnapshot | None) -> int:
+def text_checksum(snapshot: AnchorSnapshot | None) -> int:
     """Names a text and the places of hunks in it."""
-    if footing is None:
+    if snapshot is None:
         return 0
-    return zlib.crc32(f"{footing.text}{sorted(footing.lines.items())}".encode())
+    return zlib.crc32(f"{snapshot.text}{sorted(snapshot.lines.items())}".encode())
 
 
-def found_in(kept: RestoredState) -> Message:
+def found_in(restored: RestoredState) -> Message:
     """What a life tells first."""
-    [footing] = kept.anchor_snapshots or (None,)
-    return {"found": {hunk.id: hunk.state for hunk in kept.hunks}, "stand": stand(footing)}
+    [footing] = restored.anchor_snapshots or (None,)
+    return {
+        "found": {hunk.id: hunk.state for hunk in restored.hunks},
+        "stand": text_checksum(footing),
+    }
 
 
-class Witness:
+class CrashOracle:
     """Knows what must be there, from what the lives have told.
 
     Attributes:
@@ -185,12 +190,12 @@ class Witness:
 def main(folder: Path, n_kills: int, seed: int) -> None:
     """Kill so many lives, and look at what is left after each."""
     chance = random.Random(seed)
-    witness = Witness()
+    witness = CrashOracle()
     for nth in range(n_kills):
         if nth % LIVES == 0:
             _last(folder / str(nth // LIVES - 1), witness)
             told, caught = witness.n_told, witness.n_caught
-            witness = Witness()
+            witness = CrashOracle()
             witness.n_told, witness.n_caught = told, caught
         # One life in ten does not get far: it dies while it opens, loads, comes back.
         n_deeds = 0 if chance.random() < 0.1 else chance.randint(1, 20)
@@ -202,7 +207,7 @@ def main(folder: Path, n_kills: int, seed: int) -> None:
     )
 
 
-def _last(folder: Path, witness: Witness) -> None:
+def _last(folder: Path, witness: CrashOracle) -> None:
     """What is left in the end."""
     if folder.exists():
         store = TestedStore(folder)
@@ -212,7 +217,7 @@ def _last(folder: Path, witness: Witness) -> None:
         witness.hear(found_in(kept))
 
 
-def _live(folder: Path, witness: Witness, seed: int, end: tuple[int, float]) -> None:
+def _live(folder: Path, witness: CrashOracle, seed: int, end: tuple[int, float]) -> None:
     """One life, killed so many seconds after it has told so many deeds."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -239,7 +244,7 @@ def _live(folder: Path, witness: Witness, seed: int, end: tuple[int, float]) -> 
 def _run(folder: Path, seed: int, pipe: int) -> None:
     """Live until killed."""
     try:
-        life = Life(folder, seed, lambda message: _tell(pipe, message))
+        life = ServerLife(folder, seed, lambda message: _tell(pipe, message))
         while True:
             life.step()
     finally:

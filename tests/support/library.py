@@ -10,7 +10,7 @@ from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 
 
-class Library:
+class IndexLibrary:
     """A folder and its index."""
 
     def __init__(self, root: Path, path: Path | str = ":memory:", **settings: object) -> None:

@@ -6,20 +6,20 @@ from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 TEXT = "x = 1\ny = 2\n"
 EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3", summary="Three")
 DONE = call("done", summary="Done.")
 
 
-def table(*replies: Reply, settings: Settings | None = None, **agent: object) -> Table:
+def make_agent(*replies: Reply, settings: Settings | None = None, **agent: object) -> AgentHarness:
     """An agent that has `a.py` open."""
     if agent:
         settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
-    world = make_world({"/ws/b.py": "b\n"}, opened={"/ws/a.py": TEXT}, settings=settings)
-    return Table(world, replies)
+    world = make_workspace({"/ws/b.py": "b\n"}, opened={"/ws/a.py": TEXT}, settings=settings)
+    return AgentHarness(world, replies)
 
 
 def raw(*arguments: str, name: str = "read_file", call_id: str = "") -> Completion:
@@ -28,7 +28,7 @@ def raw(*arguments: str, name: str = "read_file", call_id: str = "") -> Completi
     return Completion("", calls, StopReason.TOOL_CALLS)
 
 
-class Held:
+class PausedReply:
     """A reply that is kept back."""
 
     def __init__(self, reply: Completion) -> None:

@@ -3,7 +3,7 @@
     async with OpenAIServer([say("Hello."), Reply(status=500)]) as server:
         ...  # server.base_url, server.requests, await server.asked(1)
 
-A reply is a `Reply`, a function of the request that makes one, or a `Completion` of `stet.llm`.
+A reply is a `WebReply`, a function of the request that makes one, or a `Completion` of `stet.llm`.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from enum import Enum
 from typing import Any
 
 from stet.llm.messages import Completion
-from tests.support.http_server import Asked, HttpServer, read_request, response_head
+from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 
 class End(Enum):
@@ -64,7 +64,7 @@ class Reply:
     trailer: bytes = b""
 
 
-Scripted = Reply | Completion | Callable[[Asked], Reply]
+Scripted = Reply | Completion | Callable[[HttpRequest], Reply]
 
 
 def delta(*, finish: str | None = None, index: int = 0, **fields: Any) -> dict[str, Any]:
@@ -149,8 +149,8 @@ class OpenAIServer(HttpServer):
         tls: ssl.SSLContext | None = None,
     ) -> None:
         super().__init__(tls)
-        self.requests: list[Asked] = []
-        self.others: list[Asked] = []
+        self.requests: list[HttpRequest] = []
+        self.others: list[HttpRequest] = []
         self._replies = list(replies)
         self._pages = dict(pages or {})
         self._changed = asyncio.Condition()
@@ -184,7 +184,7 @@ class OpenAIServer(HttpServer):
             pass
 
     async def _answer(
-        self, asked: Asked, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, asked: HttpRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> bool:
         """Answer one request; whether the connection may be used again."""
         if not asked.path.partition("?")[0].endswith("/chat/completions"):
@@ -202,13 +202,13 @@ class OpenAIServer(HttpServer):
             return True
         return await self._stream(reply, reader, writer)
 
-    def _page(self, asked: Asked) -> Reply:
+    def _page(self, asked: HttpRequest) -> Reply:
         if asked.path not in self._pages:
             return Reply(status=404, body="not found", content_type="text/plain")
         body = self._pages[asked.path]
         return Reply(body=body, content_type="text/plain" if isinstance(body, str) else "")
 
-    def _next(self, asked: Asked) -> Reply:
+    def _next(self, asked: HttpRequest) -> Reply:
         if not self._replies:
             return error(400, "the test's server has no reply left")
         reply = self._replies.pop(0)

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx2
 
-from tests.support.http_server import Asked, HttpServer, read_request, response_head
+from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 WAIT_SECONDS = 30.0
 """For a server that starts; it has 180 MB to load."""
@@ -127,7 +127,7 @@ class OpenCode:
         ]
 
 
-class Wire(HttpServer):
+class RecordingProxy(HttpServer):
     """Passes requests on to a server, and notes them.
 
     Attributes:
@@ -139,10 +139,10 @@ class Wire(HttpServer):
 
     def __init__(self, port: int) -> None:
         super().__init__()
-        self.asked: list[Asked] = []
-        self.told: list[Asked] = []
+        self.asked: list[HttpRequest] = []
+        self.told: list[HttpRequest] = []
         self.hides: Callable[[str], bool] = lambda _: False
-        self.refuses: Callable[[Asked], bool] = lambda _: False
+        self.refuses: Callable[[HttpRequest], bool] = lambda _: False
         self._news = asyncio.Event()
         self._client = httpx2.AsyncClient(
             base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=WAIT_SECONDS
@@ -150,7 +150,7 @@ class Wire(HttpServer):
 
     @classmethod
     @asynccontextmanager
-    async def tap(cls, server: OpenCode) -> AsyncIterator["Wire"]:
+    async def tap(cls, server: OpenCode) -> AsyncIterator["RecordingProxy"]:
         """A wire to this server."""
         async with cls(server.port) as wire, wire._client:
             yield wire
@@ -182,7 +182,7 @@ class Wire(HttpServer):
             await writer.drain()
             self._news.set()
 
-    async def _answer(self, asked: Asked) -> tuple[int, bytes, str]:
+    async def _answer(self, asked: HttpRequest) -> tuple[int, bytes, str]:
         """Status, body and how a password is asked for."""
         if self.hides(asked.path):
             return 404, b"{}", ""

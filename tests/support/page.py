@@ -33,7 +33,7 @@ def rules(*, editable: bool = True, read_only: bool = False, **settings: object)
     )
 
 
-class Page:
+class ReviewHarness:
     """An open document and the ledger that follows it."""
 
     def __init__(self, text: str, uri: str = URI) -> None:

@@ -10,7 +10,7 @@ def cached_bytes(body: dict[str, Any]) -> bytes:
     return "\n".join(json.dumps(part, ensure_ascii=False) for part in parts).encode()
 
 
-def kept_share(before: dict[str, Any], after: dict[str, Any]) -> float:
+def cached_share(before: dict[str, Any], after: dict[str, Any]) -> float:
     """The part of one request's bytes, from 0 to 1, that the next one begins with."""
     first, second = cached_bytes(before), cached_bytes(after)
     pairs = enumerate(zip(first, second, strict=False))

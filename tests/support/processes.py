@@ -9,7 +9,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class ProcessUsage:
     """What a process and all below it hold.
 
     Attributes:
@@ -25,10 +25,10 @@ class Held:
     n_processes: int
 
 
-def held_by(pid: int) -> Held:
+def usage_of(pid: int) -> ProcessUsage:
     """What the process and all below it hold now."""
     pids = [pid, *_below(pid)]
-    return Held(
+    return ProcessUsage(
         megabytes=sum(map(_megabytes, pids)),
         n_descriptors=len(list((PROC / str(pid) / "fd").iterdir())),
         n_threads=len(list((PROC / str(pid) / "task").iterdir())),

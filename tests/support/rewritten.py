@@ -10,8 +10,8 @@ from stet.llm.scripted_model import Reply, say
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.position import Range
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 PATH = "/ws/a.md"
 LINE = "one two three\n"
@@ -25,10 +25,10 @@ def range_at(text: str, start: int, end: int) -> Range:
 def begin(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
     constrained: bool = False, settings: Settings | None = None,
-) -> tuple[Table, str]:  # fmt: skip
+) -> tuple[AgentHarness, str]:  # fmt: skip
     """Ask for a rewrite of a range, or of the first place where some text stands."""
-    table = Table(
-        make_world(opened={path: text}, settings=settings), replies, constrained=constrained
+    table = AgentHarness(
+        make_workspace(opened={path: text}, settings=settings), replies, constrained=constrained
     )
     if isinstance(selected, str):
         at = text.index(selected)
@@ -41,7 +41,7 @@ def begin(
 async def rewritten(
     text: str, selected: Range | str, *replies: Reply, path: str = PATH, prompt: str = "Shout",
     constrained: bool = False, settings: Settings | None = None,
-) -> tuple[Turn, str, Table]:  # fmt: skip
+) -> tuple[Turn, str, AgentHarness]:  # fmt: skip
     """The turn, the text with its proposal accepted, and everything else."""
     table, turn = begin(
         text, selected, *replies, path=path, prompt=prompt, constrained=constrained,

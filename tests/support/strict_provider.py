@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 from tests.support.openai_server import Reply, error
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
@@ -92,7 +92,7 @@ class StrictProvider:
         """More replies."""
         self._replies += replies
 
-    def __call__(self, asked: Asked) -> Reply:
+    def __call__(self, asked: HttpRequest) -> Reply:
         """Answer one request."""
         refusal = refusal_of(asked.body["messages"])
         if refusal:

@@ -37,7 +37,7 @@ from tests.support.world import uri_at
 FILE = "/ws/a.py"
 
 
-class _GivenModel(ModelSource):
+class _FixedModelSource(ModelSource):
     """Always the one model."""
 
     def __init__(self, model: Model) -> None:
@@ -49,7 +49,7 @@ class _GivenModel(ModelSource):
         yield self.model
 
 
-class Table:
+class AgentHarness:
     """An agent, its world and its scripted model."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Table:
         self.on_event: Callable[[AgentEvent], None] = lambda event: None
         self.tasks = Tasks()
         self._ended: dict[str, asyncio.Event] = {}
-        self.answerer = TurnPipeline(workspace, self.ledger, _GivenModel(model or self.model))
+        self.answerer = TurnPipeline(workspace, self.ledger, _FixedModelSource(model or self.model))
 
         async def answer() -> TurnExecutor:
             return self.answerer.run

@@ -35,7 +35,7 @@ def checksum(text: str) -> int:
     return zlib.crc32(text.encode("utf-16-le", "surrogatepass"))
 
 
-def own_home(home: Path | str) -> dict[str, str]:
+def isolated_home(home: Path | str) -> dict[str, str]:
     """An environment with everything of a user's in this folder."""
     kinds = ("CONFIG", "STATE", "CACHE", "DATA")
     folders = {f"XDG_{kind}_HOME": f"{home}/{kind.lower()}" for kind in kinds}
@@ -43,7 +43,7 @@ def own_home(home: Path | str) -> dict[str, str]:
 
 
 @dataclass
-class Scene:
+class FaultScene:
     """An editor with `a.txt` open, and a hunk that waits there.
 
     Attributes:
@@ -128,7 +128,7 @@ async def at_fault(
     quirk: Quirk | None = None,
     command: Sequence[str] = PROPOSING_SERVER,
     fresh: bool = False,
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[FaultScene]:
     """A scene in a workspace whose `a.txt` reads `TEXT`; arguments as `FakeEditor.start`."""
     async with FakeEditor.start(
         root,
@@ -142,7 +142,7 @@ async def at_fault(
         uri = editor.open("a.txt")
         wish = {"edit": "a.txt", "changes": [[OLD, NEW]], "turn": "before"}
         [hunk] = await propose(editor, wish)
-        yield Scene(editor, uri, hunk)
+        yield FaultScene(editor, uri, hunk)
 
 
 async def refusal_of(editor: FakeEditor, name: str, *arguments: Any) -> JsonRpcException:
@@ -162,7 +162,7 @@ async def until_read(editor: FakeEditor, turn: str) -> None:
             return
 
 
-async def carried_out(peer: Peer, name: str, *arguments: object) -> Any:
+async def command_result(peer: Peer, name: str, *arguments: object) -> Any:
     """What a command answers to an editor made of bytes."""
     params = {"command": name, "arguments": list(arguments)}
     return await peer.ask("workspace/executeCommand", params)

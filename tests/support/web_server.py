@@ -10,11 +10,11 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.support.http_server import Asked, HttpServer, read_request, response_head
+from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 
 @dataclass(frozen=True)
-class Reply:
+class WebReply:
     """One answer.
 
     Attributes:
@@ -36,23 +36,23 @@ class Reply:
     raw: bytes = b""
 
 
-Answer = Reply | Callable[[Asked], Reply]
+Answer = WebReply | Callable[[HttpRequest], WebReply]
 
 
-def page(text: str, *, kind: str = "text/html; charset=utf-8", **headers: str) -> Reply:
+def page(text: str, *, kind: str = "text/html; charset=utf-8", **headers: str) -> WebReply:
     """A page."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Reply(headers={"content-type": kind, **named}, body=[text.encode()])
+    return WebReply(headers={"content-type": kind, **named}, body=[text.encode()])
 
 
-def moved(to: str, status: int = 302) -> Reply:
+def moved(to: str, status: int = 302) -> WebReply:
     """A redirect."""
-    return Reply(status=status, headers={"location": to})
+    return WebReply(status=status, headers={"location": to})
 
 
-def found(body: object, status: int = 200) -> Reply:
+def found(body: object, status: int = 200) -> WebReply:
     """A JSON answer."""
-    return Reply(status, {"content-type": "application/json"}, [json.dumps(body).encode()])
+    return WebReply(status, {"content-type": "application/json"}, [json.dumps(body).encode()])
 
 
 class WebServer(HttpServer):
@@ -71,18 +71,18 @@ class WebServer(HttpServer):
     ) -> None:
         super().__init__(tls)
         self.pages = dict(pages or {})
-        self.asked: list[Asked] = []
+        self.asked: list[HttpRequest] = []
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = await read_request(reader)
         if asked is None:
             return
         self.asked.append(asked)
-        answer = self.pages.get(asked.path.partition("?")[0], Reply(404))
-        await _write(writer, answer if isinstance(answer, Reply) else answer(asked))
+        answer = self.pages.get(asked.path.partition("?")[0], WebReply(404))
+        await _write(writer, answer if isinstance(answer, WebReply) else answer(asked))
 
 
-async def _write(writer: asyncio.StreamWriter, reply: Reply) -> None:
+async def _write(writer: asyncio.StreamWriter, reply: WebReply) -> None:
     if reply.raw:
         writer.write(reply.raw)
         await writer.drain()

@@ -22,7 +22,7 @@ from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
 
 
-class Documents:
+class WireDocuments:
     """The sink: one buffer per URI."""
 
     def __init__(self, server: StetLanguageServer) -> None:
@@ -58,31 +58,31 @@ class Documents:
         self.buffers.pop(params.text_document.uri, None)
 
 
-class World:
+class WireState:
     """What the handlers work on."""
 
     def __init__(self) -> None:
         self.server = StetLanguageServer("wire", "1")
         self.client = Client(self.server)
-        self.documents = Documents(self.server)
+        self.documents = WireDocuments(self.server)
         self.server.documents = self.documents
         self.outcomes: list[str] = []
 
 
-def text(world: World, params: object) -> object:
+def text(world: WireState, params: object) -> object:
     """`test/text`: the text of a document."""
     uri = params["uri"]  # type: ignore[index]
     buffer = world.documents.buffers.get(uri)
     return None if buffer is None else buffer.text
 
 
-def crc(world: World, params: object) -> int:
+def crc(world: WireState, params: object) -> int:
     """`test/crc`: a checksum of its text."""
     uri = params["uri"]  # type: ignore[index]
     return zlib.crc32(world.documents.buffers[uri].text.encode("utf-8", "surrogatepass"))
 
 
-def state(world: World, params: object) -> dict[str, object]:
+def state(world: WireState, params: object) -> dict[str, object]:
     """`test/state`: what is kept, and what the commands saw."""
     protocol = world.server.protocol
     return {
@@ -96,39 +96,39 @@ def state(world: World, params: object) -> dict[str, object]:
     }
 
 
-def broken(world: World, params: object) -> object:
+def broken(world: WireState, params: object) -> object:
     """`test/broken`: a bug, or an answer that is no JSON."""
     if params == {"how": "answer"}:
         return {"set": {1, 2}}
     raise ZeroDivisionError("a bug")
 
 
-def noted(world: World, params: object) -> None:
+def noted(world: WireState, params: object) -> None:
     """`$/test/note`: shows how parameters of a custom notification arrive."""
     if params == "boom":
         raise ZeroDivisionError("a bug in a notification")
     world.outcomes.append(repr(params))
 
 
-def refuse(world: World, arguments: tuple[object, ...]) -> object:
+def refuse(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.refuse`: each kind of refusal."""
     kinds = {"params": InvalidParams, "failed": RequestFailed, "modified": ContentModified}
     raise kinds[str(arguments[0])]("Refused, and this is why.")
 
 
-def echo(world: World, arguments: tuple[object, ...]) -> object:
+def echo(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.echo`: the arguments as they arrived."""
     return list(arguments)
 
 
-def apply(world: World, arguments: tuple[object, ...]) -> object:
+def apply(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.apply`: reply, then an edit, then its outcome in `test/state`."""
     uri, seen = str(arguments[0]), arguments[1]
     world.server.tasks.start(_apply(world, uri, seen if isinstance(seen, int) else None), "apply")
     return {"sent": True}
 
 
-async def _apply(world: World, uri: str, version: int | None) -> None:
+async def _apply(world: WireState, uri: str, version: int | None) -> None:
     start = lsp.Position(0, 0)
     edits = [lsp.TextEdit(lsp.Range(start, start), "applied ")]
     outcome = await world.client.apply_edit("test", uri, version, edits)
@@ -136,41 +136,41 @@ async def _apply(world: World, uri: str, version: int | None) -> None:
     world.client.show_message("outcome")
 
 
-def create(world: World, arguments: tuple[object, ...]) -> object:
+def create(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.create`: a new file through the editor."""
     world.server.tasks.start(_create(world, str(arguments[0])), "create")
     return {}
 
 
-async def _create(world: World, uri: str) -> None:
+async def _create(world: WireState, uri: str) -> None:
     outcome = await world.client.create_file("test", uri, "created\n")
     world.outcomes.append(f"{outcome.applied} {outcome.reason}".strip())
     world.client.show_message("outcome")
 
 
-def configure(world: World, arguments: tuple[object, ...]) -> object:
+def configure(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.configure`: asks for the settings."""
     world.server.tasks.start(_configure(world), "configure")
     return {}
 
 
-async def _configure(world: World) -> None:
+async def _configure(world: WireState) -> None:
     world.outcomes.append(repr(await world.client.configuration("stet")))
     world.client.show_message("outcome")
 
 
-def show(world: World, arguments: tuple[object, ...]) -> object:
+def show(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.show`: opens a document."""
     world.server.tasks.start(_show(world, str(arguments[0])), "show")
     return {}
 
 
-async def _show(world: World, uri: str) -> None:
+async def _show(world: WireState, uri: str) -> None:
     world.outcomes.append(repr(await world.client.show_document(uri)))
     world.client.show_message("outcome")
 
 
-def work(world: World, arguments: tuple[object, ...]) -> object:
+def work(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.work`: progress that ends, or that waits to be cancelled."""
     progress = world.client.progress("Working", on_cancel=lambda: progress.end("stopped"))
     if arguments != ("wait",):
@@ -179,7 +179,7 @@ def work(world: World, arguments: tuple[object, ...]) -> object:
     return {"token": progress.token}
 
 
-def hang(world: World, arguments: tuple[object, ...]) -> object:
+def hang(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.hang`: work that never ends, and (`stubborn`) does not want to; a hanging thread, or one
     that is waited for at the end (`closing`)."""
     if arguments == ("closing",):
@@ -205,7 +205,7 @@ async def _hang(*, stubborn: bool) -> None:
                 raise
 
 
-async def wait(world: World, arguments: tuple[object, ...]) -> None:
+async def wait(world: WireState, arguments: tuple[object, ...]) -> None:
     """`wire.wait`, `wire.stop`: an answer that never comes, and what becomes of its work."""
     world.outcomes.append(f"{arguments[0]} waits")
     try:
@@ -215,32 +215,32 @@ async def wait(world: World, arguments: tuple[object, ...]) -> None:
         raise
 
 
-async def waiting(world: World, params: object) -> None:
+async def waiting(world: WireState, params: object) -> None:
     """`test/wait`: the same as a request."""
     await wait(world, ("request",))
 
 
-def flood_log(world: World, arguments: tuple[object, ...]) -> object:
+def flood_log(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.flood`: more on stderr than any pipe holds."""
     for number in range(2000):
         logging.getLogger("flood").warning("%06d %s", number, "x" * 500)
     return {"flooded": True}
 
 
-def flood_output(world: World, arguments: tuple[object, ...]) -> object:
+def flood_output(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.floodOutput`: more on stdout than any pipe holds."""
     for _ in range(1000):
         world.client.show_message("x" * 1000)
     return {"flooded": True}
 
 
-def printed(world: World, arguments: tuple[object, ...]) -> object:
+def printed(world: WireState, arguments: tuple[object, ...]) -> object:
     """`wire.print`: a stray print must not reach the editor's side of the protocol."""
     print("a stray line", flush=True)  # noqa: T201
     return {}
 
 
-def build(world: World) -> StetLanguageServer:
+def build(world: WireState) -> StetLanguageServer:
     """Register everything."""
     route = Router(world.server, lambda: world)
     route.reads("test/text", text)
@@ -271,7 +271,7 @@ def build(world: World) -> StetLanguageServer:
 def main() -> int:
     """Serve on standard input and output."""
     logging.basicConfig(level=logging.INFO, handlers=[StderrHandler()])
-    return serve(build(World()))
+    return serve(build(WireState()))
 
 
 if __name__ == "__main__":

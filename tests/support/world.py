@@ -12,7 +12,7 @@ from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
 
 
-def make_world(
+def make_workspace(
     files: Mapping[str, str | bytes] | None = None,
     *,
     opened: Mapping[str, str] | None = None,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.editor import FakeEditor
-from tests.support.held_turns import at_work, held_back
+from tests.support.held_turns import paused_model, start_paused_turn
 from tests.support.live_turns import end_of, wait_for_states
 from tests.support.proposing import PROPOSING_SERVER
 from tests.support.raw import Message, command, connected, notification, opened, request
@@ -23,12 +23,12 @@ from tests.support.unharmed import (
     NEW,
     OLD,
     TEXT,
-    Scene,
+    FaultScene,
     at_fault,
-    carried_out,
     check_unharmed,
     checksum,
-    own_home,
+    command_result,
+    isolated_home,
 )
 
 
@@ -71,10 +71,10 @@ END = {
 async def test_an_end_in_the_middle_of_a_run_loses_no_proposal(
     root: Path, tmp_path: Path, messages: Sequence[Message], code: int
 ) -> None:
-    script, _ = held_back(tmp_path)
-    env = {**script, **own_home(tmp_path / "home")}
+    script, _ = paused_model(tmp_path)
+    env = {**script, **isolated_home(tmp_path / "home")}
     async with left_alone(root, env) as (scene, server):
-        await at_work(scene)
+        await start_paused_turn(scene)
         scene.editor.type(scene.uri, 0, 0, "typed\n")
         scene.send(*messages)
         if not messages:
@@ -90,7 +90,7 @@ class _Left(Exception):
 
 
 @asynccontextmanager
-async def left_alone(root: Path, env: dict[str, str]) -> AsyncIterator[tuple[Scene, Process]]:
+async def left_alone(root: Path, env: dict[str, str]) -> AsyncIterator[tuple[FaultScene, Process]]:
     """A scene whose editor says no goodbye, and its server."""
     try:
         async with at_fault(root, env=env) as scene:
@@ -106,11 +106,11 @@ async def survived(root: Path, env: dict[str, str], text: str, hunk: str = "h1")
     async with FakeEditor.start(root, client="vscode", env=env, command=PROPOSING_SERVER) as editor:
         uri = editor.open("a.txt", text)
         await ready(editor)
-        await Scene(editor, uri, hunk).survives()
+        await FaultScene(editor, uri, hunk).survives()
 
 
 async def test_e42_the_server_ends_when_its_parent_is_dead(root: Path, tmp_path: Path) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     parent = await asyncio.create_subprocess_exec(
         sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE
     )
@@ -119,11 +119,11 @@ async def test_e42_the_server_ends_when_its_parent_is_dead(root: Path, tmp_path:
         params = {"processId": parent.pid, "rootUri": root.as_uri(), "capabilities": capabilities}
         await peer.ask("initialize", params)
         peer.send(notification("initialized", {}), opened((root / "a.txt").as_uri(), TEXT))
-        while not (await carried_out(peer, "stet.status"))["ready"]:
+        while not (await command_result(peer, "stet.status"))["ready"]:
             pass  # each question is a round trip
-        await carried_out(peer, "test.propose", {"edit": "a.txt", "changes": [[OLD, NEW]]})
+        await command_result(peer, "test.propose", {"edit": "a.txt", "changes": [[OLD, NEW]]})
         await parent.communicate(b"\n")
-        await carried_out(peer, "test.jump", 4)  # it looks every three seconds
+        await command_result(peer, "test.jump", 4)  # it looks every three seconds
         assert await peer.ended() == 1
     await survived(root, env, TEXT)
 
@@ -131,7 +131,7 @@ async def test_e42_the_server_ends_when_its_parent_is_dead(root: Path, tmp_path:
 async def test_e43_an_editor_that_reads_nothing_for_a_minute_loses_nothing(
     root: Path, tmp_path: Path
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     async with connected(PROPOSING_SERVER, env=env) as peer:
         uri, n = "untitled:a", 3_000
         peer.send(opened(uri, TEXT), *(command(m, "stet.status") for m in range(n)))
@@ -140,13 +140,13 @@ async def test_e43_an_editor_that_reads_nothing_for_a_minute_loses_nothing(
         peer.send(command("j", "test.jump", 60))
         answers = [await peer.answer(m) for m in range(n)]
         assert all("result" in one for one in answers)
-        assert await carried_out(peer, "test.checksums", uri) == [checksum(TEXT)]
+        assert await command_result(peer, "test.checksums", uri) == [checksum(TEXT)]
 
 
 async def test_e44_after_a_crash_unsaved_text_and_its_hunks_are_there(
     root: Path, tmp_path: Path
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     async with left_alone(root, env) as (scene, server):
         scene.editor.type(scene.uri, 0, 0, "typed and never saved\n")
         await scene.holds()
@@ -156,9 +156,9 @@ async def test_e44_after_a_crash_unsaved_text_and_its_hunks_are_there(
 
 
 async def test_e45_a_laptop_that_sleeps_for_a_night(root: Path, tmp_path: Path) -> None:
-    env, go = held_back(tmp_path)
+    env, go = paused_model(tmp_path)
     async with at_fault(root, env=env) as scene:
-        turn = await at_work(scene)
+        turn = await start_paused_turn(scene)
         for hours in (8, 24 * 40, -24 * 50):
             await scene.editor.command("test.jump", hours * 3600.0)
             scene.editor.type(scene.uri, 0, 0, "typed\n")

@@ -14,11 +14,11 @@ from tests.support.live_turns import states
 from tests.support.proposing import PROPOSING_SERVER
 from tests.support.raw import connected, notification, opened
 from tests.support.restarts import ready
-from tests.support.unharmed import TEXT, at_fault, carried_out, checksum, own_home, proposed
+from tests.support.unharmed import TEXT, at_fault, checksum, command_result, isolated_home, proposed
 
 
 async def test_e46_a_full_disk_is_told_once_and_nothing_stops(root: Path, tmp_path: Path) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     async with at_fault(root, env=env) as scene:
         await scene.editor.command("test.fillDisk", 100)
         more = await proposed(scene.editor, "b.txt", "c.txt")
@@ -40,7 +40,7 @@ async def test_e46_a_full_disk_is_told_once_and_nothing_stops(root: Path, tmp_pa
 async def test_e47_without_a_home_to_write_to_everything_works_until_the_end(
     root: Path, home: str
 ) -> None:
-    async with at_fault(root, env=own_home(home)) as scene:
+    async with at_fault(root, env=isolated_home(home)) as scene:
         await scene.editor.wait_for_message("can't keep its proposals")
         await scene.survives()
 
@@ -49,7 +49,7 @@ async def test_e47_without_a_home_to_write_to_everything_works_until_the_end(
 async def test_e48_the_log_is_rotated_in_the_middle_of_a_session(
     root: Path, tmp_path: Path, can_rotate: bool
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     folder = full_log(tmp_path, can_rotate=can_rotate)
     async with at_fault(root, env=env) as scene:
         # Each is refused, which is logged.
@@ -72,14 +72,14 @@ def full_log(home: Path, *, can_rotate: bool) -> Path:
 async def test_e48_a_log_that_can_not_be_rotated_stops_no_server_whose_stderr_nobody_reads(
     tmp_path: Path,
 ) -> None:
-    env = own_home(tmp_path)
+    env = isolated_home(tmp_path)
     full_log(tmp_path, can_rotate=False)
     unread, stderr = os.pipe()
     try:
         async with connected(PROPOSING_SERVER, env=env, stderr=stderr) as peer:
             peer.send(opened("untitled:a", TEXT))
             peer.send(*(notification("textDocument/didClose", {"n": n}) for n in range(500)))
-            assert await carried_out(peer, "test.checksums", "untitled:a") == [checksum(TEXT)]
+            assert await command_result(peer, "test.checksums", "untitled:a") == [checksum(TEXT)]
     finally:
         os.close(unread)
         os.close(stderr)

@@ -11,11 +11,11 @@ import pytest
 from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
-from tests.support.held_turns import at_work, held_back
+from tests.support.held_turns import paused_model, start_paused_turn
 from tests.support.live_turns import end_of
 from tests.support.proposing import PROPOSING_SERVER
 from tests.support.raw import notification
-from tests.support.unharmed import TEXT, Scene, at_fault, own_home, proposed
+from tests.support.unharmed import TEXT, FaultScene, at_fault, isolated_home, proposed
 
 
 async def test_e27_a_folder_that_goes_in_a_run_takes_nothing_with_it(
@@ -25,9 +25,9 @@ async def test_e27_a_folder_that_goes_in_a_run_takes_nothing_with_it(
     other.mkdir()
     (other / "b.txt").write_text(TEXT)
     (root / "b.txt").unlink()
-    env, go = held_back(tmp_path)
+    env, go = paused_model(tmp_path)
     async with at_fault([root, other], env=env) as scene:
-        turn = await at_work(scene)
+        turn = await start_paused_turn(scene)
         folder = lsp.WorkspaceFolder(other.as_uri(), "other")
         new = lsp.WorkspaceFolder((tmp_path / "ws" / "new").as_uri(), "new")
         for event in (
@@ -49,7 +49,7 @@ async def test_e28_without_any_root_open_files_are_worked_on(root: Path) -> None
     async with FakeEditor.start(None, client="vscode", command=PROPOSING_SERVER) as editor:
         uri = editor.open((root / "a.txt").as_uri(), TEXT)
         [hunk] = await proposed(editor, "a.txt")
-        await Scene(editor, uri, hunk).survives()
+        await FaultScene(editor, uri, hunk).survives()
 
 
 @pytest.mark.parametrize("fault", ["renamed", "deleted", "changed"])
@@ -91,7 +91,7 @@ async def test_e29_what_is_no_file_any_more_is_not_written_to(root: Path, fault:
         await scene.survives()
 
 
-def tell_all(scene: Scene) -> None:
+def tell_all(scene: FaultScene) -> None:
     """The editor tells everything that can have happened to its file."""
     kinds = (lsp.FileChangeType.Deleted, lsp.FileChangeType.Created, lsp.FileChangeType.Changed)
     tell(scene.editor, [lsp.FileEvent(scene.uri, kind) for kind in kinds])
@@ -135,7 +135,7 @@ async def test_e31_a_storm_of_fifty_thousand_events(root: Path) -> None:
 async def test_e37_two_editors_on_one_workspace_each_keep_their_own(
     root: Path, tmp_path: Path
 ) -> None:
-    env = own_home(tmp_path / "home")
+    env = isolated_home(tmp_path / "home")
     async with at_fault(root, env=env) as one, at_fault(root, client="neovim", env=env) as other:
         assert one.hunk != other.hunk
         one.editor.type(one.uri, 0, 0, "typed here\n")

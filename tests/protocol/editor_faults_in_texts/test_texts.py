@@ -12,7 +12,7 @@ from tests.support.live_turns import wait_for_states
 from tests.support.proposing import propose
 from tests.support.raw import changed, closed, opened, replaced
 from tests.support.splices import Splice, as_change, spliced
-from tests.support.unharmed import Scene, at_fault
+from tests.support.unharmed import FaultScene, at_fault
 
 HALVES = "\ud83d \ude00\n"
 TEXTS: dict[str, tuple[str, Splice, tuple[str, str]]] = {
@@ -56,7 +56,7 @@ async def test_a_text_of_any_kind_is_held_and_edited_as_it_is(
         await scene.survives(**{other: "accepted"})
 
 
-async def changed_text(scene: Scene, text: str, splice: Splice) -> str:
+async def changed_text(scene: FaultScene, text: str, splice: Splice) -> str:
     """Open `b.txt` with this text and change it; gives its URI."""
     uri = scene.editor.open("b.txt", text)
     scene.send(changed(uri, 2, as_change(splice)))

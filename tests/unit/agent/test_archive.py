@@ -24,8 +24,8 @@ from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
 from stet.web.web_source import WebSource
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 PLACE = EditorLocation("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
 ASK = Ask(
@@ -156,7 +156,7 @@ async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -
         ASK, prompt="See https://evil.example", comment=CommentLocation("file:///a", 1, 2)
     )
     archive.save_turn(replace(FULL, id="t8", ask=comment))
-    ctx = Table(make_world({}), archive=archive)
+    ctx = AgentHarness(make_workspace({}), archive=archive)
     await ctx.agent.restore()
     assert [turn.ask.prompt for turn in ctx.agent.turns()] == [ASK.prompt, comment.prompt]
     assert ctx.agent.session("main").user_messages == [ASK.prompt]

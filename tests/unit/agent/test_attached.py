@@ -10,8 +10,8 @@ from stet.llm.scripted_model import call
 from stet.settings.values import EditSettings, Settings
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.workspace.attachments import Attachments
-from tests.support.turns import Table, make_tool_context, use
-from tests.support.world import make_world, uri_at
+from tests.support.turns import AgentHarness, make_tool_context, use
+from tests.support.world import make_workspace, uri_at
 
 FILES = {"/ws/b.md": "old\n", "/ws/c.md": "old\n"}
 A = uri_at("/ws/a.md")
@@ -23,8 +23,8 @@ def edits(name: str) -> list[object]:
 
 
 async def test_a_question_in_the_queue_keeps_what_was_attached_when_it_was_asked() -> None:
-    table = Table(
-        make_world(FILES, opened={"/ws/a.md": "a\n"}, settings=Settings(edit=EditSettings())),
+    table = AgentHarness(
+        make_workspace(FILES, opened={"/ws/a.md": "a\n"}, settings=Settings(edit=EditSettings())),
         [*edits("b.md"), *edits("c.md")],  # type: ignore[list-item]
     )
     table.workspace.attachments = B
@@ -42,7 +42,7 @@ async def test_a_question_in_the_queue_keeps_what_was_attached_when_it_was_asked
 async def test_a_question_asked_before_it_is_known_gets_what_was_attached_in_an_earlier_run() -> (
     None
 ):
-    table = Table(make_world(FILES, opened={"/ws/a.md": "a\n"}), edits("b.md"))  # type: ignore[arg-type]
+    table = AgentHarness(make_workspace(FILES, opened={"/ws/a.md": "a\n"}), edits("b.md"))  # type: ignore[arg-type]
     turn = table.start(file="/ws/a.md")
     table.workspace.attachments = B
     ended = await table.end_of(turn)
@@ -50,7 +50,7 @@ async def test_a_question_asked_before_it_is_known_gets_what_was_attached_in_an_
 
 
 async def test_a_preset_goes_with_its_question_only() -> None:
-    table = Table(make_world(FILES, opened={"/ws/a.md": "a\n"}), [])
+    table = AgentHarness(make_workspace(FILES, opened={"/ws/a.md": "a\n"}), [])
     table.workspace.attachments = B
     ask = Ask(prompt="Why?", mode=Mode.ASK, place=EditorLocation(A), chat="main")
 
@@ -66,7 +66,7 @@ async def test_a_preset_goes_with_its_question_only() -> None:
 
 
 async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
-    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.md": "[[b]]\n"}))
+    ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
     ctx.current_context = refresher(ctx, EditorLocation(A), chosen)
     told = await use(GET_ATTACHED_CONTEXT, ctx)

@@ -12,8 +12,8 @@ from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.workspace.modification import WireEdit
-from tests.support.turns import Table
-from tests.support.world import insertion, make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import insertion, make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 DONE = call("done", summary="Done.")
@@ -36,12 +36,14 @@ def edits(*arguments: dict[str, Any], stop: StopReason = StopReason.TOOL_CALLS) 
 
 async def worked(
     *replies: Completion, text: str = TEXT, settings: Settings | None = None
-) -> tuple[Table, Turn]:
-    table = Table(make_world(opened={"/ws/a.py": text}, settings=settings), [*replies, DONE])
+) -> tuple[AgentHarness, Turn]:
+    table = AgentHarness(
+        make_workspace(opened={"/ws/a.py": text}, settings=settings), [*replies, DONE]
+    )
     return table, await table.ask()
 
 
-def told(table: Table, request: int) -> list[str]:
+def told(table: AgentHarness, request: int) -> list[str]:
     """The answers to the calls before a request, in order."""
     messages = table.model.requests[request].messages
     behind = max(n for n, message in enumerate(messages) if message.role == "assistant")
@@ -222,8 +224,8 @@ async def test_one_that_is_done_already_is_no_failure() -> None:
 
 
 async def test_edits_of_other_files_stand_for_themselves() -> None:
-    table = Table(
-        make_world(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT}),
+    table = AgentHarness(
+        make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT}),
         [
             answer(
                 ("edit_file", {"file": "b.py", **swap("b", "B")}),
@@ -291,8 +293,8 @@ async def test_the_last_line_without_an_end_can_not_go_while_one_is_added_behind
 
 async def test_what_was_read_is_edited_though_the_user_types_elsewhere_and_inside() -> None:
     """Text that was shown before, and changed since, is known by what it was then."""
-    table = Table(
-        make_world(opened={"/ws/a.py": TEXT}),
+    table = AgentHarness(
+        make_workspace(opened={"/ws/a.py": TEXT}),
         [
             READ,
             READ,

@@ -12,14 +12,14 @@ from stet.agent.turn import TurnState
 from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
 from stet.review.feedback import ModelKnowledge
-from tests.support.one_file_turns import DONE, EDIT, TEXT, Held, table
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.one_file_turns import DONE, EDIT, TEXT, PausedReply, make_agent
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 
 async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end() -> None:
-    held = Held(call("edit_file", file="a.py", old_text="y = 2", new_text="y = 5"))
-    ctx = table(EDIT, held, DONE)
+    held = PausedReply(call("edit_file", file="a.py", old_text="y = 2", new_text="y = 5"))
+    ctx = make_agent(EDIT, held, DONE)
     turn_id = ctx.start()
     await held.asked.wait()
     assert ctx.agent.cancel(turn_id) == (turn_id,)
@@ -33,8 +33,8 @@ async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end(
 
 
 async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
-    held = Held(DONE)
-    ctx = table(combine(say("I begin."), EDIT), held, DONE)
+    held = PausedReply(DONE)
+    ctx = make_agent(combine(say("I begin."), EDIT), held, DONE)
     first = ctx.start("Fix it")
     await held.asked.wait()
     ctx.agent.cancel(first)
@@ -51,8 +51,8 @@ async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
 
 
 async def test_of_a_turn_cancelled_before_the_first_answer_the_question_is_known() -> None:
-    held = Held(DONE)
-    ctx = table(held, DONE)
+    held = PausedReply(DONE)
+    ctx = make_agent(held, DONE)
     first = ctx.start("Fix it" + "x" * MAX_SAID)
     await held.asked.wait()
     ctx.agent.cancel(first)
@@ -64,7 +64,7 @@ async def test_of_a_turn_cancelled_before_the_first_answer_the_question_is_known
 
 
 async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
-    ctx = table(call("ask_user", question="Why?"), DONE)
+    ctx = make_agent(call("ask_user", question="Why?"), DONE)
 
     def cancel(event: AgentEvent) -> None:
         if isinstance(event, QuestionAsked):
@@ -80,8 +80,8 @@ async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
 
 async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
     archive = KeptChats()
-    held = Held(DONE)
-    ctx = Table(make_world(opened={"/ws/a.py": TEXT}), [held], archive=archive)
+    held = PausedReply(DONE)
+    ctx = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [held], archive=archive)
     first = ctx.start("Fix it")
     await held.asked.wait()
     ctx.agent.cancel(first)
@@ -91,7 +91,7 @@ async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
 
 @pytest.mark.parametrize("steps", range(25))
 async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps: int) -> None:
-    ctx = table(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)
+    ctx = make_agent(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)
     first = ctx.start()
     for _ in range(steps):
         await asyncio.sleep(0)
@@ -133,8 +133,8 @@ class SlowArchive(ChatArchive):
 
 async def test_a_cancel_while_a_turn_is_kept_finds_it_over_and_not_cancelled() -> None:
     archive = SlowArchive(asyncio.get_running_loop())
-    world = make_world(opened={"/ws/a.py": TEXT})
-    ctx = Table(world, [DONE, DONE], archive=archive)
+    world = make_workspace(opened={"/ws/a.py": TEXT})
+    ctx = AgentHarness(world, [DONE, DONE], archive=archive)
     first = ctx.start("Keep me")
     await archive.begun.wait()
     assert ctx.agent.cancel(first) == ()

@@ -6,8 +6,8 @@ from stet.context.project_instructions import MAX_CHARACTERS
 from stet.llm.scripted_model import call
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 DONE = call("done", summary="Done.")
 SECRETS = {
@@ -26,7 +26,7 @@ def long_line(form: str, *, n_seen: int, before: str = "") -> tuple[str, str]:
     return before + "kkk " + "z" * (200 - 5 - at - n_seen) + " " + body + "\n", secret[:n_seen]
 
 
-def sent(table: Table) -> str:
+def sent(table: AgentHarness) -> str:
     return "\n".join(one.content for one in table.model.requests[-1].messages)
 
 
@@ -36,8 +36,8 @@ def sent(table: Table) -> str:
 async def test_a_hit_is_cut_behind_a_mark(form: str, n_seen: int, mode: str) -> None:
     line, left = long_line(form, n_seen=n_seen)
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
-    table = Table(
-        make_world(files, opened={"/ws/a.py": "x\n"}),
+    table = AgentHarness(
+        make_workspace(files, opened={"/ws/a.py": "x\n"}),
         [call("search_workspace", query="kkk", mode=mode), DONE],
     )
     await table.ask("Go")
@@ -49,8 +49,8 @@ async def test_a_hit_is_cut_behind_a_mark(form: str, n_seen: int, mode: str) -> 
 async def test_nor_is_one_cut_where_the_hit_itself_ends(n_blanks: int) -> None:
     line, _ = long_line("x = %s", n_seen=1000 - n_blanks - 188, before=" " * n_blanks)
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
-    table = Table(
-        make_world(files, opened={"/ws/a.py": "x\n"}),
+    table = AgentHarness(
+        make_workspace(files, opened={"/ws/a.py": "x\n"}),
         [call("search_workspace", query="kkk", mode="keyword"), DONE],
     )
     await table.ask("Go")
@@ -61,8 +61,8 @@ async def test_nor_is_one_cut_where_the_hit_itself_ends(n_blanks: int) -> None:
 async def test_marks_do_not_pull_in_what_lies_behind_the_cut() -> None:
     keys = "".join(f"ghp_{n:036} " for n in range(30))  # they are longer than their marks
     files = {"/ws/c.conf": f"kkk {keys}\n", "/ws/a.py": "x\n"}
-    table = Table(
-        make_world(files, opened={"/ws/a.py": "x\n"}),
+    table = AgentHarness(
+        make_workspace(files, opened={"/ws/a.py": "x\n"}),
         [call("search_workspace", query="kkk", mode="keyword"), DONE],
     )
     await table.ask("Go")
@@ -75,8 +75,8 @@ async def test_who_wants_no_marks_gets_the_line() -> None:
     line, left = long_line("x = %s", n_seen=12)
     settings = Settings(privacy=PrivacySettings(redact_secrets=False))
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
-    world = make_world(files, opened={"/ws/a.py": "x\n"}, settings=settings)
-    table = Table(world, [call("search_workspace", query="kkk", mode="keyword"), DONE])
+    world = make_workspace(files, opened={"/ws/a.py": "x\n"}, settings=settings)
+    table = AgentHarness(world, [call("search_workspace", query="kkk", mode="keyword"), DONE])
     await table.ask("Go")
     assert left in sent(table)
 
@@ -86,8 +86,8 @@ async def test_who_wants_no_marks_gets_the_line() -> None:
 async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> None:
     line, left = long_line(form, n_seen=min(n_seen, len(SECRETS[form]) - 1))
     files = {"/ws/h.py": "ok\n", "/ws/a.py": "x\n"}
-    world = make_world(files, opened={"/ws/a.py": "x\n"})
-    table = Table(world, [call("read_file", file="h.py"), DONE, DONE])
+    world = make_workspace(files, opened={"/ws/a.py": "x\n"})
+    table = AgentHarness(world, [call("read_file", file="h.py"), DONE, DONE])
     await table.ask("Go")
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
@@ -115,8 +115,8 @@ async def test_a_line_that_another_tool_quotes_is_cut_behind_a_mark(
     if "task" in arguments:
         text = "- [ ] " + text.replace("zzzz", "", 1)  # shown as `[ ] kkk ...`
     files = {"/ws/c.md": text, "/ws/a.md": "x\n"}
-    world = make_world(files, opened={"/ws/a.md": "x\n"})
-    table = Table(world, [call(tool, **arguments), DONE])
+    world = make_workspace(files, opened={"/ws/a.md": "x\n"})
+    table = AgentHarness(world, [call(tool, **arguments), DONE])
     await table.ask("Go")
     assert "kkk " in sent(table)
     assert left not in sent(table)
@@ -126,10 +126,10 @@ async def test_a_line_that_another_tool_quotes_is_cut_behind_a_mark(
 async def test_nor_does_a_dead_link_end_in_one(n_seen: int) -> None:
     key = SECRETS["x = %s"]
     target = "z" * (200 - n_seen - 1) + "-" + key
-    world = make_world(
+    world = make_workspace(
         {"/ws/c.md": f"[[{target}]]\n", "/ws/a.md": "x\n"}, opened={"/ws/a.md": "x\n"}
     )
-    table = Table(world, [call("find_dead_links"), call("get_links", file="c.md"), DONE])
+    table = AgentHarness(world, [call("find_dead_links"), call("get_links", file="c.md"), DONE])
     await table.ask("Go")
     assert "leads to no file" in sent(table)
     assert key[:n_seen] not in sent(table)
@@ -138,8 +138,8 @@ async def test_nor_does_a_dead_link_end_in_one(n_seen: int) -> None:
 async def test_nor_do_instructions_of_the_project_that_are_too_long() -> None:
     key = SECRETS["x = %s"]
     text = "z" * (MAX_CHARACTERS - 13) + " " + key
-    world = make_world({"/ws/AGENTS.md": text, "/ws/a.py": "x\n"}, opened={"/ws/a.py": "x\n"})
-    table = Table(world, [DONE])
+    world = make_workspace({"/ws/AGENTS.md": text, "/ws/a.py": "x\n"}, opened={"/ws/a.py": "x\n"})
+    table = AgentHarness(world, [DONE])
     await table.ask("Go")
     assert "zzzz" in sent(table)
     assert "(cut: " in sent(table)

@@ -7,14 +7,14 @@ from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.position import Position, Range
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world, open_document, uri_at
+from tests.support.world import insertion, make_workspace, open_document, uri_at
 
 A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
 TEXT = "one\ntwo\nthree\n"
 
 
 async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
-    world = make_world(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT})
+    world = make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT})
     ctx = make_tool_context(world)
     ctx.current_context = refresher(ctx, EditorLocation(A, Range(Position(1, 0), Position(1, 3))))
     first = await use(GET_ATTACHED_CONTEXT, ctx)
@@ -33,7 +33,7 @@ async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
 
 
 async def test_it_follows_the_user_to_another_file() -> None:
-    world = make_world(opened={"/ws/a.py": TEXT})
+    world = make_workspace(opened={"/ws/a.py": TEXT})
     ctx = make_tool_context(world)
     ctx.current_context = refresher(ctx, EditorLocation(A))
     open_document(world, B, "b\n")
@@ -42,7 +42,7 @@ async def test_it_follows_the_user_to_another_file() -> None:
 
 async def test_it_shows_nothing_that_may_not_be_shown() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("a.py",)))
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}, settings=settings))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}, settings=settings))
     ctx.current_context = refresher(ctx, EditorLocation(A))
     assert (await use(GET_ATTACHED_CONTEXT, ctx)).startswith("No file is open")
     assert (ctx.files_read, len(ctx.shown)) == ([], 0)
@@ -50,7 +50,7 @@ async def test_it_shows_nothing_that_may_not_be_shown() -> None:
 
 async def test_it_shows_less_of_each_file_until_it_fits() -> None:
     long = "".join(f"line {n} {'x' * 80}\n" for n in range(3000))
-    ctx = make_tool_context(make_world(opened={"/ws/b.py": long, "/ws/a.py": long}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/b.py": long, "/ws/a.py": long}))
     ctx.current_context = refresher(
         ctx, EditorLocation(A, Range(Position(1500, 0), Position(1500, 0)))
     )
@@ -63,7 +63,7 @@ async def test_it_shows_less_of_each_file_until_it_fits() -> None:
 
 async def test_what_can_not_be_made_to_fit_is_cut_and_said_to_be() -> None:
     context = ContextSettings(selection_limit=50_000)
-    world = make_world(opened={"/ws/a.py": "x" * 50_000}, settings=Settings(context=context))
+    world = make_workspace(opened={"/ws/a.py": "x" * 50_000}, settings=Settings(context=context))
     ctx = make_tool_context(world)
     ctx.current_context = refresher(
         ctx, EditorLocation(A, Range(Position(0, 0), Position(0, 50_000)))

@@ -23,8 +23,8 @@ from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
 from stet.web.web_source import WebSource
 from tests.support.conversations import exchanges, is_well_formed
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 AT = 1_763_780_000.0
@@ -127,7 +127,7 @@ def test_units_hold_everything_in_order(history: list[Exchange]) -> None:
 
 
 async def test_the_note_says_when_the_active_file_has_changed() -> None:
-    table = Table(make_world(opened={"/ws/b.py": "b\n", "/ws/a.py": "a\n"}), [DONE] * 4)
+    table = AgentHarness(make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": "a\n"}), [DONE] * 4)
     for file in ("/ws/a.py", "/ws/b.py", "/ws/b.py", "/ws/a.py"):
         await table.end_of(table.start(file=file))
     records = [
@@ -140,8 +140,8 @@ async def test_the_note_says_when_the_active_file_has_changed() -> None:
 
 
 async def test_rules_of_privacy_that_are_new_hold_for_what_was_said_before_too() -> None:
-    world = make_world({"/ws/b.txt": "hunter2\n"}, opened={"/ws/a.py": "a\n"})
-    table = Table(world, [call("read_file", file="b.txt"), DONE, DONE, DONE])
+    world = make_workspace({"/ws/b.txt": "hunter2\n"}, opened={"/ws/a.py": "a\n"})
+    table = AgentHarness(world, [call("read_file", file="b.txt"), DONE, DONE, DONE])
     await table.ask("First")
     await table.ask("Second")
     privacy = dataclasses.replace(world.settings.privacy, deny=("b.txt",))
@@ -168,8 +168,8 @@ async def test_what_an_ignore_file_names_since_is_not_sent_again(
     ignore_file: str, said: str
 ) -> None:
     files = {"/ws/sub/b.txt": "hunter2\n", "/ws/.stetignore": "nothing\n"}
-    world = make_world(files, opened={"/ws/a.py": "a\n"})
-    table = Table(world, [call("read_file", file="sub/b.txt"), DONE, DONE, DONE, DONE])
+    world = make_workspace(files, opened={"/ws/a.py": "a\n"})
+    table = AgentHarness(world, [call("read_file", file="sub/b.txt"), DONE, DONE, DONE, DONE])
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
     await table.ask("First")
@@ -189,17 +189,17 @@ async def test_what_an_ignore_file_names_since_is_not_sent_again(
 
 async def test_an_ignore_file_that_is_met_later_takes_nothing_from_what_was_said() -> None:
     files = {"/ws/b.txt": "hunter2\n", "/ws/sub/.gitignore": "x\n", "/ws/sub/c.txt": "c\n"}
-    world = make_world(files, opened={"/ws/a.py": "a\n"})
+    world = make_workspace(files, opened={"/ws/a.py": "a\n"})
     read = [call("read_file", file=name) for name in ("b.txt", "sub/c.txt")]
-    table = Table(world, [read[0], DONE, read[1], DONE, DONE])
+    table = AgentHarness(world, [read[0], DONE, read[1], DONE, DONE])
     for prompt in ("First", "Second", "Third"):
         await table.ask(prompt)
     assert "hunter2" in str(table.model.requests[-1].messages)
 
 
 async def test_without_a_history_nothing_is_sent_and_nothing_is_lost() -> None:
-    world = make_world(opened={"/ws/a.py": "a\n"})
-    table = Table(world, [DONE] * 4)
+    world = make_workspace(opened={"/ws/a.py": "a\n"})
+    table = AgentHarness(world, [DONE] * 4)
     await table.ask()
     settings = world.settings
     none = dataclasses.replace(settings.agent, history_length=0)

@@ -22,20 +22,20 @@ from tests.support.asking import KEY, QUICK, model_at
 from tests.support.certificates import EXPIRED, server_side
 from tests.support.model_faults import DONE, ELSEWHERE, FAULTS, Fault
 from tests.support.openai_server import End, OpenAIServer, Reply, call, delta, error
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 BRIEF = Timeouts(connect=2.0, first=1.5, idle=1.5, total=3.0)
 TEXT = "x = 1\n\nmiddle = 0\n\ny = 2\n"
 
 
-def table_with(model: OpenAIModel) -> Table:
+def table_with(model: OpenAIModel) -> AgentHarness:
     """An agent that has `a.py` open and asks this model."""
-    return Table(make_world(opened={"/ws/a.py": TEXT}), model=model)
+    return AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), model=model)
 
 
 @asynccontextmanager
-async def at_work(*replies: object) -> AsyncIterator[tuple[Table, OpenAIServer]]:
+async def at_work(*replies: object) -> AsyncIterator[tuple[AgentHarness, OpenAIServer]]:
     """An agent and the server of its model."""
     async with OpenAIServer(list(replies)) as server:  # type: ignore[arg-type]
         model = model_at(server, timeouts=BRIEF)
@@ -45,7 +45,7 @@ async def at_work(*replies: object) -> AsyncIterator[tuple[Table, OpenAIServer]]
             await model.close()
 
 
-def shown(table: Table, turn: Turn) -> str:
+def shown(table: AgentHarness, turn: Turn) -> str:
     """Every sentence about what went wrong that the user can see."""
     waits = [event.reason for event in table.events if isinstance(event, RetryScheduled)]
     return "\n".join([turn.error, *waits, *(run.error for run in turn.tool_calls)])

@@ -7,8 +7,8 @@ from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
 from stet.llm.scripted_model import Reply, call
 from stet.workspace.modification import WireEdit
-from tests.support.turns import Table
-from tests.support.world import insertion, make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import insertion, make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\n"
 DONE = call("done", summary="Done.")
@@ -18,11 +18,11 @@ def swap(old: str, new: str) -> Completion:
     return call("edit_file", file="a.py", old_text=old, new_text=new, summary=f"{old} to {new}")
 
 
-def table(*replies: Reply) -> Table:
-    return Table(make_world(opened={"/ws/a.py": TEXT}), replies)
+def table(*replies: Reply) -> AgentHarness:
+    return AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), replies)
 
 
-def asked(at: Table, request: int) -> str:
+def asked(at: AgentHarness, request: int) -> str:
     """The message with the question of a request, without the state of the editor."""
     messages = at.model.requests[request].messages
     content = next(one.content for one in reversed(messages) if one.role == "user")

@@ -15,8 +15,8 @@ from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
-from tests.support.turns import Table
-from tests.support.world import make_world, uri_at
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace, uri_at
 
 DONE = call("done", summary="Done.")
 
@@ -50,8 +50,8 @@ async def test_the_event_loop_goes_on_while_the_disk_is_asked() -> None:
 
 async def test_what_is_shown_is_what_is_sent_history_and_all() -> None:
     read = call("read_file", file="b.py")
-    world = make_world({"/ws/b.py": "b\n" * 50}, opened={"/ws/a.py": "x = 1\n"})
-    table = Table(world, [read, DONE, DONE])
+    world = make_workspace({"/ws/b.py": "b\n" * 50}, opened={"/ws/a.py": "x = 1\n"})
+    table = AgentHarness(world, [read, DONE, DONE])
     await table.ask("First")
     ask = Ask(
         prompt="Second", mode=Mode.AGENT, place=EditorLocation(uri_at("/ws/a.py")), chat="main"

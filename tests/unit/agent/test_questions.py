@@ -14,20 +14,20 @@ from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
 from stet.tools.question import Question
 from stet.tools.tool_errors import ToolError
-from tests.support.turns import Table, make_tool_context, use
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness, make_tool_context, use
+from tests.support.world import make_workspace
 
 ASK = call("ask_user", question="Which one?", choices=["Red", "Green"])
 DONE = call("done", summary="Done.")
 HOURS = 5 * 3600.0
 
 
-def table(*replies: Reply, **agent: object) -> Table:
+def table(*replies: Reply, **agent: object) -> AgentHarness:
     settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
-    return Table(make_world(opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies)
+    return AgentHarness(make_workspace(opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies)
 
 
-async def until(ctx: Table, kind: type[AgentEvent], n: int = 1) -> Turn:
+async def until(ctx: AgentHarness, kind: type[AgentEvent], n: int = 1) -> Turn:
     """Wait for the n-th event of a kind."""
     seen = asyncio.Event()
 
@@ -80,13 +80,13 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
     first: Reply, source: str
 ) -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
-    world = make_world(
+    world = make_workspace(
         {"/ws/b.py": "# remove kept/old.py\n"},
         opened={"/ws/a.py": "x = 1\n"},
         settings=Settings(agent=AgentSettings(disabled_tools=(), commands=(shows,))),
     )
     run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
-    ctx = Table(world, [first, run, DONE])
+    ctx = AgentHarness(world, [first, run, DONE])
     turn_id = ctx.start("Tidy up")
     question = (await until(ctx, QuestionAsked)).question
     assert question is not None
@@ -97,13 +97,13 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
 
 async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
-    world = make_world(
+    world = make_workspace(
         {"/ws/AGENTS.md": "Always show private//journal first.\n"},
         opened={"/ws/a.py": "x = 1\n"},
         settings=Settings(agent=AgentSettings(disabled_tools=(), commands=(shows,))),
     )
     run = call("execute_command", name="show", arguments={"what": "./private/journal"})
-    ctx = Table(world, [run, DONE])
+    ctx = AgentHarness(world, [run, DONE])
     turn_id = ctx.start("Go on")
     question = (await until(ctx, QuestionAsked)).question
     assert question is not None
@@ -116,7 +116,7 @@ async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
 
 async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
-    world = make_world(
+    world = make_workspace(
         {"/ws/b.py": "# remove kept/old.py\n"},
         opened={"/ws/a.py": "x = 1\n"},
         settings=Settings(
@@ -124,7 +124,7 @@ async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() ->
         ),
     )
     run = call("execute_command", name="show", arguments={"what": "kept/old.py"})
-    ctx = Table(world, [call("read_file", file="b.py"), DONE, run, DONE])
+    ctx = AgentHarness(world, [call("read_file", file="b.py"), DONE, run, DONE])
     await ctx.end_of(ctx.start("Tidy up"))
     turn_id = ctx.start("Go on")
     question = (await until(ctx, QuestionAsked)).question
@@ -281,7 +281,7 @@ def test_a_choice_is_one_of_the_choices() -> None:
 
 
 async def test_what_the_model_asks_is_short_and_whole() -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": ""}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": ""}))
     asked: list[Question] = []
 
     async def inquire(question: Question) -> str:
@@ -302,7 +302,7 @@ async def test_what_the_model_asks_is_short_and_whole() -> None:
 
 
 async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read() -> None:
-    ctx = make_tool_context(make_world({}))
+    ctx = make_tool_context(make_workspace({}))
     asked: list[Question] = []
 
     async def inquire(question: Question) -> str:
@@ -318,5 +318,5 @@ async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read(
 
 
 async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on() -> None:
-    told = await use(ASK_USER, make_tool_context(make_world({})), question="Well?")
+    told = await use(ASK_USER, make_tool_context(make_workspace({})), question="Well?")
     assert told == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."

@@ -2,12 +2,12 @@
 
 from stet.agent.agent_events import TurnStarted
 from stet.agent.turn import TurnState
-from tests.support.one_file_turns import DONE, Held, table
+from tests.support.one_file_turns import DONE, PausedReply, make_agent
 
 
 async def test_turns_of_one_chat_wait_and_other_chats_run_beside_them() -> None:
-    held = Held(DONE)
-    ctx = table(held, DONE, DONE)
+    held = PausedReply(DONE)
+    ctx = make_agent(held, DONE, DONE)
     first = ctx.start()
     await held.asked.wait()
     queued, beside = ctx.start("Next"), ctx.start("Beside", chat="other")
@@ -21,8 +21,8 @@ async def test_turns_of_one_chat_wait_and_other_chats_run_beside_them() -> None:
 
 
 async def test_a_waiting_turn_that_is_cancelled_never_starts() -> None:
-    held = Held(DONE)
-    ctx = table(held, DONE)
+    held = PausedReply(DONE)
+    ctx = make_agent(held, DONE)
     ctx.start()
     await held.asked.wait()
     second, third = ctx.start("Second"), ctx.start("Third")
@@ -34,7 +34,7 @@ async def test_a_waiting_turn_that_is_cancelled_never_starts() -> None:
 
 
 async def test_cancelling_all_leaves_nothing_running() -> None:
-    ctx = table(DONE, DONE, DONE)
+    ctx = make_agent(DONE, DONE, DONE)
     turns = (ctx.start(), ctx.start(), ctx.start(chat="other"))
     assert ctx.agent.cancel() == turns
     await ctx.rest()

@@ -16,8 +16,8 @@ from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_re
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit
-from tests.support.turns import Table
-from tests.support.world import insertion, make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import insertion, make_workspace
 
 TEXT = "def f():\n    return 1\n"
 
@@ -29,9 +29,9 @@ def fenced(text: str, fence: str = "```") -> Completion:
 async def rewritten(
     text: str, *replies: Reply, lines: tuple[int, int] = (1, 2), path: str = "/ws/a.py",
     prompt: str = "Shorten it", constrained: bool = False,
-) -> tuple[Turn, str, Table]:  # fmt: skip
+) -> tuple[Turn, str, AgentHarness]:  # fmt: skip
     """The turn, the text with its proposals accepted, and everything else."""
-    table = Table(make_world(opened={path: text}), replies, constrained=constrained)
+    table = AgentHarness(make_workspace(opened={path: text}), replies, constrained=constrained)
     turn = await table.end_of(table.start(prompt, Mode.REWRITE, file=path, lines=lines))
     return turn, table.proposed(path), table
 
@@ -95,14 +95,14 @@ async def test_a_file_that_was_broken_before_may_stay_so() -> None:
 async def test_without_selected_lines_the_user_is_told_to_select(
     lines: tuple[int, int] | None,
 ) -> None:
-    table = Table(make_world(opened={"/ws/a.py": TEXT}), [])
+    table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=lines))
     assert turn.state is TurnState.FAILED
     assert turn.error.startswith("Select the text to rewrite")
 
 
 async def test_without_a_file_there_is_nothing_to_rewrite() -> None:
-    table = Table(make_world(), [])
+    table = AgentHarness(make_workspace(), [])
     turn = await table.end_of(table.start("x", Mode.REWRITE, file=None))
     assert turn.error.startswith("There is no file to rewrite in")
 
@@ -122,7 +122,7 @@ async def test_what_the_user_types_elsewhere_meanwhile_stays() -> None:
         table.type(insertion(0, 0, "# mine\n"))
         return fenced("    return 2\n")
 
-    table = Table(make_world(opened={"/ws/a.py": TEXT}), [typing])
+    table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [typing])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.state is TurnState.COMPLETED
     assert table.proposed() == "# mine\ndef f():\n    return 2\n"
@@ -147,7 +147,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
     to_thread = asyncio.to_thread
     monkeypatch.setattr(rewrite_turn, "prepare_or_reject", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
-    table = Table(make_world(opened={"/ws/a.py": TEXT}), [fenced("    return 2\n")])
+    table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [fenced("    return 2\n")])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.state is TurnState.COMPLETED
     assert table.proposed() == "# mine\ndef f():\n    return 2\n"
@@ -159,7 +159,7 @@ async def test_lines_the_user_changed_meanwhile_are_left() -> None:
         table.type(WireEdit(1, 11, 1, 12, "5"))
         return fenced("    return 2\n")
 
-    table = Table(make_world(opened={"/ws/a.py": TEXT}), [typing])
+    table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [typing])
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(2, 2)))
     assert turn.error == (
         "You have changed the selected text meanwhile, so nothing is proposed. Ask again."
@@ -169,7 +169,9 @@ async def test_lines_the_user_changed_meanwhile_are_left() -> None:
 
 async def test_the_gate_holds_here_too() -> None:
     settings = Settings(edit=EditSettings(can_delete=False))
-    table = Table(make_world(opened={"/ws/a.py": TEXT}, settings=settings), [fenced("x = 1\n")])
+    table = AgentHarness(
+        make_workspace(opened={"/ws/a.py": TEXT}, settings=settings), [fenced("x = 1\n")]
+    )
     turn = await table.end_of(table.start("x", Mode.REWRITE, lines=(1, 2)))
     assert turn.state is TurnState.FAILED
     assert [edit.rule for edit in turn.rejected] == ["edit.canDelete"]

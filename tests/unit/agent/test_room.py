@@ -14,7 +14,7 @@ from stet.llm.tokens import estimate_prompt
 from stet.settings.values import AgentSettings, ContextSettings, Settings
 from tests.support.conversations import is_well_formed
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 LONG = "a line of a file\n" * 400
 QUESTION = Message("user", "Do it")
@@ -35,7 +35,7 @@ def room_with(
     model.context_tokens = window
     prompt = Prompt(Message("system", "Be good."), (), QUESTION)
     prompt.messages += own
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": "x = 1\ny = 2\n"}))
     return ContextWindow(model, prompt, limits, ctx)
 
 

@@ -18,8 +18,8 @@ from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, combine, say
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import Table, make_tool_context
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness, make_tool_context
+from tests.support.world import make_workspace
 
 EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3")
 DONE = call("done", summary="Done.")
@@ -28,16 +28,16 @@ LIST = call("list_files")
 LOST = [call("edit_file", file="a.py", old_text="lost", new_text=f"new {n}") for n in range(9)]
 
 
-def table(*replies: Reply, **agent: object) -> Table:
+def table(*replies: Reply, **agent: object) -> AgentHarness:
     """An agent that has `a.py` open."""
     settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
-    world = make_world(
+    world = make_workspace(
         {"/ws/b.py": "b\n"}, opened={"/ws/a.py": "x = 1\ny = 2\n"}, settings=settings
     )
-    return Table(world, replies)
+    return AgentHarness(world, replies)
 
 
-def said_last(ctx: Table, n: int) -> str:
+def said_last(ctx: AgentHarness, n: int) -> str:
     """The last message of the `n`-th request (0-based), if it is ours."""
     last = ctx.model.requests[n].messages[-1]
     return last.content if last.role == "user" else ""
@@ -172,7 +172,7 @@ async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, 
 OVERFLOW = ContextOverflow("The conversation is longer than the model can read.")
 
 
-async def with_room(*replies: Reply, shorten: bool) -> tuple[Table, Turn, list[int]]:
+async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn, list[int]]:
     """A turn whose conversation can be shortened, or not; and how long it was each time."""
 
     ctx = table(*replies)

@@ -13,8 +13,8 @@ from stet.review.rules import EditRules
 from stet.settings.values import ContextSettings, EditSettings, Settings
 from stet.text.document import TextDocument
 from stet.workspace.workspace import Workspace
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 FILES = {
     "/ws/out.md": "# Out\n[far](deep/far.md)\n",
@@ -30,7 +30,7 @@ def world_of(edit_scope: str = "linked", **context: object) -> Workspace:
         edit=replace(EditSettings(), scope=edit_scope),  # type: ignore[arg-type]
         context=replace(ContextSettings(), **context),  # type: ignore[arg-type]
     )
-    return make_world(FILES, opened={"/ws/a.md": "[[out]]\n"}, settings=settings)
+    return make_workspace(FILES, opened={"/ws/a.md": "[[out]]\n"}, settings=settings)
 
 
 def rules(world: Workspace, *shown: str) -> EditRules:
@@ -80,7 +80,7 @@ async def test_a_turn_in_the_scope_linked_edits_what_is_linked_and_nothing_else(
         return call("edit_file", file=file, old_text=FILES[f"/ws/{file}"].split()[0], new_text="x")
 
     replies = [edit("out.md"), edit("in/back.md"), edit("deep/far.md"), edit("other.md")]
-    table = Table(world_of(), [*replies, call("done", summary="Done.")])
+    table = AgentHarness(world_of(), [*replies, call("done", summary="Done.")])
     turn = await table.end_of(table.start(file="/ws/a.md"))
     assert sorted(hunk.uri for hunk in table.hunks) == [
         "file:///ws/in/back.md",

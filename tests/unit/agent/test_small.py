@@ -26,8 +26,8 @@ from stet.text.document import TextDocument
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import Table, make_tool_context
-from tests.support.world import make_world, uri_at
+from tests.support.turns import AgentHarness, make_tool_context
+from tests.support.world import make_workspace, uri_at
 
 TEXT = "def add(a, b):\n    return a - b\n"
 EDIT = "edit_file a.py\n-     return a - b\n+     return a + b\n"
@@ -38,9 +38,9 @@ def document(text: str) -> TextDocument:
     return TextDocument("file:///ws/a.py", text)
 
 
-def small(*answers: str, text: str = TEXT) -> Table:
-    return Table(
-        make_world(opened={"/ws/a.py": text}), [say(one) for one in answers], constrained=True
+def small(*answers: str, text: str = TEXT) -> AgentHarness:
+    return AgentHarness(
+        make_workspace(opened={"/ws/a.py": text}), [say(one) for one in answers], constrained=True
     )
 
 
@@ -111,7 +111,7 @@ async def test_a_question_is_answered_with_the_file_in_sight() -> None:
 
 
 async def test_without_a_file_the_user_is_told() -> None:
-    table = Table(make_world(), [], constrained=True)
+    table = AgentHarness(make_workspace(), [], constrained=True)
     turn = await table.end_of(table.start(file=None))
     assert turn.state is TurnState.FAILED
     assert turn.error.startswith("The embedded model can only change a file that is open")
@@ -231,7 +231,7 @@ async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: lis
 
 
 async def test_a_larger_model_is_not_led() -> None:
-    table = Table(make_world(opened={"/ws/a.py": TEXT}), [call("done", summary="Done.")])
+    table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [call("done", summary="Done.")])
     await table.ask()
     (request,) = table.model.requests
     assert request.grammar == ""

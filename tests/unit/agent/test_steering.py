@@ -13,8 +13,8 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 DONE = call("done", summary="Done.")
 READ = call("read_file", file="b.py")
@@ -34,15 +34,16 @@ class Held:
         return self.reply
 
 
-def table(*replies: Reply, **agent: object) -> Table:
+def table(*replies: Reply, **agent: object) -> AgentHarness:
     """An agent that has `a.py` open."""
     settings = Settings(agent=AgentSettings(**agent))  # type: ignore[arg-type]
-    return Table(
-        make_world({"/ws/b.py": "b\n"}, opened={"/ws/a.py": "x = 1\n"}, settings=settings), replies
+    return AgentHarness(
+        make_workspace({"/ws/b.py": "b\n"}, opened={"/ws/a.py": "x = 1\n"}, settings=settings),
+        replies,
     )
 
 
-def heard(ctx: Table, n: int) -> list[str]:
+def heard(ctx: AgentHarness, n: int) -> list[str]:
     """What the user says in the `n`-th request (0-based), behind the question."""
     texts = [one.content for one in ctx.model.requests[n].messages if one.role == "user"]
     return texts[1:]
@@ -50,7 +51,7 @@ def heard(ctx: Table, n: int) -> list[str]:
 
 async def steered(
     reply: Completion | ModelError, *rest: Reply, mode: Mode = Mode.AGENT, rounds: int = 10
-) -> tuple[Table, str]:
+) -> tuple[AgentHarness, str]:
     """A turn that was told something while the model thought about its first answer."""
     held = Held(reply)
     ctx = table(held, *rest, max_iterations=rounds)

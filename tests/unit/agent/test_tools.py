@@ -15,8 +15,8 @@ from stet.lsp.tasks import Tasks
 from stet.tools.question import Question
 from stet.tools.tool import ToolKind
 from tests.support.shouting import SHOUT
-from tests.support.turns import Table, make_tool_context
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness, make_tool_context
+from tests.support.world import make_workspace
 
 DONE = call("done", summary="Done.")
 NOTE = "---\ntitle: A\n---\n# Head\n\none\n"
@@ -24,8 +24,8 @@ NOTE = "---\ntitle: A\n---\n# Head\n\none\n"
 
 async def test_a_new_tool_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolbox, "ALL_TOOLS", (*ALL_TOOLS, SHOUT))
-    ctx = Table(
-        make_world(opened={"/ws/a.py": "x = 1\n"}),
+    ctx = AgentHarness(
+        make_workspace(opened={"/ws/a.py": "x = 1\n"}),
         [call("shout", text="hey"), call("shout"), DONE, call("shout", text="hey"), DONE],
     )
     turn = await ctx.ask()
@@ -65,7 +65,7 @@ async def yes(question: Question) -> str:
 async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: str) -> None:
     arguments, tasks = json.dumps(WRITES[name]), Tasks()
     for steps in range(1000):
-        world = make_world({"/ws/other.md": "other\n"}, opened={"/ws/a.md": NOTE})
+        world = make_workspace({"/ws/other.md": "other\n"}, opened={"/ws/a.md": NOTE})
         ctx = make_tool_context(world, asked="/ws/a.md")
         ctx.ask_question = yes
         await ctx.read("a.md")

@@ -13,11 +13,11 @@ from stet.llm.model import Request
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import ModelSettings, Settings
 from stet.tools.tool import ToolGroup
-from tests.support.one_file_turns import DONE, EDIT, table
+from tests.support.one_file_turns import DONE, EDIT, make_agent
 
 
 async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
-    turn = await table(say(""), say(" \n")).ask()
+    turn = await make_agent(say(""), say(" \n")).ask()
     assert (turn.state, turn.error) == (
         TurnState.FAILED,
         "The model said nothing, twice. Ask again, or choose another model.",
@@ -26,34 +26,34 @@ async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
 
 @pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
 async def test_words_without_a_call_are_the_answer_and_end_the_turn(mode: Mode) -> None:
-    ctx = table(say("It adds.\n\nTwice."))
+    ctx = make_agent(say("It adds.\n\nTwice."))
     turn = await ctx.ask("What does it do?", mode)
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It adds.\n\nTwice.")
     assert (turn.summary, turn.error, len(ctx.model.requests)) == ("It adds.", "", 1)
 
 
 async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -> None:
-    turn = await table(combine(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
+    turn = await make_agent(combine(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Changed.")
     assert turn.answer == "I look first.\n\nChanged.\nIt is 3."
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "\u200b", "<think>\nIt adds.\n</think>\n"])
 async def test_a_model_that_says_nothing_is_told_so_once_and_may_then_answer(nothing: str) -> None:
-    ctx = table(say(nothing), say("It adds."))
+    ctx = make_agent(say(nothing), say("It adds."))
     turn = await ctx.ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It adds.")
     assert "call `done`" in ctx.model.requests[1].messages[-1].content
 
 
 async def test_a_model_that_goes_on_after_it_was_told_may_be_told_again() -> None:
-    turn = await table(say(""), EDIT, say(""), DONE).ask()
+    turn = await make_agent(say(""), EDIT, say(""), DONE).ask()
     assert turn.state is TurnState.COMPLETED
 
 
 @pytest.mark.parametrize(("work", "stays"), [(EDIT, True), (call("read_file", file="b.py"), False)])
 async def test_a_model_that_stops_in_silence_is_limited(work: Completion, *, stays: bool) -> None:
-    turn = await table(work, say(""), say("")).ask()
+    turn = await make_agent(work, say(""), say("")).ask()
     assert turn.state is TurnState.LIMITED
     assert turn.error.startswith("The model stopped without saying that it was done.")
     assert ("What was proposed stays" in turn.error) == stays
@@ -63,7 +63,7 @@ WRITTEN = '<tool_call>\n{"name": "read_file", "arguments": {"file": "b.py"}}\n</
 
 
 async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once() -> None:
-    ctx = table(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
+    ctx = make_agent(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
     turn = await ctx.ask()
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It says b.")
     told = ctx.model.requests[1].messages[-1].content
@@ -72,7 +72,7 @@ async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once(
 
 @pytest.mark.parametrize("between", [[], [EDIT]], ids=["at once", "later"])
 async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) -> None:
-    ctx = table(say(WRITTEN), *between, say(WRITTEN))
+    ctx = make_agent(say(WRITTEN), *between, say(WRITTEN))
     turn = await ctx.ask("What does it do?")
     assert (turn.state, turn.answer) == (TurnState.FAILED, "")
     assert "wrote its tool calls (`read_file`) as text" in turn.error
@@ -81,25 +81,25 @@ async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) 
 
 async def test_where_calls_are_text_already_only_another_model_helps() -> None:
     settings = Settings(model=ModelSettings(tool_calls="text"))
-    turn = await table(say(WRITTEN), say(WRITTEN), settings=settings).ask()
+    turn = await make_agent(say(WRITTEN), say(WRITTEN), settings=settings).ask()
     assert turn.error.endswith("Choose another model.")
     assert "model.toolCalls" not in turn.error
 
 
 async def test_a_refusal_fails_the_turn_in_the_models_words() -> None:
-    turn = await table(Completion("I will not.", (), StopReason.REFUSED)).ask()
+    turn = await make_agent(Completion("I will not.", (), StopReason.REFUSED)).ask()
     assert (turn.state, turn.error) == (TurnState.FAILED, "The model refuses: I will not.")
 
 
 async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
-    turn = await table(Completion("And so", (), StopReason.LENGTH)).ask()
+    turn = await make_agent(Completion("And so", (), StopReason.LENGTH)).ask()
     assert (turn.state, turn.answer) == (TurnState.LIMITED, "And so")
     assert "What was proposed stays" not in turn.error
 
 
 async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:
     cut = dataclasses.replace(combine(call("read_file", file="b.py"), EDIT))
-    ctx = table(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
+    ctx = make_agent(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
     turn = await ctx.ask()
     assert [run.state for run in turn.tool_calls] == ["completed", "error", "completed"]
     assert ctx.hunks == ()
@@ -107,7 +107,7 @@ async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> No
 
 
 async def test_a_model_that_cannot_be_asked_fails_the_turn_and_its_proposals_stay() -> None:
-    ctx = table(EDIT, ModelUnavailable("The host is down; try later."))
+    ctx = make_agent(EDIT, ModelUnavailable("The host is down; try later."))
     turn = await ctx.ask()
     assert (turn.state, turn.error) == (TurnState.FAILED, "The host is down; try later.")
     assert [hunk.state for hunk in ctx.hunks] == ["pending"]
@@ -119,7 +119,7 @@ async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
     def fault(request: Request) -> Completion:
         raise ZeroDivisionError
 
-    ctx = table(fault, DONE)
+    ctx = make_agent(fault, DONE)
     first, second = ctx.start(), ctx.start()
     turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
@@ -135,7 +135,7 @@ async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
     def fault(request: Request) -> Completion:
         raise ModuleNotFoundError("No module named 'openai'")
 
-    ctx = table(fault, DONE)
+    ctx = make_agent(fault, DONE)
     first, second = ctx.start(), ctx.start()
     turn = await ctx.end_of(first)
     assert (turn.state, turn.error) == (
@@ -149,7 +149,7 @@ async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
 
 async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called() -> None:
     read = call("read_file", file="b.py")
-    ctx = table(read, read, read, max_iterations=2)
+    ctx = make_agent(read, read, read, max_iterations=2)
     turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
     assert "agent.maxIterations" in turn.error
@@ -163,7 +163,7 @@ async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called(
 
 async def test_tokens_are_limited() -> None:
     reading = dataclasses.replace(call("read_file", file="b.py"), usage=Usage(59_000, 2_000))
-    turn = await table(reading, DONE, max_tokens=60_000).ask()
+    turn = await make_agent(reading, DONE, max_tokens=60_000).ask()
     assert (turn.state, turn.usage.total, len(turn.rounds)) == (TurnState.LIMITED, 61_000, 1)
     assert "agent.maxTokens is 60000" in turn.error
 
@@ -173,7 +173,7 @@ async def test_seconds_are_limited() -> None:
         await asyncio.Event().wait()
         raise AssertionError
 
-    turn = await table(EDIT, for_ever, max_seconds=0.5).ask()
+    turn = await make_agent(EDIT, for_ever, max_seconds=0.5).ask()
     assert turn.state is TurnState.LIMITED
     assert "agent.maxSeconds" in turn.error
     assert len(turn.tool_calls) == 1

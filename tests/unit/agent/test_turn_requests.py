@@ -7,12 +7,12 @@ import pytest
 from stet.agent.agent_events import AgentEvent, ToolEnded
 from stet.agent.turn import Mode
 from stet.llm.scripted_model import call, combine, say
-from tests.support.one_file_turns import DONE, EDIT, raw, table
+from tests.support.one_file_turns import DONE, EDIT, make_agent, raw
 from tests.support.world import insertion
 
 
 async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
-    ctx = table(call("read_file", file="b.py"), raw("{"), EDIT, say(""), combine(EDIT, DONE))
+    ctx = make_agent(call("read_file", file="b.py"), raw("{"), EDIT, say(""), combine(EDIT, DONE))
 
     def typed(event: AgentEvent) -> None:
         if isinstance(event, ToolEnded):
@@ -28,7 +28,7 @@ async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:
 
 
 async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() -> None:
-    ctx = table(*(DONE for _ in range(5)), history_length=3)
+    ctx = make_agent(*(DONE for _ in range(5)), history_length=3)
     for number in range(5):
         await ctx.ask(f"Question {number}")
         ctx.type(insertion(0, 0, "# typed\n"))
@@ -47,7 +47,7 @@ async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.M
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 7)
     monkeypatch.setattr("stet.agent.session.MAX_TURNS", 5)
     monkeypatch.setattr("stet.agent.session.MAX_USER_MESSAGES", 6)
-    ctx = table(*[DONE] * 20)
+    ctx = make_agent(*[DONE] * 20)
     asked = [(await ctx.ask(f"Ask {n}")).id for n in range(8)]
     asked += [(await ctx.ask(f"Rewrite {n}", Mode.REWRITE)).id for n in range(12)]
     assert [turn.id for turn in ctx.agent.turns()] == asked[-7:]
@@ -58,7 +58,7 @@ async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.M
 
 async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 2)
-    ctx = table(*[DONE] * 5)
+    ctx = make_agent(*[DONE] * 5)
     asked = [ctx.start("Wait") for _ in range(4)]
     assert [turn.id for turn in ctx.agent.turns()] == asked
     _ = ctx.agent.cancel()
@@ -67,7 +67,7 @@ async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.Mo
 
 
 async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() -> None:
-    ctx = table(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
+    ctx = make_agent(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):
         await ctx.ask()
     answers = [one for one in ctx.model.requests[2].messages if one.role == "assistant"]

@@ -14,12 +14,12 @@ from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.tool import ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
-from tests.support.one_file_turns import DONE, EDIT, Held, raw, table
+from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, raw
 from tests.support.world import insertion
 
 
 async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() -> None:
-    ctx = table(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
+    ctx = make_agent(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
     turn = await ctx.ask()
     assert (turn.state, turn.answer, turn.summary, turn.error) == (
         TurnState.COMPLETED, "I look.", "Done.", "",
@@ -38,7 +38,7 @@ async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() ->
 
 async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     other = call("edit_file", file="a.py", old_text="y = 2", new_text="y = 4")
-    ctx = table(combine(EDIT, other, DONE))
+    ctx = make_agent(combine(EDIT, other, DONE))
     turn = await ctx.ask()
     assert [run.tool for run in turn.tool_calls] == ["edit_file", "edit_file", "done"]
     assert ctx.proposed() == "x = 3\ny = 4\n"
@@ -60,7 +60,7 @@ async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     ],
 )
 async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, told: str) -> None:
-    ctx = table(raw(arguments), DONE)
+    ctx = make_agent(raw(arguments), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     assert turn.tool_calls[0].state is ToolState.ERROR
@@ -72,7 +72,7 @@ async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, t
 
 
 async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
-    ctx = table(call("write_file", file="b.py"), DONE)
+    ctx = make_agent(call("write_file", file="b.py"), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     answer = ctx.model.requests[1].messages[-1].content
@@ -99,7 +99,7 @@ async def test_a_tool_that_fails_inside_does_not_end_the_turn(
         raise bug
 
     monkeypatch.setattr(ToolContext, "read", broken)
-    ctx = table(call("read_file", file="b.py"), DONE)
+    ctx = make_agent(call("read_file", file="b.py"), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     assert turn.tool_calls[0].error == told
@@ -108,7 +108,7 @@ async def test_a_tool_that_fails_inside_does_not_end_the_turn(
 
 async def test_ids_that_a_provider_gives_again_lose_no_call() -> None:
     one, two = raw('{"file": "b.py"}', call_id="c"), raw('{"file": "a.py"}', call_id="c")
-    turn = await table(one, two, DONE).ask()
+    turn = await make_agent(one, two, DONE).ask()
     assert [(run.id, run.file) for run in turn.tool_calls[:2]] == [("c", "b.py"), ("c", "a.py")]
 
 
@@ -116,14 +116,14 @@ async def test_the_cost_is_known_where_the_price_is() -> None:
     price = Price(input=2.0, cached_input=1.0, output=10.0)
     settings = Settings(model=ModelSettings(price=price))
     done = dataclasses.replace(DONE, usage=Usage(1000, 100, cached=400))
-    turn = await table(done, settings=settings).ask()
+    turn = await make_agent(done, settings=settings).ask()
     assert turn.cost == pytest.approx(0.0026)
     assert turn.pricing.source == "settings"
-    assert (await table(done).ask()).cost is None
+    assert (await make_agent(done).ask()).cost is None
 
 
 async def test_a_question_in_mode_ask_is_answered_in_words_without_tools_that_write() -> None:
-    ctx = table(EDIT, say("It is three.\nReally."))
+    ctx = make_agent(EDIT, say("It is three.\nReally."))
     turn = await ctx.ask(mode=Mode.ASK)
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It is three.")
     kinds = {tool.name: tool.kind for tool in ALL_TOOLS}
@@ -134,7 +134,9 @@ async def test_a_question_in_mode_ask_is_answered_in_words_without_tools_that_wr
 
 
 async def test_tools_are_switched_off_by_settings_and_question_but_never_done() -> None:
-    ctx = table(DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced"))
+    ctx = make_agent(
+        DONE, disabled_tools=("done", "list_files"), disabled_groups=("action", "advanced")
+    )
     await ctx.end_of(ctx.start(disabled=["search_workspace"]))
     offered = [tool.name for tool in ctx.model.requests[0].tools]
     assert offered == [
@@ -147,7 +149,7 @@ async def test_tools_are_switched_off_by_settings_and_question_but_never_done() 
 
 
 async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
-    ctx = table(EDIT, DONE, settings=Settings(edit=EditSettings(can_delete=False)))
+    ctx = make_agent(EDIT, DONE, settings=Settings(edit=EditSettings(can_delete=False)))
     turn = await ctx.ask()
     assert "edit.canDelete" in ctx.model.requests[1].messages[-1].content
     assert [(e.file, e.position, e.rule) for e in turn.rejected] == [
@@ -157,8 +159,8 @@ async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
 
 
 async def test_what_the_user_types_during_a_turn_is_kept_apart() -> None:
-    held = Held(EDIT)
-    ctx = table(held, DONE)
+    held = PausedReply(EDIT)
+    ctx = make_agent(held, DONE)
     turn_id = ctx.start()
     await held.asked.wait()
     ctx.type(insertion(0, 0, "# typed meanwhile\n"))

@@ -4,7 +4,7 @@ from stet.context.context_builder import EditorLocation, build_context
 from stet.text.large_document import LARGE, LargeDocument
 from stet.text.position import Position, Range
 from tests.support.canaries import keys, private_key
-from tests.support.world import change, insertion, make_world
+from tests.support.world import change, insertion, make_workspace
 
 LINE = "def handler_{n:06d}(request): return respond(request, {n})\n"
 N_LINES = LARGE // 50
@@ -22,7 +22,7 @@ def text() -> str:
 
 
 def test_a_context_has_the_lines_at_the_caret_and_looks_at_no_others() -> None:
-    world = make_world({"/ws/a.py": "x\n"}, opened={"/ws/a.py": text()})
+    world = make_workspace({"/ws/a.py": "x\n"}, opened={"/ws/a.py": text()})
     _ = world.apply(change(insertion(MIDDLE, 0, "typed_"), uri=URI))
     snapshot = world.snapshot()
     # What is typed after the question is no part of it.
@@ -49,7 +49,7 @@ def test_a_private_key_anywhere_in_a_very_long_document_is_known() -> None:
     pem = private_key(5, n_lines=40)
     lines = text().splitlines(keepends=True)
     lines[500:500] = pem.splitlines(keepends=True)
-    world = make_world({"/ws/a.py": "x\n"}, opened={"/ws/a.py": "".join(lines)})
+    world = make_workspace({"/ws/a.py": "x\n"}, opened={"/ws/a.py": "".join(lines)})
     snapshot = world.snapshot()
     _ = snapshot.show(URI)
     known = {secret for secret, _ in snapshot.redactor.known()}
@@ -58,7 +58,9 @@ def test_a_private_key_anywhere_in_a_very_long_document_is_known() -> None:
 
 def test_a_very_long_line_is_learnt_as_far_as_it_can_be_shown() -> None:
     line = "x = 1; " * 20_000
-    world = make_world({"/ws/a.py": "x\n"}, opened={"/ws/a.py": f"{line}k = '{KEY}'; " + line * 20})
+    world = make_workspace(
+        {"/ws/a.py": "x\n"}, opened={"/ws/a.py": f"{line}k = '{KEY}'; " + line * 20}
+    )
     snapshot = world.snapshot()
     context = build_context(snapshot, EditorLocation(URI), "Why?")
     for stretch in context.line_ranges:

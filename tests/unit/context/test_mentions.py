@@ -7,7 +7,7 @@ from stet.context.mentions import MAX_MENTIONS, Mention, parse_mentions
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 FILES = {
     "/ws/a.py": "a = 1\n",
@@ -21,7 +21,7 @@ FILES = {
 
 def told(prompt: str, settings: Settings | None = None, lines: int = 0) -> tuple[str, list[str]]:
     """The section of what is mentioned, and the files that the model is shown."""
-    world = make_world(FILES, opened={"/ws/open.py": "one\ntwo\n"}, settings=settings)
+    world = make_workspace(FILES, opened={"/ws/open.py": "one\ntwo\n"}, settings=settings)
     selected = Range(Position(0, 0), Position(lines, 0)) if lines else None
     context = build_context(
         world.snapshot(), EditorLocation(uri_at("/ws/open.py"), selected), prompt
@@ -94,7 +94,7 @@ def test_there_is_an_end_to_mentions() -> None:
 
 
 def test_a_mentioned_file_that_is_open_too_is_attached_once() -> None:
-    world = make_world(FILES, opened={"/ws/a.py": "new\n", "/ws/b.py": ""})
+    world = make_workspace(FILES, opened={"/ws/a.py": "new\n", "/ws/b.py": ""})
     context = build_context(world.snapshot(), EditorLocation(uri_at("/ws/b.py")), "Fix @a.py")
     assert "attached_files" not in [section.name for section in context.sections]
     assert [canonical(one.uri) for one in context.shown].count("file:///ws/a.py") == 1

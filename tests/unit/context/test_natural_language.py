@@ -1,7 +1,7 @@
 import pytest
 
 from stet.context.natural_language import detect_language, detect_workspace_language
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 GERMAN = "Das ist ein Text, der nicht lang ist, und er wird mit den Augen gelesen. Die Sonne scheint auf das Haus."
 TEXTS = {
@@ -28,8 +28,8 @@ def test_what_can_not_be_told_is_not_guessed(text: str) -> None:
 
 
 def test_a_workspace_speaks_the_language_of_its_notes() -> None:
-    world = make_world(
+    world = make_workspace(
         {"/ws/README.md": GERMAN, "/ws/a.py": "# the of and to in is that for\n" * 9}
     )
     assert detect_workspace_language(world.snapshot()) == "German"
-    assert detect_workspace_language(make_world({"/ws/a.py": "x\n"}).snapshot()) is None
+    assert detect_workspace_language(make_workspace({"/ws/a.py": "x\n"}).snapshot()) is None

@@ -11,7 +11,7 @@ from stet.settings.values import ContextSettings, Scope, Settings
 from stet.system.memory_system import START, MemorySystem
 from stet.workspace.attachments import Attachments
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, open_document
+from tests.support.world import make_workspace, open_document
 
 NOTES = {
     "/ws/a.md": "[[b]]\n",
@@ -65,7 +65,7 @@ def test_links_are_followed_breadth_first_and_both_ways(depth: int, names: list[
 
 def test_what_there_is_no_room_for_is_named_nearest_first() -> None:
     cut = settings(scope="linked", link_depth=3, max_files=2)
-    world = make_world(NOTES, opened={"/ws/a.md": "[[b]]\n"}, settings=cut)
+    world = make_workspace(NOTES, opened={"/ws/a.md": "[[b]]\n"}, settings=cut)
     names, told = attached(asked(world))
     assert names == ["b.md", "back.md"]
     assert told == [
@@ -76,7 +76,7 @@ def test_what_there_is_no_room_for_is_named_nearest_first() -> None:
 
 def test_names_of_what_is_left_out_have_an_end_too() -> None:
     files = {f"/ws/n{n:02}.md": "x\n" for n in range(30)}
-    world = make_world(
+    world = make_workspace(
         files, opened={"/ws/a.md": ""}, settings=settings(scope="folder", max_files=0)
     )
     names, [told] = attached(asked(world))
@@ -88,7 +88,7 @@ def test_names_of_what_is_left_out_have_an_end_too() -> None:
 def test_hidden_files_are_not_counted_as_left_out() -> None:
     opened = {"/ws/.env": "K=1\n", "/ws/in/e.md": "e\n", "/ws/b.md": "b\n", "/ws/a.md": "a\n"}
     hiding = settings(max_files=0, excluded_folders=("in",))
-    names, told = attached(asked(make_world(NOTES, opened=opened, settings=hiding)))
+    names, told = attached(asked(make_workspace(NOTES, opened=opened, settings=hiding)))
     assert (names, len(told)) == ([], 1)
     assert "not shown: b.md;" in told[0]
 
@@ -115,7 +115,7 @@ def test_no_scope_crosses_a_wall(
         scope=scope, link_depth=depth, max_files=max_files, excluded_folders=("wall",)
     )
     opened = {path: files[path] for path in list(files)[3:7]} | {"/ws/a.md": "[[0]] [[wall/0]]\n"}
-    world = make_world(files, opened=opened, settings=chosen)
+    world = make_workspace(files, opened=opened, settings=chosen)
     tried = Attachments(("file:///ws/wall/1.md",), ("file:///ws/wall", "file:///ws/open"))
     for attachments in (Attachments(), tried):
         context = asked(world, attachments=attachments)
@@ -127,7 +127,7 @@ def test_no_scope_crosses_a_wall(
 
 def test_what_is_attached_comes_whole_and_before_the_scope() -> None:
     files = {**NOTES, "/ws/long.md": "line\n" * 50, "/ws/docs/x.md": "x\n" * 50}
-    world = make_world(files, opened={"/ws/b.md": "new\n", "/ws/a.md": ""})
+    world = make_workspace(files, opened={"/ws/b.md": "new\n", "/ws/a.md": ""})
     chosen = Attachments(("file:///ws/long.md", "file:///ws/b.md", A), ("file:///ws/docs",))
     context = asked(world, attachments=chosen)
     assert attached(context) == (["long.md", "b.md", "docs/x.md"], [])
@@ -147,7 +147,7 @@ def test_what_is_attached_comes_whole_and_before_the_scope() -> None:
 
 
 def test_what_is_attached_and_mentioned_is_shown_once_and_whole() -> None:
-    world = make_world({**NOTES, "/ws/docs/x.md": "x\n" * 50}, opened={"/ws/a.md": ""})
+    world = make_workspace({**NOTES, "/ws/docs/x.md": "x\n" * 50}, opened={"/ws/a.md": ""})
     chosen = Attachments(("file:///ws/docs/x.md", "file:///ws/b.md"))
     context = asked(world, "See @docs/ and @b.md", chosen)
     assert attached(context)[0] == ["docs/x.md"]
@@ -168,13 +168,13 @@ def test_what_is_attached_and_mentioned_is_shown_once_and_whole() -> None:
 def test_the_scope_of_what_is_attached_goes_before_the_settings(
     chosen: Attachments, names: list[str]
 ) -> None:
-    world = make_world(NOTES, opened={"/ws/in/e.md": "", "/ws/a.md": "[[b]]\n"})
+    world = make_workspace(NOTES, opened={"/ws/in/e.md": "", "/ws/a.md": "[[b]]\n"})
     assert attached(asked(world, attachments=chosen))[0] == names
 
 
 def test_what_is_attached_and_gone_is_told_and_what_is_hidden_only_to_the_user() -> None:
     hiding = settings(excluded_folders=("in",))
-    world = make_world(NOTES, opened={"/ws/a.md": ""}, settings=hiding)
+    world = make_workspace(NOTES, opened={"/ws/a.md": ""}, settings=hiding)
     chosen = Attachments(
         ("file:///ws/gone.md", "file:///ws/in/e.md"),
         ("file:///ws/in", "file:///ws/no"),
@@ -198,7 +198,7 @@ def test_what_is_attached_and_gone_is_told_and_what_is_hidden_only_to_the_user()
 def test_much_that_is_attached_is_shortened_and_says_so() -> None:
     files = {f"/ws/{n}.md": "x" * 99 + "\n" + "y\n" * 30_000 for n in range(4)}
     many = settings(current_file_lines=100_000, head_lines=2)
-    world = make_world(files, opened={"/ws/a.md": ""}, settings=many)
+    world = make_workspace(files, opened={"/ws/a.md": ""}, settings=many)
     context = asked(world, attachments=Attachments(tuple(f"file://{path}" for path in files)))
     assert attached(context) == (
         ["0.md", "1.md", "2.md", "3.md"],

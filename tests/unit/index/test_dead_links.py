@@ -4,12 +4,12 @@ from stet.index.dead_link_check import DeadLinkChecker
 from stet.index.link_scan import scan_links
 from stet.index.name_suggestions import NameSuggestions
 from stet.settings.values import ContextSettings, Settings
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 
 def dead(files: dict[str, str | bytes], source: str, settings: Settings | None = None) -> list[str]:
     """The dead links of one file, as they are written."""
-    snapshot = make_world(files, settings=settings).snapshot()
+    snapshot = make_workspace(files, settings=settings).snapshot()
     scan = scan_links(snapshot)
     judge = DeadLinkChecker(snapshot, scan)
     return [edge.link.written for edge in scan.outgoing(uri_at(source)) if judge.is_dead(edge)]

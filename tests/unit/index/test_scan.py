@@ -9,7 +9,7 @@ from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, open_document
+from tests.support.world import make_workspace, open_document
 
 
 def scan(world: Workspace, cache: LinkCache | None = None) -> ScannedLinks:
@@ -30,7 +30,7 @@ NOTES = {
 
 
 def test_links_are_answered_in_both_directions() -> None:
-    graph = scan(make_world(NOTES))
+    graph = scan(make_workspace(NOTES))
     assert [(e.link.written, names(e.targets)) for e in graph.outgoing("file:///ws/a.md")] == [
         ("b", ["b.md"]),
         ("nothing", []),
@@ -50,7 +50,7 @@ def test_links_are_answered_in_both_directions() -> None:
 def test_a_neighbourhood_grows_by_steps_and_the_nearest_come_first(
     depth: int, found: list[str]
 ) -> None:
-    assert names(scan(make_world(NOTES)).neighbours("file:///ws/a.md", depth)) == found
+    assert names(scan(make_workspace(NOTES)).neighbours("file:///ws/a.md", depth)) == found
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_neighbourhood_grows_by_steps_and_the_nearest_come_first(
     ],
 )
 def test_what_is_not_shown_is_a_wall(settings: Settings) -> None:
-    graph = scan(make_world(NOTES, settings=settings))
+    graph = scan(make_workspace(NOTES, settings=settings))
     assert [names(edge.targets) for edge in graph.outgoing("file:///ws/b.md")] == [[]]
     assert names(graph.neighbours("file:///ws/a.md", 3)) == ["b.md", "e.md"]
     assert graph.outgoing("file:///ws/sub/c.md") == ()
@@ -69,18 +69,18 @@ def test_what_is_not_shown_is_a_wall(settings: Settings) -> None:
 
 
 def test_ignored_files_are_walls_too() -> None:
-    graph = scan(make_world({**NOTES, "/ws/.gitignore": "sub/\n"}))
+    graph = scan(make_workspace({**NOTES, "/ws/.gitignore": "sub/\n"}))
     assert names(graph.neighbours("file:///ws/a.md", 3)) == ["b.md", "e.md"]
 
 
 def test_the_text_in_the_editor_counts() -> None:
-    world = make_world(NOTES, opened={"/ws/d.md": "[[e]]"})
+    world = make_workspace(NOTES, opened={"/ws/d.md": "[[e]]"})
     assert names(scan(world).neighbours("file:///ws/d.md", 1)) == ["e.md", "sub/c.md"]
 
 
 def test_aliases_of_front_matter_are_names() -> None:
     graph = scan(
-        make_world(
+        make_workspace(
             {
                 "/ws/a.md": "[[One]] [[two]] [[3]]",
                 "/ws/b.md": "---\naliases: [One, 'two']\n---\n",
@@ -204,14 +204,14 @@ def test_build_files_are_read_and_followed() -> None:
         "/ws/cmd/main.go": 'import (\n\t"x.org/p/in"\n\t"y.org/q/in"\n)\n',
         "/ws/in/a.go": "",
     }
-    graph = scan(make_world(files))
+    graph = scan(make_workspace(files))
     assert names(graph.neighbours("file:///ws/web/src/y.ts", 1)) == ["web/src/x.ts"]
     assert [names(e.targets) for e in graph.outgoing("file:///ws/cmd/main.go")] == [["in/a.go"], []]
 
 
 def test_a_cache_forgets_what_is_too_much() -> None:
     cache = LinkCache(size=2)
-    scan(make_world(NOTES), cache)
+    scan(make_workspace(NOTES), cache)
     kept = [
         path for path, text in NOTES.items() if cache.get(path, (1_700_000_000.0, len(text), 0))
     ]
@@ -220,5 +220,5 @@ def test_a_cache_forgets_what_is_too_much() -> None:
 
 def test_several_roots_are_one_graph() -> None:
     files = {"/one/a.md": "[[b]] [c](../two/c.md)", "/two/b.md": "", "/two/c.md": "[[a]]"}
-    graph = scan(make_world(files, roots=("/one", "/two")))
+    graph = scan(make_workspace(files, roots=("/one", "/two")))
     assert graph.neighbours("file:///one/a.md", 1) == ("file:///two/b.md", "file:///two/c.md")

@@ -10,7 +10,7 @@ from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, Settings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 VAULT = Path(__file__).parent / "vault"
 CAFE = "Cafe\u0301.md"
@@ -134,7 +134,7 @@ def snapshot() -> Snapshot:
         for path in VAULT.rglob("*")
         if path.is_file()
     }
-    return make_world(files, settings=HIDDEN).snapshot()
+    return make_workspace(files, settings=HIDDEN).snapshot()
 
 
 @pytest.fixture(scope="module")

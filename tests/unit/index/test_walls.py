@@ -13,7 +13,7 @@ from stet.index.dead_report import dead_links, files_below
 from stet.index.link_scan import LinkCache, scan_links
 from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 SETTINGS = Settings(
     context=ContextSettings(excluded_folders=("wall", "b/wall")),
@@ -40,7 +40,7 @@ class Told(NamedTuple):
 
 def told(files: dict[str, str | bytes], cache: LinkCache) -> Told:
     """What is told in a world of these files."""
-    snapshot = make_world({**files, **IGNORED}, settings=SETTINGS).snapshot()
+    snapshot = make_workspace({**files, **IGNORED}, settings=SETTINGS).snapshot()
     scan = scan_links(snapshot, cache)
     uris = [f"file:///ws/{name.replace(' ', '%20')}" for name in NAMES]
     return Told(
@@ -101,11 +101,11 @@ def test_nothing_behind_a_wall_is_told(
 def test_a_wall_that_comes_between_scans_holds_at_once() -> None:
     files = {"/ws/one.md": "[[only]]", "/ws/wall/only.md": "[[two]]", "/ws/two.md": ""}
     cache = LinkCache()
-    without = scan_links(make_world(files).snapshot(), cache)
+    without = scan_links(make_workspace(files).snapshot(), cache)
     assert without.neighbours("file:///ws/one.md", 2) == (
         "file:///ws/wall/only.md",
         "file:///ws/two.md",
     )
-    behind = scan_links(make_world(files, settings=SETTINGS).snapshot(), cache)
+    behind = scan_links(make_workspace(files, settings=SETTINGS).snapshot(), cache)
     assert behind.neighbours("file:///ws/one.md", 3) == ()
     assert behind.backlinks("file:///ws/two.md") == ()

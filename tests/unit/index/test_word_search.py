@@ -8,7 +8,7 @@ import pytest
 from stet.index.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
 from stet.index.word_search import LINES_PER_FILE, WordSearcher
 from stet.settings.values import ContextSettings, Settings
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/src/config.py": "def load_config(path):\n    return parse(path)\n",
@@ -29,7 +29,7 @@ async def search(
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> SearchResults:
     """The answer for a workspace of these files and more."""
-    snapshot = make_world(
+    snapshot = make_workspace(
         {**FILES, **{f"/ws/{name}": text for name, text in more.items()}}
     ).snapshot()
     return await WordSearcher().search(snapshot, SearchQuery(text, SearchMode(mode), folder, limit))
@@ -105,7 +105,7 @@ async def test_it_claims_no_knowledge_of_meaning(mode: str) -> None:
 
 async def test_an_excluded_folder_is_a_wall_and_unsaved_text_is_read() -> None:
     settings = Settings(context=ContextSettings(excluded_folders=("docs",)))
-    world = make_world(
+    world = make_workspace(
         FILES, opened={"/ws/src/config.py": "failure in unsaved text\n"}, settings=settings
     )
     found = await WordSearcher().search(world.snapshot(), SearchQuery("failure setup"))

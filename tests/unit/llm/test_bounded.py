@@ -25,10 +25,10 @@ from stet.text.bounded_json import JsonTooLarge, parse_bounded
 from stet.web.errors import WebError
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
-from tests.support.asking import QUICK, Heard, model_at
+from tests.support.asking import QUICK, ModelOutput, model_at
 from tests.support.bombs import Bomb, bombs
 from tests.support.openai_server import End, OpenAIServer, Reply, error, say
-from tests.support.web_server import Reply as Page
+from tests.support.web_server import WebReply as Page
 from tests.support.web_server import WebServer, found
 
 MOST_MEMORY = 40_000_000
@@ -80,7 +80,7 @@ async def little_taken() -> AsyncIterator[None]:
 async def failure_of(model: OpenAIModel) -> ModelError:
     """The error of one round."""
     with pytest.raises(ModelError) as caught:
-        await Heard().ask(model)
+        await ModelOutput().ask(model)
     await model.close()
     return caught.value
 
@@ -154,8 +154,8 @@ async def test_an_answer_as_long_as_answers_get_is_taken(server: OpenAIServer) -
     whole = {"choices": [{"message": {"content": long}, "finish_reason": "stop"}]}
     server.add(Reply(body=whole), say("word " * 50_000))
     model = patient(server)
-    assert (await Heard().ask(model)).text == long
-    assert len((await Heard().ask(model)).text) > 200_000
+    assert (await ModelOutput().ask(model)).text == long
+    assert len((await ModelOutput().ask(model)).text) > 200_000
     await model.close()
 
 
@@ -163,7 +163,7 @@ async def models_list(server: WebServer) -> None:
     endpoint = ModelEndpoint("openai-compatible", server.url("/v1"), "")
     model = OpenAIModel(endpoint, OsSystem(), retry=QUICK)
     with pytest.raises(ModelError):
-        await Heard().ask(model)
+        await ModelOutput().ask(model)
     await model.close()
 
 
@@ -225,7 +225,7 @@ async def test_a_list_of_models_without_end_takes_its_time_and_no_more(
     async with WebServer({"/v1/models": page}) as server:
         model = OpenAIModel(ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem())
         with pytest.raises(ModelTimeout, match="did not list its models"):
-            await Heard().ask(model)
+            await ModelOutput().ask(model)
         await model.close()
 
 

@@ -24,11 +24,11 @@ from stet.web.fetch import Fetcher
 from stet.web.page_reader import read_page
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
-from tests.support.asking import QUICK, Heard
-from tests.support.web_server import Reply, WebServer
+from tests.support.asking import QUICK, ModelOutput
+from tests.support.web_server import WebReply, WebServer
 
 CHUNK = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
-HEALTHY = Reply(
+HEALTHY = WebReply(
     headers={"content-type": "application/json"}, body=[b'{"healthy": true, "version": "1.0"}']
 )
 
@@ -45,7 +45,7 @@ async def model(server: WebServer) -> object:
         ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem(), retry=QUICK
     )
     try:
-        return (await Heard().ask(asked)).text
+        return (await ModelOutput().ask(asked)).text
     finally:
         await asked.close()
 
@@ -163,11 +163,11 @@ def serve(name: str, coding: str, encode: Callable[[bytes], bytes], status: int 
     """A server whose answer to one thing is encoded, and to what comes before it is not."""
     path, _, kind, body, _ = ASKED[name]
     pages = {
-        path: Reply(status, {"content-type": kind, "content-encoding": coding}, [encode(body)])
+        path: WebReply(status, {"content-type": kind, "content-encoding": coding}, [encode(body)])
     }
     for before, (other, _, its_kind, its_body, _) in ASKED.items():
         if before in {"models", "events"} and other not in pages:
-            pages[other] = Reply(headers={"content-type": its_kind}, body=[its_body])
+            pages[other] = WebReply(headers={"content-type": its_kind}, body=[its_body])
     return WebServer({"/global/health": HEALTHY, **pages})
 
 
@@ -204,8 +204,8 @@ async def test_an_error_that_can_not_be_read_is_still_told(name: str, coding: st
 async def test_local_servers_are_believed_only_where_they_can_be_read(coding: str) -> None:
     encode = READABLE.get(coding) or UNREADABLE[coding][0]
     headers = {"content-type": JSON, "content-encoding": coding}
-    tags = Reply(headers=headers, body=[encode(b'{"models": [{"name": "qwen"}]}')])
-    root = Reply(headers={"content-type": TEXT}, body=[b"Ollama is running"])
+    tags = WebReply(headers=headers, body=[encode(b'{"models": [{"name": "qwen"}]}')])
+    root = WebReply(headers={"content-type": TEXT}, body=[b"Ollama is running"])
     async with WebServer({"/": root, "/api/tags": tags}) as server:
         [found] = await asyncio.wait_for(find_local_servers(server.port, server.port), 30)
     assert found.models in {("qwen",), ()}

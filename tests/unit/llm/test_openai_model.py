@@ -14,7 +14,7 @@ from stet.llm.model import Request
 from stet.llm.model_endpoint import ModelEndpoint, Sampling
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem
-from tests.support.asking import KEY, READ_FILE, Heard, model_at, question
+from tests.support.asking import KEY, READ_FILE, ModelOutput, model_at, question
 from tests.support.openai_server import (
     End,
     OpenAIServer,
@@ -42,12 +42,12 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def heard() -> ModelOutput:
+    return ModelOutput()
 
 
 async def test_an_answer_is_streamed_and_comes_back_whole(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(say("Let it stand."))
     assert await heard.ask(model) == Completion(
@@ -57,7 +57,7 @@ async def test_an_answer_is_streamed_and_comes_back_whole(
 
 
 async def test_a_request_says_what_it_must_and_no_more(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(say("Yes."))
     await heard.ask(model, question("Ready?", READ_FILE))
@@ -85,7 +85,7 @@ async def test_a_request_says_what_it_must_and_no_more(
 
 
 async def test_settings_and_request_set_temperature_cap_and_stop(
-    server: OpenAIServer, heard: Heard
+    server: OpenAIServer, heard: ModelOutput
 ) -> None:
     server.add(say("a"), say("b"))
     model = model_at(server, sampling=Sampling(temperature=0.5, max_tokens=100))
@@ -103,7 +103,7 @@ async def test_settings_and_request_set_temperature_cap_and_stop(
 
 
 async def test_rounds_share_one_connection(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(say("a"), say("b"), call("read_file", path="x"))
     for _ in range(3):
@@ -112,7 +112,7 @@ async def test_rounds_share_one_connection(
 
 
 async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuses(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(say("ok"))
     broken = ToolCall("callnr001", "", '{"path": "a')
@@ -143,7 +143,7 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
 
 
 async def test_requests_of_one_conversation_extend_the_same_prefix(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(call("read_file", path="a"), say("done"))
     request = question("Read it.", READ_FILE)
@@ -159,7 +159,7 @@ async def test_requests_of_one_conversation_extend_the_same_prefix(
 
 
 async def test_tool_calls_are_put_together(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(call("read_file", path="notes.md"))
     completion = await heard.ask(model)
@@ -174,7 +174,7 @@ async def test_tool_calls_are_put_together(
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 async def test_an_answer_may_be_cut_into_packets_anywhere(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, size: int
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, size: int
 ) -> None:
     events: list[dict[str, Any] | str | bytes] = [
         b"\xef\xbb\xbf: a comment\r\n\r\n",
@@ -187,21 +187,23 @@ async def test_an_answer_may_be_cut_into_packets_anywhere(
 
 
 async def test_usage_counts_cached_tokens_and_may_come_alone_at_the_end(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="x"), delta(finish="stop"), usage(1000, 20, cached=900)]))
     assert (await heard.ask(model)).usage == Usage(1000, 20, 900)
 
 
 async def test_usage_is_estimated_where_the_server_gives_none(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="four tokens here"), delta(finish="stop")]))
     used = (await heard.ask(model)).usage
     assert used == Usage(prompt=13, completion=4, estimated=True)
 
 
-async def test_a_refusal_is_shown(server: OpenAIServer, model: OpenAIModel, heard: Heard) -> None:
+async def test_a_refusal_is_shown(
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+) -> None:
     server.add(Reply([delta(refusal="I can't "), delta(refusal="do that."), delta(finish="stop")]))
     completion = await heard.ask(model)
     assert (completion.text, completion.stop_reason) == ("I can't do that.", StopReason.REFUSED)
@@ -220,14 +222,14 @@ async def test_a_refusal_is_shown(server: OpenAIServer, model: OpenAIModel, hear
     ],
 )
 async def test_finish_reasons_of_an_answer_in_words(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard, finish: str, reason: StopReason
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, finish: str, reason: StopReason
 ) -> None:
     server.add(Reply([delta(content="x"), delta(finish=finish)]))
     assert (await heard.ask(model)).stop_reason is reason
 
 
 async def test_a_server_that_does_not_stream_is_understood(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     message = {
         "role": "assistant",
@@ -244,7 +246,7 @@ async def test_a_server_that_does_not_stream_is_understood(
 
 
 async def test_the_closing_mark_is_an_end_too(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="No reason given.")], end=End.DONE))
     assert (await heard.ask(model)).text == "No reason given."
@@ -252,7 +254,7 @@ async def test_the_closing_mark_is_an_end_too(
 
 @pytest.mark.parametrize("parameter", ["stream_options", "temperature"])
 async def test_a_parameter_the_server_does_not_know_is_left_out_from_then_on(
-    server: OpenAIServer, heard: Heard, parameter: str
+    server: OpenAIServer, heard: ModelOutput, parameter: str
 ) -> None:
     server.add(error(400, f"Unsupported parameter: '{parameter}'"), say("a"), say("b"))
     model = model_at(server, sampling=Sampling(temperature=0.0))
@@ -264,7 +266,7 @@ async def test_a_parameter_the_server_does_not_know_is_left_out_from_then_on(
 
 
 async def test_the_cap_on_an_answer_is_renamed_for_a_server_that_wants_the_other_name(
-    server: OpenAIServer, heard: Heard
+    server: OpenAIServer, heard: ModelOutput
 ) -> None:
     server.add(error(400, "'max_tokens' is not supported, use 'max_completion_tokens'"), say("a"))
     model = model_at(server, sampling=Sampling(max_tokens=9))
@@ -274,7 +276,7 @@ async def test_the_cap_on_an_answer_is_renamed_for_a_server_that_wants_the_other
     assert [asked.body.get("max_tokens") for asked in server.requests] == [9, None]
 
 
-async def test_without_a_name_the_first_model_the_server_lists_is_asked(heard: Heard) -> None:
+async def test_without_a_name_the_first_model_the_server_lists_is_asked(heard: ModelOutput) -> None:
     pages = {"/v1/models": {"object": "list", "data": [{"id": "qwen"}, {"id": "other"}]}}
     async with OpenAIServer([say("a"), say("b")], pages) as server:
         model = model_at(server, name="")
@@ -313,21 +315,21 @@ async def test_cancelling_at_any_chunk_closes_the_connection(
 
 
 async def test_a_cancelled_round_leaves_the_model_usable(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="x")], end=End.HANG), say("Still here."))
     async with asyncio.TaskGroup() as tasks:
         asking = tasks.create_task(heard.ask(model))
         await server.asked(1)
         asking.cancel()
-    assert (await Heard().ask(model)).text == "Still here."
+    assert (await ModelOutput().ask(model)).text == "Still here."
 
 
 async def test_the_key_is_in_no_repr(server: OpenAIServer, model: OpenAIModel) -> None:
     assert KEY not in repr(model.endpoint)
 
 
-async def test_azure_is_asked_at_its_deployment_with_its_version(heard: Heard) -> None:
+async def test_azure_is_asked_at_its_deployment_with_its_version(heard: ModelOutput) -> None:
     async with OpenAIServer([say("a")]) as server:
         url = server.base_url.removesuffix("/v1")
         endpoint = ModelEndpoint("azure", url, "mine", api_key=KEY, api_version="2024-10-21")
@@ -346,7 +348,7 @@ def test_nothing_heavy_is_imported_before_a_model_is_warmed() -> None:
 
 
 async def test_a_server_that_wants_an_answer_after_a_result_gets_one(
-    server: OpenAIServer, model: OpenAIModel, heard: Heard
+    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     refusal = error(400, "Unexpected role 'user' after role 'tool'", code="3230")
     server.add(refusal, say("a"), say("b"))

@@ -3,7 +3,7 @@
 import pytest
 
 from stet.llm.errors import ModelRefused
-from tests.support.asking import Heard, model_at
+from tests.support.asking import ModelOutput, model_at
 from tests.support.openai_server import OpenAIServer, Reply
 
 
@@ -14,6 +14,6 @@ async def test_a_redirect_is_not_followed_and_says_what_to_do(status: int) -> No
         server.add(Reply(status=status, headers=to, body="moved"))
         model = model_at(server)
         with pytest.raises(ModelRefused, match=r"sends elsewhere .* set model\.baseUrl"):
-            await Heard().ask(model)
+            await ModelOutput().ask(model)
         await model.close()
         assert (other.n_connections, len(server.requests)) == (0, 1)

@@ -13,11 +13,11 @@ from stet.llm.model_selection import open_model, select_model
 from stet.llm.scripted_model import ScriptedModel, call, combine, say
 from stet.settings.values import ModelSettings
 from stet.system.os_system import OsSystem
-from tests.support.asking import Heard, question
+from tests.support.asking import ModelOutput, question
 
 
 async def test_replies_come_in_order_and_in_pieces() -> None:
-    heard = Heard()
+    heard = ModelOutput()
     model = ScriptedModel([say("a long enough answer to be cut"), call("now"), say("")])
     assert (await heard.ask(model)).text == heard.text == "a long enough answer to be cut"
     assert len(heard.pieces) > 1
@@ -29,7 +29,7 @@ async def test_replies_come_in_order_and_in_pieces() -> None:
 
 async def test_an_answer_may_say_and_call_several_things() -> None:
     reply = combine(say("Both."), call("one", name="x"), call("two", y=[1]))
-    completion = await Heard().ask(ScriptedModel([reply]))
+    completion = await ModelOutput().ask(ScriptedModel([reply]))
     assert (completion.text, completion.tool_calls) == (
         "Both.",
         (ToolCall("call_1_1", "one", '{"name": "x"}'), ToolCall("call_1_2", "two", '{"y": [1]}')),
@@ -44,15 +44,15 @@ async def test_a_reply_may_be_a_function_of_the_request_or_an_error() -> None:
 
     failure = ModelTimeout("Too slow.")
     model = ScriptedModel([lambda request: say(request.messages[0].content), later, failure])
-    assert (await Heard().ask(model, question("hi"))).text == "Be brief."
-    assert (await Heard().ask(model, question("hi"))).text == "HI"
+    assert (await ModelOutput().ask(model, question("hi"))).text == "Be brief."
+    assert (await ModelOutput().ask(model, question("hi"))).text == "HI"
     with pytest.raises(ModelTimeout, match="Too slow"):
-        await Heard().ask(model)
+        await ModelOutput().ask(model)
 
 
 async def test_a_script_that_has_ended_says_so() -> None:
     with pytest.raises(ModelError, match="has 0 replies and was asked for number 1"):
-        await Heard().ask(ScriptedModel([]))
+        await ModelOutput().ask(ScriptedModel([]))
 
 
 async def test_a_script_is_read_from_a_file_that_the_environment_names(
@@ -69,11 +69,11 @@ async def test_a_script_is_read_from_a_file_that_the_environment_names(
     system = OsSystem()
     choice = await select_model(ModelSettings(provider="openai"), system)
     model = await open_model(choice, ModelSettings(), system)
-    first, second = await Heard().ask(model), await Heard().ask(model)
+    first, second = await ModelOutput().ask(model), await ModelOutput().ask(model)
     assert (first.text, first.tool_calls[0].arguments) == ("Look.", '{"path": "a"}')
     assert second.tool_calls == (ToolCall("call_2_1", "done", "{}"),)
     with pytest.raises(ModelError, match=r"^It is broken\.$"):
-        await Heard().ask(model)
+        await ModelOutput().ask(model)
 
 
 async def test_a_held_reply_waits_for_its_file_and_can_be_cancelled(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ async def test_a_held_reply_waits_for_its_file_and_can_be_cancelled(tmp_path: Pa
     model = await ScriptedModel.from_file(path, OsSystem())
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
-            await Heard().ask(model)
+            await ModelOutput().ask(model)
     async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(Heard().ask(model))
+        asking = tasks.create_task(ModelOutput().ask(model))
         await asyncio.sleep(0)
         assert not asking.done()
         hold.touch()

@@ -19,7 +19,7 @@ from stet.llm.text_tool_calls import (
     render_call,
     render_message,
 )
-from tests.support.asking import READ_FILE, Heard, model_at, question
+from tests.support.asking import READ_FILE, ModelOutput, model_at, question
 from tests.support.openai_server import OpenAIServer, error
 from tests.support.openai_server import say as wire_say
 
@@ -113,7 +113,7 @@ async def test_a_conversation_is_told_in_words() -> None:
         Message("user", "Go on."),
     )
     request = question("Read a.", READ_FILE)
-    await Heard().ask(
+    await ModelOutput().ask(
         TextProtocolModel(inner, ToolMode.ALWAYS),
         Request(request.messages + earlier, request.tools),
     )
@@ -130,7 +130,7 @@ async def test_a_conversation_is_told_in_words() -> None:
 
 
 async def test_a_call_in_words_becomes_a_tool_call() -> None:
-    heard = Heard()
+    heard = ModelOutput()
     inner = ScriptedModel([say(f"I look.\n{CALL}")])
     completion = await heard.ask(
         TextProtocolModel(inner, ToolMode.ALWAYS), question("x", READ_FILE)
@@ -141,7 +141,7 @@ async def test_a_call_in_words_becomes_a_tool_call() -> None:
 
 
 async def test_without_tools_words_are_words() -> None:
-    heard = Heard()
+    heard = ModelOutput()
     completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), ToolMode.ALWAYS))
     assert completion.text == heard.text == CALL
 
@@ -151,8 +151,8 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
     async with OpenAIServer([refusal, wire_say(CALL), wire_say("Done.")]) as server:
         inner = model_at(server)
         model = TextProtocolModel(inner, ToolMode.REFUSED)
-        first = await Heard().ask(model, question("Read a.", READ_FILE))
-        second = await Heard().ask(model, question("And?", READ_FILE))
+        first = await ModelOutput().ask(model, question("Read a.", READ_FILE))
+        second = await ModelOutput().ask(model, question("And?", READ_FILE))
         await model.close()
         assert [one.name for one in first.tool_calls] == ["read_file"]
         assert second.text == "Done."
@@ -162,7 +162,7 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
 async def test_a_model_with_tool_calls_is_left_alone() -> None:
     inner = ScriptedModel([call("read_file", path="a")])
     request = question("x", READ_FILE)
-    completion = await Heard().ask(TextProtocolModel(inner, ToolMode.REFUSED), request)
+    completion = await ModelOutput().ask(TextProtocolModel(inner, ToolMode.REFUSED), request)
     assert completion.tool_calls[0].id == "call_1_1"
     assert inner.requests == [request]
 
@@ -170,4 +170,4 @@ async def test_a_model_with_tool_calls_is_left_alone() -> None:
 async def test_a_refusal_of_another_kind_is_not_caught() -> None:
     model = TextProtocolModel(ScriptedModel([ToolsUnsupported("No.")]), ToolMode.ALWAYS)
     with pytest.raises(ToolsUnsupported):
-        await Heard().ask(model, question("x", READ_FILE))
+        await ModelOutput().ask(model, question("x", READ_FILE))

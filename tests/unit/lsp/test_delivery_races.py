@@ -18,7 +18,7 @@ from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
 from stet.settings.values import Settings
-from tests.support.delivered import ALL, TEXT, URI, YES, World, applies
+from tests.support.delivered import ALL, TEXT, URI, YES, ApplyHarness, applies
 
 NEW = "file:///ws/n/b.txt"
 OPERATIONS = pytest.mark.parametrize(
@@ -65,11 +65,11 @@ class Interruption:
         self._act()
 
 
-def world_with(operations: frozenset[str]) -> World:
+def world_with(operations: frozenset[str]) -> ApplyHarness:
     editor = ClientCapabilities(
         apply_edit=True, document_changes=True, resource_operations=operations
     )
-    return World(editor=editor)
+    return ApplyHarness(editor=editor)
 
 
 @OPERATIONS
@@ -82,7 +82,9 @@ async def test_a_rejected_hunk_is_never_carried_out(
         hunk = {"create": world.create, "move": world.move, "remove": world.remove}[kind]()
         taken: list[bool] = []
 
-        def reject(world: World = world, hunk: str = hunk, taken: list[bool] = taken) -> None:
+        def reject(
+            world: ApplyHarness = world, hunk: str = hunk, taken: list[bool] = taken
+        ) -> None:
             try:
                 world.ledger.reject(hunk)
             except ReviewError:
@@ -112,7 +114,7 @@ async def test_text_typed_while_a_file_is_on_its_way_to_the_trash_stays(
         hunk = world.remove()
         done_by_then: list[list[str]] = []
 
-        def type_on(world: World = world, then: list[list[str]] = done_by_then) -> None:
+        def type_on(world: ApplyHarness = world, then: list[list[str]] = done_by_then) -> None:
             gone = world.disk("/ws/a.txt") is None
             then.append(["gone"] if gone else list(world.operations))
             world.put(TEXT + "typed\n")
@@ -140,7 +142,7 @@ async def test_text_saved_while_a_copy_for_the_trash_is_made_is_not_deleted(
         hunk = world.remove()
         done_by_then: list[list[str]] = []
 
-        def save(world: World = world, then: list[list[str]] = done_by_then) -> None:
+        def save(world: ApplyHarness = world, then: list[list[str]] = done_by_then) -> None:
             then.append(list(world.operations))
             world.put(TEXT + "typed\n")
             if world.disk("/ws/a.txt") is not None:
@@ -166,10 +168,10 @@ async def test_a_file_opened_while_it_is_read_gets_the_edit_where_its_text_has_i
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     for nth in count():
-        world = World()
+        world = ApplyHarness()
         [hunk] = world.propose(("two", "2"))
 
-        def open_it(world: World = world, text: str = text) -> None:
+        def open_it(world: ApplyHarness = world, text: str = text) -> None:
             world.open(text=text)
 
         with monkeypatch.context() as patch:
@@ -193,7 +195,7 @@ async def test_a_new_file_that_the_user_writes_meanwhile_is_left_to_them(
         world.open(NEW, "")
         before: list[bool] = []
 
-        def type_on(world: World = world, before: list[bool] = before) -> None:
+        def type_on(world: ApplyHarness = world, before: list[bool] = before) -> None:
             if world.text(NEW) == "":
                 before.append(True)
                 world.put("mine\n", NEW)
@@ -219,7 +221,7 @@ async def test_a_new_file_is_not_emptied_of_what_is_typed_while_it_is_taken_back
         assert world.text(NEW) == "new\n"
         typed: list[bool] = []
 
-        def type_on(world: World = world, typed: list[bool] = typed) -> None:
+        def type_on(world: ApplyHarness = world, typed: list[bool] = typed) -> None:
             if world.text(NEW) == "new\n":
                 typed.append(True)
                 world.put("new\nmine\n", NEW)
@@ -237,7 +239,7 @@ async def test_a_new_file_is_not_emptied_of_what_is_typed_while_it_is_taken_back
 async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    world = World()
+    world = ApplyHarness()
     hunk = world.remove()
 
     def reject_and_link() -> None:
@@ -252,7 +254,7 @@ async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanw
 
 @pytest.mark.parametrize("how", ["reject", "take out"])
 async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(how: str) -> None:
-    world = World()
+    world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))
     work: list[Coroutine[Any, Any, None]] = []
@@ -263,7 +265,9 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
     await work.pop()
     assert "<<<<<<<" in world.text()
 
-    def says_no_meanwhile(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def says_no_meanwhile(
+        world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]
+    ) -> ApplyOutcome:
         world.ledger.reject(hunk, "no")
         return applies(world, uri, edits)
 
@@ -282,7 +286,7 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
 async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_nothing_hangs(
     applies_it: bool, back: bool
 ) -> None:
-    world = World()
+    world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))
     if back:
@@ -290,7 +294,7 @@ async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_noth
     wanted = TEXT if back else TEXT.replace("two", "2")
     text = world.text()
 
-    def renames(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def renames(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.close()
         world.renames.rename(URI, NEW)
         world.open(NEW, text)
@@ -313,12 +317,12 @@ async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     for nth in count():
-        world = World()
+        world = ApplyHarness()
         world.open(text=text)
         [hunk] = world.propose(("two", "2"))
         closed: list[bool] = []
 
-        def close(world: World = world, closed: list[bool] = closed) -> None:
+        def close(world: ApplyHarness = world, closed: list[bool] = closed) -> None:
             if not world.versions:
                 closed.append(True)
                 world.close()
@@ -337,13 +341,13 @@ async def test_a_yes_to_what_is_done_already_takes_nothing_once_the_file_is_clos
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for nth in count():
-        world = World()
+        world = ApplyHarness()
         world.open()
         [hunk] = world.propose(("two\n", ""))
         world.put(TEXT.replace("two\n", ""))
         closed: list[bool] = []
 
-        def close(world: World = world, closed: list[bool] = closed) -> None:
+        def close(world: ApplyHarness = world, closed: list[bool] = closed) -> None:
             closed.append(True)
             world.close()
 
@@ -359,7 +363,7 @@ async def test_a_yes_to_what_is_done_already_takes_nothing_once_the_file_is_clos
 
 
 async def test_a_yes_stays_one_when_its_user_goes_on_typing_in_the_lines() -> None:
-    world = World()
+    world = ApplyHarness()
     world.open(text="one line of two words\n")
     [hunk] = world.propose(("two", "2"))
     work = accept_in_order(world.ledger, world.delivery, [hunk])
@@ -380,7 +384,7 @@ async def test_a_folder_that_becomes_a_link_behind_the_gate_has_nothing_made_whe
         world.system.add_file(f"{other}/", "")
         hunk = {"create": world.create, "move": world.move}[kind]()
 
-        def swap(world: World = world) -> None:
+        def swap(world: ApplyHarness = world) -> None:
             if world.disk("/ws/n/b.txt") is None:
                 world.system.remove("/ws/n")
                 world.system.add_link("/ws/n", other)

@@ -14,7 +14,7 @@ from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from tests.support.page import rules
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 TEXT = "one\ntwo\n"
 URI = "file:///ws/a%20b.txt"
@@ -28,7 +28,7 @@ class Watched:
 
     def __init__(self, links: dict[str, str] | None = None) -> None:
         files = {"/ws/a b.txt": TEXT, "/etc/passwd": "secret\n"}
-        self.workspace = make_world(files, links=links)
+        self.workspace = make_workspace(files, links=links)
         self.ledger = ReviewLedger()
         self.started: list[Coroutine[Any, Any, None]] = []
         self.watch = DiskWatch(

@@ -16,7 +16,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.workspace.workspace import Workspace
 from tests.support.hunks import make_hunk
-from tests.support.page import URI, Page
+from tests.support.page import URI, ReviewHarness
 from tests.support.stored import TestedStore, query
 
 TEXT = "one\ntwo\nthree\n"
@@ -27,7 +27,7 @@ class Server:
 
     def __init__(self, folder: Path, text: str = TEXT) -> None:
         self.store = TestedStore(folder)
-        self.page = Page(text)
+        self.page = ReviewHarness(text)
         self.page.ledger = ReviewLedger(self.store)
         self.tasks = Tasks()
         self.kept = asyncio.Event()

@@ -11,7 +11,7 @@ from stet.lsp.preset_controller import ContextChangeRefused, PresetController, U
 from stet.settings.values import ContextSettings, PresetSettings, Settings
 from stet.workspace.attachments import Attachments
 from tests.support.stored import TestedStore, store_in
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 A, B = "file:///ws/a.md", "file:///ws/b.md"
 FILES = {"/ws/a.md": "", "/ws/b.md": "", **{f"/ws/many/{n}.md": "" for n in range(MAX_ATTACHED)}}
@@ -32,7 +32,7 @@ def store(tmp_path: Path) -> Iterator[TestedStore]:
 @pytest.fixture
 def presets(store: TestedStore) -> PresetController:
     """Two in the settings, none saved."""
-    return PresetController(make_world(FILES, settings=SET), store)
+    return PresetController(make_workspace(FILES, settings=SET), store)
 
 
 def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: PresetController) -> None:
@@ -81,13 +81,13 @@ def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: PresetControlle
 
 
 async def test_what_is_attached_is_not_known_before_it_is_restored(store: TestedStore) -> None:
-    world = make_world(FILES)
+    world = make_workspace(FILES)
     first = PresetController(world, store)
     before = world.attachments
     await first.restore()
     assert (before, world.attachments) == (None, Attachments())
     first.change(ContextChange(add=("a.md",), link_depth=0, save="p"))
-    other = make_world(FILES)
+    other = make_workspace(FILES)
     second = PresetController(other, store)
     await second.restore()
     assert other.attachments == Attachments((A,), link_depth=0)

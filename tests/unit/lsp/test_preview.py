@@ -4,11 +4,11 @@ import asyncio
 
 from stet.lsp.edits.refactor_preview import RefactorPreview
 from stet.text.encoding import Encoding
-from tests.support.delivered import URI, World
+from tests.support.delivered import URI, ApplyHarness
 
 
 async def test_what_was_decided_meanwhile_is_not_shown() -> None:
-    world = World()
+    world = ApplyHarness()
     world.open()
     (hunk,) = world.propose(("two", "2"))
     preview = RefactorPreview(world.ledger, world.delivery, world.client)

@@ -6,14 +6,14 @@ from collections.abc import Callable
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
-from tests.support.delivered import TEXT, URI, World
+from tests.support.delivered import TEXT, URI, ApplyHarness
 
 
 async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     editor = ClientCapabilities(apply_edit=True, document_changes=True)
-    world, renamed = World(editor=editor), "file:///ws/c.txt"
+    world, renamed = ApplyHarness(editor=editor), "file:///ws/c.txt"
     hunk = world.move()
     assert await world.accept(hunk) == ["accepted"]
 

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from stet.review.proposal import HunkState
 from stet.text.lines import line_end, split_lines
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 
 def amended(text: str, new: str, wanted: str) -> str:
     """The text once the only hunk of `new` was amended and accepted."""
-    page = Page(text)
+    page = ReviewHarness(text)
     page.propose(new)
     page.ledger.amend("h1", wanted)
     page.accept("h1")
@@ -38,7 +38,7 @@ def test_lines_end_as_those_of_the_document(text: str, new: str, wanted: str, af
 
 def test_where_ends_are_mixed_a_line_keeps_its_own_and_a_new_one_has_what_most_have() -> None:
     text, new = "a\r\nb\nc\nd\r\ne\r\n", "a\r\nB\nc\nD\r\ne\r\n"
-    page = Page(text)
+    page = ReviewHarness(text)
     page.propose(new.replace("c\n", "C\n"))
     page.ledger.amend("h1", "B\nnew\nc\nD\n")
     assert page.hunks[0].new == "B\nnew\r\nc\nD\r\n"
@@ -54,7 +54,7 @@ def test_no_two_line_ends_become_one(text: str, new: str, wanted: str) -> None:
 
 
 def test_a_line_that_is_put_behind_a_last_one_without_an_end_gives_it_the_documents() -> None:
-    page = Page("a\r\nb\r\n")
+    page = ReviewHarness("a\r\nb\r\n")
     page.propose("a\r\nb\r\nn\r\n")
     page.type(1, 1, 2, 0, "")
     page.ledger.amend("h1", "m")
@@ -63,13 +63,13 @@ def test_a_line_that_is_put_behind_a_last_one_without_an_end_gives_it_the_docume
 
 
 def test_a_new_file_keeps_the_ends_that_it_was_given() -> None:
-    page = Page("")
+    page = ReviewHarness("")
     hunk = page.create("a\r\nb\r\n")
     assert page.ledger.amend(hunk.id, "a\nc\nb\n").new == "a\r\nc\r\nb\r\n"
 
 
 def test_taking_the_agents_text_in_a_conflict_changes_no_line_end() -> None:
-    page = Page("a\r\nb\r\nc\r\n")
+    page = ReviewHarness("a\r\nb\r\nc\r\n")
     page.propose("a\r\nB\r\nc\r\n")
     page.type(1, 0, 1, 1, "mine")
     assert page.hunks[0].state is HunkState.CONFLICT

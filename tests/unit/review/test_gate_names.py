@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from stet.workspace.names import PathRefused
 from stet.workspace.uris import path_of
-from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, verdict, world_at
+from tests.support.gate_drafts import (
+    creation,
+    edit_of,
+    move,
+    policy_result,
+    removal,
+    rules_in,
+    world_at,
+)
 from tests.support.hostile import build
 
 
@@ -36,11 +44,11 @@ def test_what_published_attacks_wrote_is_never_taken_with_everything_else(
     rules = rules_in(world_at(trapped))
     for spelled in (name, name.upper(), name.title(), f"sub/deep/{name}", f"{name} ", f"{name}."):
         where = trapped / "fresh" / spelled
-        assert verdict(creation(where), rules) in {"protected", "git", "secret", "alias"}
-        assert verdict(edit_of(where), rules) in {"protected", "git", "secret"}
-        assert verdict(removal(where), rules) in {"protected", "git", "secret"}
-        assert verdict(move(where, trapped / "x.md"), rules) in {"protected", "git", "secret"}
-        assert verdict(move(trapped / "a.md", where), rules) in {
+        assert policy_result(creation(where), rules) in {"protected", "git", "secret", "alias"}
+        assert policy_result(edit_of(where), rules) in {"protected", "git", "secret"}
+        assert policy_result(removal(where), rules) in {"protected", "git", "secret"}
+        assert policy_result(move(where, trapped / "x.md"), rules) in {"protected", "git", "secret"}
+        assert policy_result(move(trapped / "a.md", where), rules) in {
             "protected",
             "git",
             "secret",
@@ -71,7 +79,7 @@ def test_no_name_yields_a_proposal_that_leads_out_of_the_roots(
     assert located.path is not None
     there = located.path
     for draft in (creation(there), edit_of(there), move(trapped / "a.md", there), removal(there)):
-        if verdict(draft, rules) in ("", "protected"):
+        if policy_result(draft, rules) in ("", "protected"):
             assert trapped.resolve() in there.resolve().parents
             assert ".git" not in there.resolve().parts
 
@@ -87,7 +95,7 @@ def test_no_uri_yields_a_proposal_that_leads_out_of_the_roots(
     target = replace(move(trapped / "a.md", trapped / "x"), new_uri=uri)
     source = replace(removal(trapped / "x"), uri=uri)
     for each in (draft, target, source):
-        if verdict(each, rules) in ("", "protected"):
+        if policy_result(each, rules) in ("", "protected"):
             path = path_of(uri)
             assert path is not None
             assert trapped.resolve() in path.resolve().parents

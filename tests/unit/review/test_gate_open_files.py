@@ -5,7 +5,15 @@ from pathlib import Path
 
 from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
-from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, verdict, world_at
+from tests.support.gate_drafts import (
+    creation,
+    edit_of,
+    move,
+    policy_result,
+    removal,
+    rules_in,
+    world_at,
+)
 from tests.support.hostile import VICTIM, build
 from tests.support.world import open_document
 
@@ -19,11 +27,11 @@ def test_what_the_user_has_open_may_be_edited_wherever_it_lies_but_not_moved(
     for path in (away, linked):
         open_document(world, uri_of(path), VICTIM)
     rules = rules_in(world)
-    assert verdict(edit_of(away), rules) == ""
-    assert verdict(edit_of(linked), rules) == "protected"
-    assert verdict(removal(away), rules) == "outside"
-    assert verdict(move(away, root / "x.md"), rules) == "outside"
-    assert verdict(move(linked, root / "x.md"), rules) == "link"
+    assert policy_result(edit_of(away), rules) == ""
+    assert policy_result(edit_of(linked), rules) == "protected"
+    assert policy_result(removal(away), rules) == "outside"
+    assert policy_result(move(away, root / "x.md"), rules) == "outside"
+    assert policy_result(move(linked, root / "x.md"), rules) == "link"
 
 
 def test_nothing_new_is_made_outside_though_the_editor_has_it_open(tmp_path: Path) -> None:
@@ -33,9 +41,9 @@ def test_nothing_new_is_made_outside_though_the_editor_has_it_open(tmp_path: Pat
     for path in (new, away):
         open_document(world, uri_of(path), "")
     rules = rules_in(world)
-    assert verdict(creation(new), rules) == "link"
-    assert verdict(creation(away), rules) == "outside"
-    assert verdict(move(root / "a.md", new), rules) == "link"
+    assert policy_result(creation(new), rules) == "link"
+    assert policy_result(creation(away), rules) == "outside"
+    assert policy_result(move(root / "a.md", new), rules) == "link"
 
 
 def test_an_ignored_file_is_edited_only_by_who_asks_in_it(tmp_path: Path) -> None:
@@ -44,8 +52,8 @@ def test_an_ignored_file_is_edited_only_by_who_asks_in_it(tmp_path: Path) -> Non
     open_document(world, log, VICTIM)
     open_document(world, uri_of(root / "a.md"), VICTIM)
     rules = rules_in(world)
-    assert verdict(edit_of(root / "x.log"), rules) == "ignored"
+    assert policy_result(edit_of(root / "x.log"), rules) == "ignored"
     asking = replace(
         rules, path_status=lambda uri: inspect_path(world.snapshot().asked_about(log), uri)
     )
-    assert verdict(edit_of(root / "x.log"), asking) == ""
+    assert policy_result(edit_of(root / "x.log"), asking) == ""

@@ -7,7 +7,15 @@ import pytest
 
 from stet.review.authorization import authorize
 from stet.review.rules import ProposalRefused
-from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, verdict, world_at
+from tests.support.gate_drafts import (
+    creation,
+    edit_of,
+    move,
+    policy_result,
+    removal,
+    rules_in,
+    world_at,
+)
 from tests.support.hostile import VICTIM, build
 
 
@@ -53,7 +61,7 @@ from tests.support.hostile import VICTIM, build
 )
 def test_a_move_is_judged_at_both_ends(old: str, new: str, rule: str, tmp_path: Path) -> None:
     root = build(tmp_path)
-    assert verdict(move(root / old, root / new), rules_in(world_at(root))) == rule
+    assert policy_result(move(root / old, root / new), rules_in(world_at(root))) == rule
 
 
 @pytest.mark.parametrize(
@@ -78,7 +86,7 @@ def test_a_move_is_judged_at_both_ends(old: str, new: str, rule: str, tmp_path: 
 )
 def test_a_removal_is_judged_by_its_place(file: str, rule: str, tmp_path: Path) -> None:
     root = build(tmp_path)
-    assert verdict(removal(root / file), rules_in(world_at(root))) == rule
+    assert policy_result(removal(root / file), rules_in(world_at(root))) == rule
 
 
 def test_a_move_passes_with_all_its_links_or_not_at_all(tmp_path: Path) -> None:
@@ -94,21 +102,24 @@ def test_a_move_passes_with_all_its_links_or_not_at_all(tmp_path: Path) -> None:
     ):
         authorize(bad, rules_in(world))
     kept = move(root / "a.md", root / "c.md", good)
-    assert verdict(kept, rules_in(world, can_delete=False)) == "edit.canDelete"
+    assert policy_result(kept, rules_in(world, can_delete=False)) == "edit.canDelete"
 
 
 def test_a_file_may_change_the_case_of_its_name_where_the_disk_folds_it(tmp_path: Path) -> None:
     root = build(tmp_path)
     spelled_anew = move(root / "a.md", root / "A.md")
-    assert verdict(spelled_anew, rules_in(world_at(root, folds_case=True))) == ""
-    assert verdict(creation(root / "A.md"), rules_in(world_at(root, folds_case=True))) == "exists"
-    assert verdict(spelled_anew, rules_in(world_at(root))) == ""
+    assert policy_result(spelled_anew, rules_in(world_at(root, folds_case=True))) == ""
+    assert (
+        policy_result(creation(root / "A.md"), rules_in(world_at(root, folds_case=True)))
+        == "exists"
+    )
+    assert policy_result(spelled_anew, rules_in(world_at(root))) == ""
 
 
 @pytest.mark.parametrize("file", [".GIT/config", ".Git/hooks/x", "VAULT/x", "BUILD/x"])
 def test_a_folded_folder_is_the_one_on_the_disk(file: str, tmp_path: Path) -> None:
     root = build(tmp_path)
-    assert verdict(creation(root / file), rules_in(world_at(root, folds_case=True))) in (
+    assert policy_result(creation(root / file), rules_in(world_at(root, folds_case=True))) in (
         "git",
         "excluded",
         "ignored",
@@ -134,8 +145,11 @@ def test_a_uri_that_is_no_file_of_the_workspace_is_refused(
 ) -> None:
     rules = rules_in(world_at(build(tmp_path)))
     draft = replace(creation(tmp_path / "ws/x.md"), uri=uri)
-    assert verdict(draft, rules) == rule
-    assert verdict(replace(move(tmp_path / "ws/a.md", tmp_path / "x"), new_uri=uri), rules) == rule
+    assert policy_result(draft, rules) == rule
+    assert (
+        policy_result(replace(move(tmp_path / "ws/a.md", tmp_path / "x"), new_uri=uri), rules)
+        == rule
+    )
 
 
 def test_stets_own_state_is_out_of_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,8 +162,8 @@ def test_stets_own_state_is_out_of_bounds(tmp_path: Path, monkeypatch: pytest.Mo
         move(root / "a.md", root / "state/stet/state.db"),
         removal(root / "state/stet/state.db"),
     ):
-        assert verdict(draft, rules) == "own"
-    assert verdict(creation(root / "state/other/x"), rules) == ""
+        assert policy_result(draft, rules) == "own"
+    assert policy_result(creation(root / "state/other/x"), rules) == ""
 
 
 @pytest.mark.parametrize(
@@ -159,20 +173,20 @@ def test_stets_own_state_is_out_of_bounds(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_name_has_no_twin_in_another_unicode_form(there: str, twin: str, tmp_path: Path) -> None:
     root = build(tmp_path)
     (root / there).write_text(VICTIM)
-    assert verdict(creation(root / twin), rules_in(world_at(root))) == "exists"
+    assert policy_result(creation(root / twin), rules_in(world_at(root))) == "exists"
 
 
 def test_of_several_roots_every_one_is_a_place(tmp_path: Path) -> None:
     root = build(tmp_path)
     rules = rules_in(world_at(root, tmp_path / "outside"))
-    assert verdict(edit_of(root / "out.md"), rules) == ""
-    assert verdict(creation(root / "out/new.md"), rules) == ""
-    assert verdict(creation(root / "up/new.md"), rules) == "link"
+    assert policy_result(edit_of(root / "out.md"), rules) == ""
+    assert policy_result(creation(root / "out/new.md"), rules) == ""
+    assert policy_result(creation(root / "up/new.md"), rules) == "link"
 
 
 def test_an_insertion_of_invisible_text_needs_a_yes_of_its_own(tmp_path: Path) -> None:
     rules = rules_in(world_at(build(tmp_path)))
     path = tmp_path / "ws/notes/b.md"
-    assert verdict(edit_of(path, "victim \u202e\n"), rules) == "protected"
-    assert verdict(edit_of(path, "vic\U000e0061tim\n"), rules) == "protected"
-    assert verdict(edit_of(path, "Fa\u0308hre \u200d \ufe0f \u05d0\u200f\n"), rules) == ""
+    assert policy_result(edit_of(path, "victim \u202e\n"), rules) == "protected"
+    assert policy_result(edit_of(path, "vic\U000e0061tim\n"), rules) == "protected"
+    assert policy_result(edit_of(path, "Fa\u0308hre \u200d \ufe0f \u05d0\u200f\n"), rules) == ""

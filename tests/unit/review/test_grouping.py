@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.indent_outline import Style
 from stet.text.position import Position, Range
-from tests.support.page import Page, rules
+from tests.support.page import ReviewHarness, rules
 
 SHAPES = dedent(
     """\
@@ -146,7 +146,7 @@ def test_what_has_the_same_name_is_another_group(
 
 
 def test_what_nothing_encloses_stays_alone_where_the_lines_have_moved() -> None:
-    page = Page("a\nb\nc\nd\ne\n", "file:///ws/a.py")
+    page = ReviewHarness("a\nb\nc\nd\ne\n", "file:///ws/a.py")
     page.propose("a\nB\nc\nd\ne\n")
     page.type(0, 0, 0, 0, "n1\nn2\n")
     page.propose(page.text.replace("n2\n", "N2\n"))

@@ -5,14 +5,14 @@ import pytest
 from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
-from tests.support.page import URI, Page
+from tests.support.page import URI, ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 NEW = "A\nb\nc\nnew\nd\n"
 
 
 def test_an_edit_becomes_a_hunk_for_every_stretch_of_lines() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     made = page.propose(NEW)
     first = Hunk(
         id="h1",
@@ -42,17 +42,17 @@ def test_an_edit_becomes_a_hunk_for_every_stretch_of_lines() -> None:
 
 
 def test_an_edit_that_changes_nothing_leaves_no_trace() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     assert page.propose(OLD) == ()
     assert (page.hunks, page.ledger.proposals("t1")) == ((), ())
 
 
 def test_accepting_all_gives_the_proposed_text_and_rejecting_all_leaves_the_users() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(NEW)
     page.accept()
     assert (page.text, set(page.states)) == (NEW, {"accepted"})
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     for hunk in page.propose(NEW):
         page.ledger.reject(hunk.id, "not now")
     assert page.text == OLD
@@ -63,7 +63,7 @@ def test_accepting_all_gives_the_proposed_text_and_rejecting_all_leaves_the_user
 def test_hunks_accepted_one_by_one_in_any_order_give_the_proposed_text(
     order: tuple[int, ...],
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     made = page.propose(NEW)
     for number in order:
         page.accept(made[number].id)
@@ -72,7 +72,7 @@ def test_hunks_accepted_one_by_one_in_any_order_give_the_proposed_text(
 
 
 def test_hunks_of_neighbouring_lines_each_know_their_own_text_when_accepted_together() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.propose("A1\nA2\nb\nc\n")
     page.propose("a\nnew\nb\nc\n")
@@ -82,7 +82,7 @@ def test_hunks_of_neighbouring_lines_each_know_their_own_text_when_accepted_toge
 
 
 def test_a_hunk_between_accepted_neighbours_stays_between_them() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     (first,) = page.propose("A\nb\nc\n")
     (second,) = page.propose("a\nB\nc\n")
     page.propose("a\nnew\nb\nc\n")
@@ -92,7 +92,7 @@ def test_a_hunk_between_accepted_neighbours_stays_between_them() -> None:
 
 
 def test_insertions_that_end_at_one_point_keep_their_order_one_by_one() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     first, second = page.propose("a\n1\nb\n2\nc\n")
     page.type(1, 0, 2, 0, "")
     page.accept(first.id)
@@ -104,7 +104,7 @@ def test_where_a_hunk_was_seen_is_forgotten_once_it_is_not_followed_any_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(track, "MAX_SETTLED", 2)
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     for number in range(5):
         (hunk,) = page.propose(f"{page.text}{number}\n")
         page.ledger.reject(hunk.id, "")

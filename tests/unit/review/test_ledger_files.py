@@ -9,16 +9,16 @@ from stet.review.errors import UnknownHunk
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position
-from tests.support.page import URI, Page, rules
+from tests.support.page import URI, ReviewHarness, rules
 
 OLD = "a\nb\nc\nd\ne\n"
 
 
 def test_hunks_of_a_closed_file_follow_what_was_written_to_it_meanwhile() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.ledger.closed(URI)
-    again = Page("zero\n" + OLD)
+    again = ReviewHarness("zero\n" + OLD)
     page.buffer = again.buffer
     page.ledger.opened(URI, page.buffer.lines)
     assert page.hunks[0].range.start == Position(3, 0)
@@ -27,7 +27,7 @@ def test_hunks_of_a_closed_file_follow_what_was_written_to_it_meanwhile() -> Non
 
 
 def test_a_closed_files_hunks_follow_the_disk_before_new_ones_are_put_beside_them() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.ledger.closed(URI)
     on_disk = TextDocument(URI, "zero\n" + OLD)
@@ -40,7 +40,7 @@ def test_a_closed_files_hunks_follow_the_disk_before_new_ones_are_put_beside_the
 
 
 def test_two_spellings_of_a_uri_are_one_file() -> None:
-    page = Page(OLD, "file:///ws/a%20b.md")
+    page = ReviewHarness(OLD, "file:///ws/a%20b.md")
     page.propose("a\nb\nC\nd\ne\n")
     twin = "file:///ws/a%20%62.md"
     assert page.ledger.is_tracked(twin)
@@ -51,7 +51,7 @@ def test_two_spellings_of_a_uri_are_one_file() -> None:
 
 
 def test_hunks_come_in_order_of_file_and_place_and_as_made_at_one_place() -> None:
-    page = Page("\n".join(map(str, range(12))) + "\n")
+    page = ReviewHarness("\n".join(map(str, range(12))) + "\n")
     for number in range(12):
         lines = [str(n) for n in range(12)]
         lines[11 - number] += "!"
@@ -60,14 +60,14 @@ def test_hunks_come_in_order_of_file_and_place_and_as_made_at_one_place() -> Non
 
 
 def test_an_unknown_hunk_is_answered_with_the_nearest() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     with pytest.raises(UnknownHunk, match=f"did you mean '{hunk.id}'"):
         page.ledger.hunk(f"{hunk.id}x")
 
 
 def test_the_hash_names_the_content_not_the_place() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.type(0, 0, 0, 0, "zero\n")
     assert page.ledger.hunk(hunk.id).hash == hunk.hash
@@ -76,7 +76,7 @@ def test_the_hash_names_the_content_not_the_place() -> None:
 
 
 def test_listeners_hear_of_every_file_that_changed() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     heard: list[str] = []
     page.ledger.subscribe(heard.append)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.gate_drafts import creation, move, rules_in, verdict, world_at
+from tests.support.gate_drafts import creation, move, policy_result, rules_in, world_at
 from tests.support.hostile import VICTIM
 
 
@@ -25,32 +25,32 @@ def test_in_a_root_it_needs_a_yes_of_its_own_and_elsewhere_it_does_not(
     name: str, root: Path
 ) -> None:
     rules = rules_in(world_at(root))
-    assert verdict(creation(root / name), rules) == "protected"
-    assert verdict(move(root / "a.md", root / name), rules) == "protected"
-    assert verdict(creation(root / "deep/er" / name), rules) == ""
-    assert verdict(move(root / "a.md", root / "deep/er" / name), rules) == ""
+    assert policy_result(creation(root / name), rules) == "protected"
+    assert policy_result(move(root / "a.md", root / name), rules) == "protected"
+    assert policy_result(creation(root / "deep/er" / name), rules) == ""
+    assert policy_result(move(root / "a.md", root / "deep/er" / name), rules) == ""
 
 
 @pytest.mark.parametrize("name", TOP)
 def test_each_of_several_roots_counts_and_a_root_within_another(name: str, root: Path) -> None:
     rules = rules_in(world_at(root / "deep", root, root / "deep/er"))
     for folder in (root, root / "deep", root / "deep/er"):
-        assert verdict(creation(folder / name), rules) == "protected"
-    assert verdict(creation(root / "checkout/src" / name), rules) == ""
+        assert policy_result(creation(folder / name), rules) == "protected"
+    assert policy_result(creation(root / "checkout/src" / name), rules) == ""
 
 
 @pytest.mark.parametrize("name", TOP)
 def test_a_checkout_within_the_workspace_is_a_project_too(name: str, root: Path) -> None:
     rules = rules_in(world_at(root))
-    assert verdict(creation(root / "checkout" / name), rules) == "protected"
-    assert verdict(creation(root / "checkout/src" / name), rules) == ""
+    assert policy_result(creation(root / "checkout" / name), rules) == "protected"
+    assert policy_result(creation(root / "checkout/src" / name), rules) == ""
 
 
 @pytest.mark.parametrize("name", TOP)
 def test_a_link_to_the_top_folder_leads_there(name: str, root: Path) -> None:
     (root / "deep/up").symlink_to(root)
     rules = rules_in(world_at(root))
-    assert verdict(creation(root / "deep/up" / name), rules) == "protected"
+    assert policy_result(creation(root / "deep/up" / name), rules) == "protected"
 
 
 STATE = (
@@ -63,20 +63,20 @@ STATE = (
 @pytest.mark.parametrize("name", STATE)
 def test_the_state_of_version_control_is_refused_by_whatever_way(name: str, root: Path) -> None:
     rules = rules_in(world_at(root))
-    assert verdict(creation(root / name), rules) == "git"
-    assert verdict(move(root / "a.md", root / name), rules) == "git"
+    assert policy_result(creation(root / name), rules) == "git"
+    assert policy_result(move(root / "a.md", root / name), rules) == "git"
     there = root / name
     there.parent.mkdir(parents=True, exist_ok=True)
     there.write_text(VICTIM)
     (root / "plain.md").symlink_to(there)
-    assert verdict(creation(root / "plain.md"), rules) == "git"
+    assert policy_result(creation(root / "plain.md"), rules) == "git"
     (root / "folder").symlink_to(there.parent)
     if there.parent != root:
-        assert verdict(creation(root / "folder" / there.name), rules) == "git"
+        assert policy_result(creation(root / "folder" / there.name), rules) == "git"
 
 
 @pytest.mark.parametrize(
     "name", ["src/cvs/parser.py", "rcs/notes.md", "docs/cvs", "sccs/history.md"]
 )
 def test_sources_about_an_old_version_control_are_sources(name: str, root: Path) -> None:
-    assert verdict(creation(root / name), rules_in(world_at(root))) == ""
+    assert policy_result(creation(root / name), rules_in(world_at(root))) == ""

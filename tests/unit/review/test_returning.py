@@ -8,15 +8,15 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
-from tests.support.page import URI, Page
+from tests.support.page import URI, ReviewHarness
 from tests.support.stored import TestedStore, store_in
 
 TEXT = "alpha\nbeta\ngamma\ndelta\n"
 
 
-def stored_page(store: TestedStore, text: str = TEXT) -> Page:
+def stored_page(store: TestedStore, text: str = TEXT) -> ReviewHarness:
     """A page whose hunks are kept."""
-    page = Page(text)
+    page = ReviewHarness(text)
     page.ledger = ReviewLedger(store)
     return page
 
@@ -143,9 +143,9 @@ def test_a_dead_servers_block_in_the_text_goes_before_anothers_hunk_in_the_margi
     }
 
 
-def shown_page(page: Page | None = None) -> Page:
+def shown_page(page: ReviewHarness | None = None) -> ReviewHarness:
     """A page with one hunk, which stands in its text as a block."""
-    page = page or Page(TEXT)
+    page = page or ReviewHarness(TEXT)
     [hunk] = page.propose("alpha\nBETA\ngamma\ndelta\n")
     edit = page.ledger.blocks.show(page.document, [hunk.id])
     assert edit is not None
@@ -154,7 +154,7 @@ def shown_page(page: Page | None = None) -> Page:
     return page
 
 
-def come_back(page: Page, footing: AnchorSnapshot, text: str) -> Hunk:
+def come_back(page: ReviewHarness, footing: AnchorSnapshot, text: str) -> Hunk:
     """The hunk of a page in the ledger of a server that comes after, on a file that is `text`."""
     ledger = ReviewLedger()
     ledger.restore_state(RestoredState(page.hunks, (footing,)), {URI: text})
@@ -173,7 +173,7 @@ def test_a_block_in_pieces_that_was_never_saved_is_not_decided_by_a_restart() ->
 
 
 def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_restart() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose("alpha\nBETA\ngamma\nDELTA\n")
     edit = page.ledger.blocks.show(page.document, ["h1", "h2"])
     assert edit is not None
@@ -193,7 +193,7 @@ def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_resta
 def test_hunks_of_a_file_whose_name_another_took_are_there_after_a_restart(tmp_path: Path) -> None:
     moved = "alpha\nzwei\ngamma\nfour\n"
     with store_in(tmp_path) as store:
-        page, other = stored_page(store), Page(moved, "file:///ws/b.md")
+        page, other = stored_page(store), ReviewHarness(moved, "file:///ws/b.md")
         page.propose("alpha\nBETA\ngamma\ndelta\n")
         other.ledger = page.ledger
         other.propose("alpha\nzwei\ngamma\n4\n", name="b.md")
@@ -227,7 +227,7 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
 def test_a_rejected_hunk_that_is_restored_stands_where_its_line_was_typed_anew(
     instead: str,
 ) -> None:
-    page = Page("alpha beta\ngamma\ndelta epsilon\n")
+    page = ReviewHarness("alpha beta\ngamma\ndelta epsilon\n")
     [hunk] = page.propose("alpha beta\ngamma\n")
     page.ledger.reject(hunk.id)
     page.type(2, 0, 3, 0, instead)
@@ -239,7 +239,7 @@ def test_a_rejected_hunk_that_is_restored_stands_where_its_line_was_typed_anew(
 
 
 def test_a_rejected_hunk_is_restored_in_its_place_if_its_line_stands_twice_elsewhere() -> None:
-    page = Page("alpha beta\ngamma\ndelta epsilon\n")
+    page = ReviewHarness("alpha beta\ngamma\ndelta epsilon\n")
     [hunk] = page.propose("alpha beta\ngamma\n")
     page.ledger.reject(hunk.id)
     page.type(2, 0, 2, 13, "other words")

@@ -11,14 +11,14 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from tests.support.page import URI, Page
+from tests.support.page import URI, ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 NEW = "A\nb\nc\nnew\nd\n"
 
 
 def test_a_sent_hunk_is_accepted_only_when_its_text_comes_back() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
     assert (page.states, page.ledger.outbox.is_sent(URI), page.arrived()) == (["sent"], True, False)
@@ -31,7 +31,7 @@ def test_a_sent_hunk_is_accepted_only_when_its_text_comes_back() -> None:
 
 
 def test_what_is_not_sent_keeps_its_place_though_the_editor_reports_another_difference() -> None:
-    page = Page("x\nx\ny\nz\n")
+    page = ReviewHarness("x\nx\ny\nz\n")
     (first,) = page.propose("x\nx\nx\ny\nz\n")
     (second,) = page.propose("x\nx\nY\nz\n")
     page.send(first.id)
@@ -47,7 +47,7 @@ def test_what_is_not_sent_keeps_its_place_though_the_editor_reports_another_diff
 def test_the_old_text_of_a_sent_hunk_is_what_its_range_holds(
     state: str, new: str, text: str
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     (hunk,) = page.propose(new)
     page.send()
     if state == "pending":
@@ -58,7 +58,7 @@ def test_the_old_text_of_a_sent_hunk_is_what_its_range_holds(
 
 
 def test_a_conflict_stays_one_when_another_hunk_is_accepted() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     first, second = page.propose("A\nb\nc\nD\ne\n")
     page.type(3, 0, 3, 1, "mine")
     page.accept(first.id)
@@ -67,7 +67,7 @@ def test_a_conflict_stays_one_when_another_hunk_is_accepted() -> None:
 
 
 def test_typing_above_while_it_is_sent_is_told_apart() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
     page.type(0, 0, 0, 0, "zero\n")
@@ -79,7 +79,7 @@ def test_typing_above_while_it_is_sent_is_told_apart() -> None:
 
 
 def test_typing_behind_the_edit_in_the_same_message_is_told_apart() -> None:
-    page = Page("    a\n    b\n")
+    page = ReviewHarness("    a\n    b\n")
     page.propose("    a\n    new\n    b\n")
     page.send()
     # The smallest difference begins within the next line; the user goes on in that line.
@@ -90,7 +90,7 @@ def test_typing_behind_the_edit_in_the_same_message_is_told_apart() -> None:
 
 
 def test_an_insertion_cut_through_its_neighbour_is_found_though_the_user_typed_before() -> None:
-    page = Page("    a\n    b\n")
+    page = ReviewHarness("    a\n    b\n")
     page.propose("    a\n    new\n    b\n")
     page.send()
     page.type(0, 0, 0, 0, "typed\n")
@@ -101,7 +101,7 @@ def test_an_insertion_cut_through_its_neighbour_is_found_though_the_user_typed_b
 
 
 def test_text_typed_at_the_edge_of_what_was_sent_does_not_hide_it() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
     page.type(2, 0, 2, 0, "mine\n")
@@ -111,7 +111,7 @@ def test_text_typed_at_the_edge_of_what_was_sent_does_not_hide_it() -> None:
 
 
 def test_text_like_the_new_one_beside_it_is_not_taken_for_it() -> None:
-    page = Page("a\nb\n")
+    page = ReviewHarness("a\nb\n")
     page.propose("a\nb\nb\n")
     page.send()
     page.type(0, 0, 0, 1, "x")
@@ -120,7 +120,7 @@ def test_text_like_the_new_one_beside_it_is_not_taken_for_it() -> None:
 
 
 def test_what_did_not_come_about_is_pending_again_and_can_be_sent_anew() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(NEW)
     page.send()
     page.unsend("the editor refused")
@@ -130,7 +130,7 @@ def test_what_did_not_come_about_is_pending_again_and_can_be_sent_anew() -> None
 
 
 def test_what_did_not_come_about_where_the_user_wrote_is_a_conflict() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
     page.type(2, 0, 2, 1, "mine")
@@ -139,7 +139,7 @@ def test_what_did_not_come_about_where_the_user_wrote_is_a_conflict() -> None:
 
 
 def test_an_insertion_that_did_not_come_about_waits_beside_lines_edited_before() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nnew\nc\nd\ne\n")
     page.type(1, 1, 1, 1, "!")
     page.type(2, 1, 2, 1, "!")
@@ -151,7 +151,7 @@ def test_an_insertion_that_did_not_come_about_waits_beside_lines_edited_before()
 
 
 def test_what_is_on_its_way_is_decided_already() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.send()
     with pytest.raises(WrongHunkState, match=f"{hunk.id} can't be rejected: it is sent"):
@@ -160,7 +160,7 @@ def test_what_is_on_its_way_is_decided_already() -> None:
 
 
 def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nnew\nc\nd\ne\n")
     wanted = page.send()
     (later,) = page.propose("a\nb\nc\nd\nE\n", turn="t2")
@@ -173,7 +173,7 @@ def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
 @given(st.data())
 def test_whatever_is_typed_round_an_edit_on_its_way_it_arrives_once(data: st.DataObject) -> None:
     """The user types above or below before or after it; the editor sends smallest differences."""
-    page = Page("".join(f"  {n}\n" for n in range(9)))
+    page = ReviewHarness("".join(f"  {n}\n" for n in range(9)))
     hunks = page.propose("".join(data.draw(st.sampled_from(WISHES))))
     chosen = data.draw(st.sets(st.sampled_from([hunk.id for hunk in hunks]), min_size=1))
     before = page.text

@@ -4,13 +4,13 @@ import pytest
 
 from stet.review.errors import HunkOverlap
 from stet.review.proposal import HunkState
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 
 
 def test_a_later_turn_supersedes_in_the_same_place_and_leaves_the_rest() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     first, second = page.propose("A\nb\nC\nd\ne\n")
     (third,) = page.propose("a\nb\nCC\nd\ne\n", turn="t2")
     found = {hunk.id: (hunk.state, hunk.reason) for hunk in page.hunks}
@@ -22,7 +22,7 @@ def test_a_later_turn_supersedes_in_the_same_place_and_leaves_the_rest() -> None
 
 
 def test_one_turn_may_not_propose_twice_for_the_same_place() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     with pytest.raises(HunkOverlap, match=rf"lines 3-3 .*\({hunk.id}: s\).*one edit"):
         page.propose("a\nB\nCC\nd\ne\n")
@@ -33,12 +33,12 @@ def test_one_turn_may_not_propose_twice_for_the_same_place() -> None:
 
 
 def test_what_is_on_its_way_is_not_superseded() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
     with pytest.raises(HunkOverlap):
         page.propose("a\nb\nCC\nd\ne\n", turn="t2")
-    page = Page("", "file:///ws/new.md")
+    page = ReviewHarness("", "file:///ws/new.md")
     page.create("text\n")
     page.send()
     with pytest.raises(HunkOverlap):
@@ -46,7 +46,7 @@ def test_what_is_on_its_way_is_not_superseded() -> None:
 
 
 def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
-    page = Page("", "file:///ws/new.md")
+    page = ReviewHarness("", "file:///ws/new.md")
     first = page.create("text\n")
     assert (first.kind, first.old, first.new, first.range.is_empty) == (
         "create",

@@ -27,7 +27,7 @@ from stet.workspace.modification import WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.page import rules
 from tests.support.turns import type_into
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "one\ntwo\nthree\nfour\n"
@@ -37,7 +37,7 @@ class Talk:
     """A conversation about `a.py`, which is open."""
 
     def __init__(self, text: str = TEXT, settings: Settings | None = None) -> None:
-        self.world: Workspace = make_world(opened={"/ws/a.py": text}, settings=settings)
+        self.world: Workspace = make_workspace(opened={"/ws/a.py": text}, settings=settings)
         self.ledger = ReviewLedger()
         self.heard = ModelKnowledge()
         self.show()

@@ -5,11 +5,11 @@ import pytest
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 
 def desk_of(text: str, name: str = "a.md") -> ToolContext:
-    return make_tool_context(make_world(opened={f"/ws/{name}": text}), asked=f"/ws/{name}")
+    return make_tool_context(make_workspace(opened={f"/ws/{name}": text}), asked=f"/ws/{name}")
 
 
 async def test_tags_are_proposed_once_and_without_their_mark() -> None:

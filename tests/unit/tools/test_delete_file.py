@@ -15,7 +15,7 @@ from stet.tools.tool import ToolGroup
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import UserDeclined
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 
 def names(settings: AgentSettings) -> set[str]:
@@ -33,7 +33,7 @@ def test_it_is_off_by_default_and_goes_with_its_group() -> None:
 
 def desk_with(answer: str, problem: str = "", **files: str) -> tuple[ToolContext, list[Question]]:
     """A desk whose user says `answer`, and whose editor says `problem`."""
-    ctx = make_tool_context(make_world(opened=files or {"/ws/a.py": "x = 1\n"}))
+    ctx = make_tool_context(make_workspace(opened=files or {"/ws/a.py": "x = 1\n"}))
     asked: list[Question] = []
 
     async def inquire(question: Question) -> str:
@@ -107,17 +107,17 @@ async def test_what_goes_is_what_is_there_when_the_user_says_yes() -> None:
 
 
 async def test_what_is_not_there_can_not_go() -> None:
-    ctx = make_tool_context(make_world({"/ws/sub/b.py": ""}))
+    ctx = make_tool_context(make_workspace({"/ws/sub/b.py": ""}))
     assert (await use(DELETE_FILE, ctx, file="none.py")).startswith("Error: There is no file")
     assert (await use(DELETE_FILE, ctx, file="sub")).startswith("Error: 'sub' is a folder")
 
 
 async def test_the_gate_decides_and_the_user_is_told() -> None:
     files = {"/ws/b.py": ""}
-    ctx = make_tool_context(make_world(files))
+    ctx = make_tool_context(make_workspace(files))
     assert "edit.scope" in await use(DELETE_FILE, ctx, file="b.py")
     settings = Settings(edit=EditSettings(can_delete=False))
-    ctx = make_tool_context(make_world(files, settings=settings))
+    ctx = make_tool_context(make_workspace(files, settings=settings))
     await use(READ_FILE, ctx, file="b.py")
     assert "edit.canDelete" in await use(DELETE_FILE, ctx, file="b.py")
     assert [(r.position, r.rule) for r in ctx.rejected] == [("delete", "edit.canDelete")]

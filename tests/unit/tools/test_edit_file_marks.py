@@ -8,8 +8,8 @@ from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import PrivacySettings, Settings
 from tests.support.canaries import keys, private_key
-from tests.support.turns import FILE, Table
-from tests.support.world import insertion, make_world
+from tests.support.turns import FILE, AgentHarness
+from tests.support.world import insertion, make_workspace
 
 KEY = keys()["AWS key"]
 OTHER = keys(2)["Stripe key"]
@@ -18,15 +18,15 @@ TEXT = f"import aws\n\nKEY = '{KEY}'\nclient = aws.connect(KEY)\n"
 DONE = call("done", summary="Done.")
 
 
-def table(*replies: Reply, text: str = TEXT, others: dict[str, str] | None = None) -> Table:
-    return Table(make_world(others, opened={FILE: text}), [*replies, DONE, DONE])
+def table(*replies: Reply, text: str = TEXT, others: dict[str, str] | None = None) -> AgentHarness:
+    return AgentHarness(make_workspace(others, opened={FILE: text}), [*replies, DONE, DONE])
 
 
 def edit(old: str, new: str, file: str = "a.py") -> Completion:
     return call("edit_file", file=file, old_text=old, new_text=new)
 
 
-def told(ctx: Table) -> list[str]:
+def told(ctx: AgentHarness) -> list[str]:
     """What the model was told of its calls."""
     return [one.content for one in ctx.model.requests[-1].messages if one.role == "tool"]
 
@@ -187,8 +187,8 @@ async def test_a_rewritten_passage_with_a_mark_of_nothing_is_refused() -> None:
 
 async def test_with_the_setting_off_the_text_is_as_it_is() -> None:
     settings = Settings(privacy=PrivacySettings(redact_secrets=False))
-    world = make_world(opened={FILE: TEXT}, settings=settings)
-    ctx = Table(world, [edit(f"KEY = '{KEY}'", f"K = '{KEY}'"), DONE])
+    world = make_workspace(opened={FILE: TEXT}, settings=settings)
+    ctx = AgentHarness(world, [edit(f"KEY = '{KEY}'", f"K = '{KEY}'"), DONE])
     await ctx.ask()
     assert ctx.proposed() == TEXT.replace("KEY = '", "K = '")
     assert KEY in str(ctx.model.requests)

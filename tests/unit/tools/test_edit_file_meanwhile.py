@@ -10,9 +10,9 @@ from stet.tools.edit_file import EDIT_FILE, EditFile, run_batch
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus
-from tests.support.held import held
+from tests.support.held import longest_stall
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "one\ntwo\nthree\nfour\n"
@@ -24,7 +24,7 @@ CALLS = (
 
 async def typing_desk(n_times: int) -> ToolContext:
     """A desk whose user puts a line at the top each of the first `n_times` the disk is asked."""
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     await use(READ_FILE, ctx, file="a.py")
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
 
@@ -111,8 +111,8 @@ async def test_a_large_new_file_does_not_hold_the_loop() -> None:
     text = "word \n" * (MAX_LINES - 1)
     took = []
     for _ in range(TRIES):
-        ctx = make_tool_context(make_world())
-        longest, told = await held(use(CREATE_FILE, ctx, file="b.py", content=text))
+        ctx = make_tool_context(make_workspace())
+        longest, told = await longest_stall(use(CREATE_FILE, ctx, file="b.py", content=text))
         assert told.startswith("Proposed h1")
         took.append(longest)
     assert min(took) < LOOP, took
@@ -125,9 +125,9 @@ async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hol
     edit = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
     took = []
     for _ in range(TRIES):
-        ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+        ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
         await use(READ_FILE, ctx, file="a.py")
-        longest, told = await held(use(EDIT_FILE, ctx, **edit))
+        longest, told = await longest_stall(use(EDIT_FILE, ctx, **edit))
         assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
         assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
         assert len(ctx.ledger.hunks()) == MAX_HUNKS
@@ -136,7 +136,7 @@ async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hol
 
 
 async def test_more_than_an_honest_call_needs_is_refused() -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": "one\ntwo\n" * (MAX_HUNKS + 1)}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": "one\ntwo\n" * (MAX_HUNKS + 1)}))
     await use(READ_FILE, ctx, file="a.py")
     everywhere = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
     told = [

@@ -11,7 +11,7 @@ from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
@@ -19,7 +19,7 @@ TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
 async def working_desk(text: str = TEXT) -> ToolContext:
     """A desk at which `a.py` has been read, and line 2 is to become `    return 2`."""
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
     await use(READ_FILE, ctx, file="a.py")
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
     return ctx
@@ -95,7 +95,7 @@ async def test_marks_that_were_copied_mean_the_pending_text() -> None:
 
 
 async def test_an_exact_quote_of_pending_text_goes_before_one_that_fits_the_file_roughly() -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": "if x:\n  one()\n  two()\n"}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": "if x:\n  one()\n  two()\n"}))
     await use(READ_FILE, ctx, file="a.py")
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2-3", content="    one()\n    two()")
     await use(
@@ -183,7 +183,7 @@ async def test_the_gate_is_asked_for_what_is_changed_too() -> None:
 async def test_a_new_file_that_waits_can_be_read_and_edited(
     edit: dict[str, str], text: str
 ) -> None:
-    ctx = make_tool_context(make_world())
+    ctx = make_tool_context(make_workspace())
     await use(CREATE_FILE, ctx, file="new.py", content="x = 1\ny = 1\n")
     assert await use(READ_FILE, ctx, file="new.py") == (
         "(new.py is not there yet: this is your pending proposal h1.)\n"

@@ -5,7 +5,7 @@ import pytest
 from stet.tools.edit_file import EditFile, run_batch
 from stet.tools.read_file import READ_FILE
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 URI = "file:///ws/a.py"
 CODE = "def f():\n    return 1\nx = 1\n"
@@ -14,7 +14,7 @@ COUNTED = "     1\tone\n     2\ttwo\n"
 
 async def after(text: str, *edits: tuple[str, str]) -> str:
     """`text` with the edits, position and content, of one answer accepted."""
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
     await use(READ_FILE, ctx, file="a.py")
     calls = [
         EditFile(file="a.py", position=position, content=content) for position, content in edits

@@ -16,7 +16,7 @@ from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.question import Question
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 LIST = CommandSettings("list", ("ls", "{folder}"), "Lists a\nfolder", safe=True)
 TEST = CommandSettings("test", ("make", "test"))
@@ -33,7 +33,7 @@ class Bench:
         answer: str = "Run it",
         settings: Settings = SETTINGS,
     ) -> None:
-        world = make_world({"/ws/a.py": "", "/other/b.py": ""}, settings=settings)
+        world = make_workspace({"/ws/a.py": "", "/other/b.py": ""}, settings=settings)
         self.desk: ToolContext = make_tool_context(world)
         self.asked: list[Question] = []
         self.programs: list[Program] = []

@@ -21,7 +21,7 @@ from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "x = 1\n# ai! rename x\n"
@@ -32,7 +32,7 @@ def desk_asked_in_a_worker(
     meanwhile: Callable[[ToolContext], None] | None = None, refusal: Refusal | None = None
 ) -> ToolContext:
     """A desk whose disk can't be asked on the event loop; when it is, something happens on that."""
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     loop = asyncio.get_running_loop()
 
     async def happens() -> None:

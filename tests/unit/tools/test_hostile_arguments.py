@@ -10,7 +10,7 @@ from stet.llm.messages import ToolCall
 from stet.tools.get_links import MAX_LINES
 from stet.tools.question import Question
 from tests.support.turns import make_tool_context
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 MUCH = 1_000_000
 NOTE = "---\ntitle: A\n---\n# Head\n"
@@ -18,7 +18,7 @@ NOTE = "---\ntitle: A\n---\n# Head\n"
 
 async def told(tool: str, arguments: str) -> str:
     """What the model is told of a call; nothing may be proposed."""
-    ctx = make_tool_context(make_world(opened={"/ws/a.md": NOTE}), asked="/ws/a.md")
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.md": NOTE}), asked="/ws/a.md")
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", tool, arguments))
     assert ctx.ledger.hunks() == ()
     assert outcome.error
@@ -71,7 +71,7 @@ async def test_properties_nested_too_deeply_are_refused_in_plain_words() -> None
 
 @pytest.mark.parametrize("text", [NOTE, "# No front matter\n"])
 async def test_no_property_makes_a_front_matter_that_can_not_be_read(text: str) -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.md": text}), asked="/ws/a.md")
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.md": text}), asked="/ws/a.md")
     arguments = json.dumps({"file": "a.md", "set": {"k": "long " * 20_000}})
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", "update_properties", arguments))
     assert "65,536 is the most" in outcome.text
@@ -80,14 +80,14 @@ async def test_no_property_makes_a_front_matter_that_can_not_be_read(text: str) 
 
 async def test_properties_of_a_stranger_nested_deeply_are_told_of() -> None:
     deep = "".join(f"{' ' * n}a:\n" for n in range(340))
-    ctx = make_tool_context(make_world({"/ws/a.md": f"---\n{deep}---\n"}))
+    ctx = make_tool_context(make_workspace({"/ws/a.md": f"---\n{deep}---\n"}))
     call = ToolCall("c", "get_properties", '{"file": "a.md"}')
     assert "line 2: it is nested too deeply" in (await Toolbox(ALL_TOOLS, ctx).run(call)).text
 
 
 async def test_a_thousand_notes_of_one_name_that_link_to_each_other_are_not_told_of_whole() -> None:
     text = "---\naliases: [zz, zz]\n---\n" + "[[zz]] [[n1]]\n" * 50
-    ctx = make_tool_context(make_world({f"/ws/n{n}.md": text for n in range(60)}))
+    ctx = make_tool_context(make_workspace({f"/ws/n{n}.md": text for n in range(60)}))
     call = ToolCall("c", "get_links", '{"file": "n1.md", "depth": 3}')
     answer = (await Toolbox(ALL_TOOLS, ctx).run(call)).text
     n_left_out = int(re.findall(r"\(cut: ([\d,]+) more lines", answer)[0].replace(",", ""))
@@ -101,7 +101,7 @@ async def test_nothing_acts_or_hides_on_the_button_of_a_choice() -> None:
         asked.append(question)
         return question.choices[0]
 
-    ctx = make_tool_context(make_world({}))
+    ctx = make_tool_context(make_workspace({}))
     ctx.ask_question = first
     arguments = json.dumps({"question": "Which?", "choices": ["\x1b]0;x\x07", "a\u202eb"]})
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", "ask_user", arguments))

@@ -5,7 +5,7 @@ import pytest
 from stet.tools.link_files import LINK_FILES
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 OTHERS: dict[str, str | bytes] = {
     "/ws/notes/Set up.md": "# Set up\n",
@@ -17,7 +17,7 @@ OTHERS: dict[str, str | bytes] = {
 def desk_of(
     text: str, others: dict[str, str | bytes] | None = None, name: str = "a.md"
 ) -> ToolContext:
-    world = make_world({**OTHERS, **(others or {})}, opened={f"/ws/{name}": text})
+    world = make_workspace({**OTHERS, **(others or {})}, opened={f"/ws/{name}": text})
     return make_tool_context(world, asked=f"/ws/{name}")
 
 

@@ -8,7 +8,7 @@ from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
 from stet.tools.get_links import GET_LINKS
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/home.md": "# Home\n\nSee [[guide]] and [[Giude]], ![p](pic.png).\n",
@@ -23,7 +23,7 @@ HIDDEN = Settings(context=ContextSettings(excluded_folders=("private",)))
 
 
 async def test_links_are_shown_in_both_directions_with_their_lines() -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert await use(GET_LINKS, ctx, file="home.md") == (
         "home.md links to:\n"
         "  3: See [[guide]] and [[Giude]], ![p](pic.png). -> docs/guide.md; 'Giude' (no file); "
@@ -42,7 +42,7 @@ async def test_links_are_shown_in_both_directions_with_their_lines() -> None:
 
 
 async def test_links_are_followed_as_far_as_asked() -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     near = await use(GET_LINKS, ctx, file="home.md", direction="out")
     assert "deep.md" not in near
     far = await use(GET_LINKS, ctx, file="home.md", direction="out", depth=3)
@@ -62,7 +62,7 @@ async def test_links_are_followed_as_far_as_asked() -> None:
 
 
 async def test_unsaved_links_count() -> None:
-    ctx = make_tool_context(make_world(FILES, opened={"/ws/docs/deep.md": "new [[home]]\n"}))
+    ctx = make_tool_context(make_workspace(FILES, opened={"/ws/docs/deep.md": "new [[home]]\n"}))
     assert "  docs/deep.md:1: new [[home]]\n" in await use(GET_LINKS, ctx, file="home.md")
 
 
@@ -75,7 +75,7 @@ async def test_unsaved_links_count() -> None:
     ],
 )
 async def test_links_of_what_is_not_there_are_refused(file: str, error: str) -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert (await use(GET_LINKS, ctx, file=file)).startswith(error)
     assert (await use(FIND_DEAD_LINKS, ctx, file=file)).startswith(error)
 
@@ -83,26 +83,26 @@ async def test_links_of_what_is_not_there_are_refused(file: str, error: str) -> 
 async def test_many_links_are_cut_and_it_is_said_how_to_go_on() -> None:
     files: dict[str, str | bytes] = {"/ws/a.md": "A\n"}
     files |= {f"/ws/n{n}.md": f"{'x' * 150} [[a]] [[gone{n}]]\n" for n in range(600)}
-    ctx = make_tool_context(make_world(files))
+    ctx = make_tool_context(make_workspace(files))
     for answer in (await use(GET_LINKS, ctx, file="a.md"), await use(FIND_DEAD_LINKS, ctx)):
         assert len(answer) < MAX_CHARACTERS + 200
         assert "(cut: " in answer.splitlines()[-1]
 
 
 async def test_dead_links_come_with_their_lines_and_near_names() -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     everywhere = await use(FIND_DEAD_LINKS, ctx)
     assert everywhere == "home.md:3: 'Giude' leads to no file (like it: docs/guide.md)\n"
     assert await use(FIND_DEAD_LINKS, ctx, file="home.md") == everywhere
     assert await use(FIND_DEAD_LINKS, ctx, folder="docs") == "No dead links in docs.\n"
-    ctx = make_tool_context(make_world({"/ws/a.md": "[[guides]]\n", "/ws/docs/guide.md": ""}))
+    ctx = make_tool_context(make_workspace({"/ws/a.md": "[[guides]]\n", "/ws/docs/guide.md": ""}))
     assert await use(FIND_DEAD_LINKS, ctx, folder=".") == (
         "a.md:1: 'guides' leads to no file (like it: docs/guide.md)\n"
     )
 
 
 async def test_a_folder_without_files_is_said_to_be_none() -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     for folder in ("none", "private"):
         assert (await use(FIND_DEAD_LINKS, ctx, folder=folder)) == (
             f"Error: There are no files below {folder!r}. `list_files` gives the names."
@@ -117,6 +117,6 @@ def test_file_and_folder_together_are_refused() -> None:
 
 
 async def test_names_and_lines_that_act_are_shown_as_text() -> None:
-    ctx = make_tool_context(make_world({"/ws/a.md": "\x1b[8m [[go\u202ene]]\n"}))
+    ctx = make_tool_context(make_workspace({"/ws/a.md": "\x1b[8m [[go\u202ene]]\n"}))
     assert await use(FIND_DEAD_LINKS, ctx) == "a.md:1: 'go\\u202ene' leads to no file\n"
     assert "  1: \\x1b[8m [[go\\u202ene]] -> " in await use(GET_LINKS, ctx, file="a.md")

@@ -21,7 +21,7 @@ from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 FILES = {
     "/ws/b.md": "# B\n\nSee [[a]] and [a](a.md#x).\n",
@@ -34,7 +34,7 @@ A = "# A\n\n![p](img/p.png) [c](sub/c.md)\n"
 async def desk_of(*read: str, **settings: object) -> ToolContext:
     """A desk at which `a.md` is open and the named files have been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    world = make_world(
+    world = make_workspace(
         {**FILES, "/ws/img/p.png": b"\0"}, opened={"/ws/a.md": A}, settings=Settings(edit=edit)
     )
     ctx = make_tool_context(world, asked="/ws/a.md")
@@ -174,7 +174,7 @@ PICTURES: dict[str, str | bytes] = {
 
 def desk_with_pictures(**settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    return make_tool_context(make_world(PICTURES, settings=Settings(edit=edit)), asked=None)
+    return make_tool_context(make_workspace(PICTURES, settings=Settings(edit=edit)), asked=None)
 
 
 async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> None:
@@ -218,7 +218,7 @@ async def test_in_other_scopes_a_binary_file_stays() -> None:
 
 async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
     files = {"/ws/src/main.rs": "mod b;\n", "/ws/src/b.rs": "fn x() {}\n"}
-    ctx = make_tool_context(make_world(files))
+    ctx = make_tool_context(make_workspace(files))
     await use(READ_FILE, ctx, file="src/b.rs")
     answer = await use(MOVE_FILE, ctx, file="src/b.rs", to="src/a/b.rs")
     assert answer.endswith(

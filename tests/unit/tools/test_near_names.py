@@ -6,7 +6,7 @@ from stet.settings.values import PrivacySettings, Settings
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES = dict.fromkeys(
     ["src/app.py", "src/util/app.py", "src/helpers.py", "docs/README.md", ".env", "hidden/appl.py"],
@@ -28,7 +28,7 @@ FILES = dict.fromkeys(
 )
 async def test_they_are_told_and_nothing_that_is_kept_back(name: str, near: str) -> None:
     settings = Settings(privacy=PrivacySettings(deny=("hidden/",)))
-    world = make_world({f"/ws/{each}": text for each, text in FILES.items()}, settings=settings)
+    world = make_workspace({f"/ws/{each}": text for each, text in FILES.items()}, settings=settings)
     read = await use(READ_FILE, make_tool_context(world), file=name)
     assert read == f"Error: There is no file {name!r}. {near}"
     edited = await use(EDIT_FILE, make_tool_context(world), file=name, old_text="x", new_text="y")
@@ -37,7 +37,7 @@ async def test_they_are_told_and_nothing_that_is_kept_back(name: str, near: str)
 
 async def test_a_file_that_may_not_be_shown_gets_no_names() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("hidden/",)))
-    world = make_world({f"/ws/{each}": text for each, text in FILES.items()}, settings=settings)
+    world = make_workspace({f"/ws/{each}": text for each, text in FILES.items()}, settings=settings)
     assert "Did you mean" not in await use(
         READ_FILE, make_tool_context(world), file="hidden/appl.py"
     )

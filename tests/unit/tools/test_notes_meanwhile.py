@@ -15,9 +15,9 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
-from tests.support.held import held
+from tests.support.held import longest_stall
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 URI = "file:///ws/a.md"
 NOTE = "---\ntags:\n  - a\n---\nBody\n"
@@ -30,7 +30,7 @@ each = pytest.mark.parametrize(("tool", "more", "after"), TOOLS, ids=[one[0].nam
 
 
 def desk_of(text: str) -> ToolContext:
-    world = make_world({"/ws/b.md": ""}, opened={"/ws/a.md": text})
+    world = make_workspace({"/ws/b.md": ""}, opened={"/ws/a.md": text})
     return make_tool_context(world, asked="/ws/a.md")
 
 
@@ -129,7 +129,7 @@ async def test_a_large_note_does_not_hold_the_loop(
     took = []
     for _ in range(TRIES):
         ctx = desk_of(f"{head}{BODY}")
-        longest, told = await held(use(tool, ctx, file="a.md", **more))
+        longest, told = await longest_stall(use(tool, ctx, file="a.md", **more))
         if head and tool is not LINK_FILES:
             assert told == "Error: 'a.md', line 2: it is nested too deeply."
         else:

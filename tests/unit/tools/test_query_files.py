@@ -8,7 +8,7 @@ from stet.system.memory_system import MemorySystem
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.query_files import QUERY_FILES
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.md": "---\ntags: [Project/alpha]\nrating: 4\ndue: 2026-05-01\n---\n- [ ] write\n- [x] think\n",
@@ -51,12 +51,12 @@ NONE = "No file meets all of that. Leave a condition out; `list_tags` gives the 
     ],
 )
 async def test_all_conditions_must_hold(conditions: dict[str, object], answer: str) -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert await use(QUERY_FILES, ctx, **conditions) == answer
 
 
 async def test_times_are_compared_and_the_latest_comes_first() -> None:
-    world = make_world(FILES, opened={"untitled:new": "never written\n"})
+    world = make_workspace(FILES, opened={"untitled:new": "never written\n"})
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
     system.add_file("/ws/a.md", "a\n", mtime=1_767_225_600.0)  # 2026-01-01T00:00:00Z
@@ -71,7 +71,7 @@ async def test_times_are_compared_and_the_latest_comes_first() -> None:
 
 
 async def test_a_time_ago_counts_from_now() -> None:
-    world = make_world({"/ws/fresh.md": "", "/ws/x.md": "---\ndue: 2023-11-10\n---\n"})
+    world = make_workspace({"/ws/fresh.md": "", "/ws/x.md": "---\ndue: 2023-11-10\n---\n"})
     system = world.snapshot().system
     assert isinstance(system, MemorySystem)
     now = system.now()
@@ -88,14 +88,14 @@ async def test_a_time_ago_counts_from_now() -> None:
 
 
 async def test_unsaved_text_is_what_counts() -> None:
-    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.md": "#fresh\n"}))
+    ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "#fresh\n"}))
     assert await use(QUERY_FILES, ctx, tag="fresh") == "a.md\n"
     assert await use(QUERY_FILES, ctx, tag="project/alpha") == NONE
 
 
 async def test_what_is_cut_is_counted() -> None:
     files: dict[str, str | bytes] = {f"/ws/n{n:03}.md": "hit\n" * 9 for n in range(400)}
-    ctx = make_tool_context(make_world(files))
+    ctx = make_tool_context(make_workspace(files))
     few = await use(QUERY_FILES, ctx, text="hit", limit=1)
     assert few == (
         "n000.md\n" + "".join(f"  {n}: hit\n" for n in range(1, 6)) + "  (4 more in this file: "
@@ -134,5 +134,5 @@ def test_conditions_that_are_none_are_refused(conditions: dict[str, object], pro
     ],
 )
 async def test_what_is_not_there_is_said(conditions: dict[str, object], error: str) -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert (await use(QUERY_FILES, ctx, **conditions)).startswith(error)

@@ -4,13 +4,13 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\n"
 
 
 async def desk_with(*edits: dict[str, str], text: str = TEXT) -> ToolContext:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
     await use(READ_FILE, ctx, file="a.py")
     for edit in edits:
         answer = await use(EDIT_FILE, ctx, file="a.py", **edit)

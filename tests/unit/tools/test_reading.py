@@ -14,7 +14,7 @@ from stet.workspace.grep_helper import MAX_HITS
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world, open_document
+from tests.support.world import make_workspace, open_document
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.py": "one\ntwo\nthree\n",
@@ -29,7 +29,7 @@ FILES: dict[str, str | bytes] = {
 
 
 async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     assert await use(READ_FILE, ctx, file="a.py") == "     1\tone\n     2\ttwo\n     3\tthree\n"
     assert await use(READ_FILE, ctx, file="./a.py", start_line=2, end_line=2) == "     2\ttwo\n"
     assert ctx.files_read == ["a.py"]
@@ -40,7 +40,7 @@ async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
 
 
 async def test_unsaved_text_wins() -> None:
-    ctx = make_tool_context(make_world(FILES, opened={"/ws/a.py": "unsaved\n"}))
+    ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.py": "unsaved\n"}))
     assert await use(READ_FILE, ctx, file="a.py") == "     1\tunsaved\n"
 
 
@@ -67,13 +67,13 @@ async def test_unsaved_text_wins() -> None:
     ],
 )
 async def test_reading_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     assert (await use(READ_FILE, ctx, **arguments)).startswith(answer)
 
 
 async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
     text = "".join(f"line {n}\n" for n in range(1, 2501))
-    ctx = make_tool_context(make_world({"/ws/long.txt": text}))
+    ctx = make_tool_context(make_workspace({"/ws/long.txt": text}))
     answer, seen, start = "", [], 1
     while True:
         answer = await use(READ_FILE, ctx, file="long.txt", start_line=start)
@@ -88,7 +88,7 @@ async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
 
 async def test_a_line_that_is_too_long_is_said_to_be() -> None:
     ctx = make_tool_context(
-        make_world({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"})
+        make_workspace({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"})
     )
     first = await use(READ_FILE, ctx, file="long.txt")
     assert first == "     1\ta\n(cut: 2 more lines; read on with start_line=2)\n"
@@ -99,14 +99,14 @@ async def test_a_line_that_is_too_long_is_said_to_be() -> None:
 
 
 async def test_files_are_listed_without_what_may_not_be_shown() -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     assert await use(LIST_FILES, ctx) == ".gitignore\na.py\nempty.py\nsub/b.md\n"
     assert await use(LIST_FILES, ctx, folder="sub") == "sub/b.md\n"
     assert await use(LIST_FILES, ctx, glob="**/*.py") == "a.py\nempty.py\n"
 
 
 async def test_a_list_is_cut_where_it_is_told() -> None:
-    ctx = make_tool_context(make_world({f"/ws/f{n}.txt": "" for n in range(5)}))
+    ctx = make_tool_context(make_workspace({f"/ws/f{n}.txt": "" for n in range(5)}))
     assert await use(LIST_FILES, ctx, limit=2) == (
         "f0.txt\nf1.txt\n(cut at 2; narrow it with folder or glob, or raise limit)\n"
     )
@@ -122,7 +122,7 @@ async def test_a_list_is_cut_where_it_is_told() -> None:
     ],
 )
 async def test_listing_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
-    assert await use(LIST_FILES, make_tool_context(make_world(FILES)), **arguments) == answer
+    assert await use(LIST_FILES, make_tool_context(make_workspace(FILES)), **arguments) == answer
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
 
 
 async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     assert await use(SEARCH_WORKSPACE, ctx, query="two", mode="semantic") == (
         "a.py:2: two\n(Ranked by words: there is no index of meanings here. "
         "Try the words that the text itself would use.)\n"
@@ -189,7 +189,7 @@ async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
 
 async def test_what_search_finds_does_not_act() -> None:
     ctx = make_tool_context(
-        make_world({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100})
+        make_workspace({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100})
     )
     assert await use(SEARCH_WORKSPACE, ctx, query="hidden") == (
         "x.txt:1: word \\x1b[8m\\u202ehidden\n"
@@ -199,7 +199,7 @@ async def test_what_search_finds_does_not_act() -> None:
 
 
 async def test_search_says_how_to_see_what_is_cut() -> None:
-    ctx = make_tool_context(make_world({f"/ws/{n}.txt": "word\n" for n in range(9)}))
+    ctx = make_tool_context(make_workspace({f"/ws/{n}.txt": "word\n" for n in range(9)}))
     cut = await use(SEARCH_WORKSPACE, ctx, query="word", limit=2)
     assert cut.splitlines()[2] == (
         "(cut: 7 more lines; narrow the query or the folder, or raise limit)"
@@ -216,7 +216,7 @@ class Half:
 
 
 async def test_search_says_so_while_the_index_is_still_being_built() -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     ctx.searcher = Half()
     assert await use(SEARCH_WORKSPACE, ctx, query="two") == (
         "Nothing matches 'two'.\n"

@@ -14,7 +14,7 @@ from stet.tools.get_properties import GET_PROPERTIES
 from stet.tools.list_tags import LIST_TAGS
 from stet.tools.tool import Tool
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 NOTE = "---\ntags: [Plan]\nrating: 4\nday: 2026-05-01\nnested: {a: [x, null]}\n---\n# Title\n\n#idea [[b]]\n"
 FILES: dict[str, str | bytes] = {
@@ -74,7 +74,7 @@ async def test_a_tool_says_what_is_there(
     tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
     assert (
-        await use(tool, make_tool_context(make_world(FILES, settings=HIDDEN)), **arguments)
+        await use(tool, make_tool_context(make_workspace(FILES, settings=HIDDEN)), **arguments)
         == answer
     )
 
@@ -90,12 +90,12 @@ async def test_a_tool_says_what_is_there(
     ],
 )
 async def test_what_may_not_be_shown_is_refused(tool: Tool, file: str, error: str) -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert (await use(tool, ctx, file=file)).startswith(error)
 
 
 async def test_the_info_of_a_file_has_all_that_is_known() -> None:
-    ctx = make_tool_context(make_world(FILES, settings=HIDDEN))
+    ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert await use(GET_FILE_INFO, ctx, file="a.md") == (
         f"file: a.md\nlanguage: markdown\ncharacters: {len(NOTE)}\nlines: 9\n"
         f"words: {len(NOTE.split())}\nsize on the disk: {len(NOTE)} bytes\n"
@@ -107,7 +107,7 @@ async def test_the_info_of_a_file_has_all_that_is_known() -> None:
 
 async def test_the_info_tells_open_unsaved_and_pending() -> None:
     opened = {"/ws/sub/b.md": "new\n", "/ws/a.md": NOTE, "untitled:u": "u\n"}
-    ctx = make_tool_context(make_world(FILES, opened=opened))
+    ctx = make_tool_context(make_workspace(FILES, opened=opened))
     await ctx.read("a.md")
     live = await ctx.document_to_edit("a.md")
     at = live.text.index("Title")
@@ -123,14 +123,14 @@ async def test_the_info_tells_open_unsaved_and_pending() -> None:
 
 
 async def test_a_file_without_text_has_info_too() -> None:
-    assert await use(GET_FILE_INFO, make_tool_context(make_world(FILES)), file="pic.png") == (
+    assert await use(GET_FILE_INFO, make_tool_context(make_workspace(FILES)), file="pic.png") == (
         "file: pic.png\nkind: 'pic.png' is not a text file.\nsize on the disk: 1 bytes\n"
         "last written: 2023-11-14T22:13:20Z\npending hunks: 0\n"
     )
 
 
 async def test_reading_properties_or_an_outline_shows_the_file() -> None:
-    ctx = make_tool_context(make_world(FILES))
+    ctx = make_tool_context(make_workspace(FILES))
     await use(GET_PROPERTIES, ctx, file="a.md")
     await use(EXPLORE_STRUCTURE, ctx, file="sub/b.md")
     assert ctx.files_read == ["a.md", "sub/b.md"]
@@ -168,7 +168,9 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
 async def test_where_there_is_nothing_it_is_said(
     files: dict[str, str | bytes], tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
-    assert (await use(tool, make_tool_context(make_world(files)), **arguments)).startswith(answer)
+    assert (await use(tool, make_tool_context(make_workspace(files)), **arguments)).startswith(
+        answer
+    )
 
 
 async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
@@ -177,7 +179,7 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
         "/ws/p.md": "---\n" + "".join(f"p{n}: {'x' * 90}\n" for n in range(400)) + "---\n",
     }
     files |= {f"/ws/{'folder' * 20}{n}/a.txt": "" for n in range(200)}
-    ctx = make_tool_context(make_world(files))
+    ctx = make_tool_context(make_workspace(files))
     asked: list[tuple[Tool, dict[str, object]]] = [
         (EXPLORE_STRUCTURE, {"file": "a.md"}),
         (EXPLORE_STRUCTURE, {}),
@@ -192,7 +194,7 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
 
 async def test_what_acts_is_shown_as_text() -> None:
     text = "---\n'a\x7fb': \u202ex\n---\n# T\u202e\x1b[0m\n"
-    ctx = make_tool_context(make_world({"/ws/a.md": text}))
+    ctx = make_tool_context(make_workspace({"/ws/a.md": text}))
     assert "# T\\u202e\\x1b[0m" in await use(EXPLORE_STRUCTURE, ctx, file="a.md")
 
 

@@ -14,7 +14,7 @@ from stet.settings.values import AgentSettings, PrivacySettings, Settings
 from stet.workspace.names import without_folders
 from stet.workspace.workspace import Workspace
 from tests.support.turns import make_tool_context
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 HOME = "/home/ann"
 ROOT = f"{HOME}/ws"
@@ -119,7 +119,7 @@ def world() -> Workspace:
         agent=AgentSettings(disabled_tools=()), privacy=PrivacySettings(deny=("denied",))
     )
     opened = {f"{HOME}/private/.env": "KEY=2\n", f"{ROOT}/a.md": "# A\n"}
-    return make_world(FILES, opened=opened, links=LINKS, roots=(ROOT,), settings=settings)
+    return make_workspace(FILES, opened=opened, links=LINKS, roots=(ROOT,), settings=settings)
 
 
 def test_every_tool_that_takes_a_name_is_tried() -> None:

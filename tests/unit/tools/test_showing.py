@@ -6,7 +6,7 @@ from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.tool_context import ToolContext
 from tests.support.turns import make_tool_context, use
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/b.md": "# B\n```\ncode\n```",
@@ -18,7 +18,7 @@ FILES: dict[str, str | bytes] = {
 
 def desk_of(settings: Settings | None = None) -> ToolContext:
     return make_tool_context(
-        make_world(FILES, opened={"/ws/a.py": "x = 2\ny = 1\n"}, settings=settings)
+        make_workspace(FILES, opened={"/ws/a.py": "x = 2\ny = 1\n"}, settings=settings)
     )
 
 
@@ -81,7 +81,7 @@ async def test_nothing_and_too_much_are_not_gathered() -> None:
     assert nothing.startswith("Error: None of these files can be copied. `list_files` gives names.")
     assert "'pic.png' is not a text file" in nothing
     big: dict[str, str | bytes] = {f"/ws/{n}.txt": "x" * 500_000 for n in range(5)}
-    ctx = make_tool_context(make_world(big))
+    ctx = make_tool_context(make_workspace(big))
     told = await use(COPY_FILES, ctx, files=[f"{n}.txt" for n in range(5)])
     assert told == (
         "Error: These files have 2,500,000 characters; 2,000,000 is the most at once. Name fewer."

@@ -10,14 +10,14 @@ from stet.settings.values import EditSettings, Settings
 from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_world
+from tests.support.world import insertion, make_workspace
 
 TEXT = "---\ntitle: Old # why\nn: 1\n---\nBody\n"
 
 
 def desk_of(text: str = TEXT, name: str = "a.md", **settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    world = make_world(opened={f"/ws/{name}": text}, settings=Settings(edit=edit))
+    world = make_workspace(opened={f"/ws/{name}": text}, settings=Settings(edit=edit))
     return make_tool_context(world, asked=f"/ws/{name}")
 
 

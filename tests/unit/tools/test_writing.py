@@ -18,7 +18,7 @@ from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
 from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import close_document, insertion, make_world
+from tests.support.world import close_document, insertion, make_workspace
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
@@ -26,7 +26,7 @@ TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 async def reading_desk(text: str = TEXT, **settings: object) -> ToolContext:
     """A desk at which `a.py` has been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": text}, settings=Settings(edit=edit)))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}, settings=Settings(edit=edit)))
     await use(READ_FILE, ctx, file="a.py")
     return ctx
 
@@ -138,7 +138,7 @@ async def test_what_the_user_changed_since_is_said() -> None:
 
 
 async def test_lines_of_a_file_that_was_never_shown_mean_nothing() -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1", content="x")
     assert "Read it first" in answer
 
@@ -162,7 +162,7 @@ async def test_a_refusal_of_the_gate_is_told_to_the_model_and_kept_for_the_user(
 
 
 async def test_a_file_outside_the_scope_can_be_edited_once_it_is_read() -> None:
-    ctx = make_tool_context(make_world({"/ws/b.py": "b = 1\n"}, opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_workspace({"/ws/b.py": "b = 1\n"}, opened={"/ws/a.py": TEXT}))
     edit = {"file": "b.py", "old_text": "1", "new_text": "2"}
     assert "edit.scope" in await use(EDIT_FILE, ctx, **edit)
     await use(READ_FILE, ctx, file="b.py")
@@ -171,7 +171,7 @@ async def test_a_file_outside_the_scope_can_be_edited_once_it_is_read() -> None:
 
 async def test_the_scope_current_is_the_file_that_was_asked_from() -> None:
     settings = Settings(edit=EditSettings(scope="current"))
-    world = make_world({"/ws/b.py": "b\n", "/ws/sub/c.py": ""}, opened={"/ws/a.py": TEXT})
+    world = make_workspace({"/ws/b.py": "b\n", "/ws/sub/c.py": ""}, opened={"/ws/a.py": TEXT})
     world.with_settings(settings)
     ctx = make_tool_context(world, asked="file:///ws/%61.py")
     await use(READ_FILE, ctx, file="b.py")
@@ -183,7 +183,7 @@ async def test_the_scope_current_is_the_file_that_was_asked_from() -> None:
 
 
 async def test_a_new_file_is_proposed_once_and_only_where_nothing_is() -> None:
-    ctx = make_tool_context(make_world({"/ws/b.py": "b\n"}))
+    ctx = make_tool_context(make_workspace({"/ws/b.py": "b\n"}))
     answer = await use(CREATE_FILE, ctx, file="sub/new.py", content="x = 1\n")
     (hunk,) = ctx.ledger.hunks()
     assert answer == f"Proposed {hunk.id}: the new file sub/new.py. It waits for the user.\n"
@@ -195,7 +195,9 @@ async def test_a_new_file_is_proposed_once_and_only_where_nothing_is() -> None:
 
 
 async def test_a_file_below_a_link_is_judged_by_where_it_leads() -> None:
-    world = make_world({"/ws/.github/workflows/": ""}, links={"/ws/docs": "/ws/.github/workflows"})
+    world = make_workspace(
+        {"/ws/.github/workflows/": ""}, links={"/ws/docs": "/ws/.github/workflows"}
+    )
     ctx = make_tool_context(world)
     await use(CREATE_FILE, ctx, file="docs/ci.yml", content="on: push\n")
     (hunk,) = ctx.ledger.hunks()
@@ -203,7 +205,7 @@ async def test_a_file_below_a_link_is_judged_by_where_it_leads() -> None:
 
 
 async def test_nothing_is_proposed_when_only_an_answer_is_wanted() -> None:
-    ctx = make_tool_context(make_world(opened={"/ws/a.py": TEXT}), mode=Mode.ASK)
+    ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}), mode=Mode.ASK)
     edited = await use(EDIT_FILE, ctx, file="a.py", old_text="def f", new_text="def h")
     assert edited.startswith("Error: Refused by the rule mode")
     created = await use(CREATE_FILE, ctx, file="n.py", content="")
@@ -211,7 +213,7 @@ async def test_nothing_is_proposed_when_only_an_answer_is_wanted() -> None:
 
 
 async def test_done_keeps_its_summary() -> None:
-    ctx = make_tool_context(make_world())
+    ctx = make_tool_context(make_workspace())
     assert await use(DONE, ctx, summary=" All done. ") == "Finished.\n"
     assert ctx.summary == "All done."
 
@@ -256,7 +258,7 @@ async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edit
 
 
 async def test_a_document_closed_while_the_disk_is_asked_is_read_from_the_disk() -> None:
-    ctx = make_tool_context(make_world({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
+    ctx = make_tool_context(make_workspace({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
     looking = Tasks().spawn(ctx.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
     close_document(ctx.workspace, "file:///ws/a.py")

@@ -13,8 +13,8 @@ from stet.web.fetch import MAX_REDIRECTS, Fetcher
 from stet.web.fetched import Fetched, FetchLimits
 from stet.web.web_address import WebAddress, parse_url
 from tests.support.certificates import server_side
-from tests.support.http_server import Asked
-from tests.support.web_server import Answer, Reply, WebServer, moved, page
+from tests.support.http_server import HttpRequest
+from tests.support.web_server import Answer, WebReply, WebServer, moved, page
 
 HERE = "127.0.0.1"
 TWO_CODINGS = (
@@ -184,7 +184,7 @@ async def test_every_stop_of_a_redirect_is_asked_for_before_anything_is_sent_the
 
 
 async def test_a_circle_of_redirects_ends() -> None:
-    def next_one(got: Asked) -> Reply:
+    def next_one(got: HttpRequest) -> WebReply:
         return moved(f"/a?{len(got.path)}")
 
     async with WebServer({"/a": next_one}) as server:
@@ -216,39 +216,44 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
         (page("x", content_encoding="deflate"), "compressed as 'deflate'"),
         (page("x", content_encoding="gzip, gzip"), "compressed as 'gzip, gzip'"),
         (page("x", content_encoding="gzip," * 9000), "compressed as 'gzip,gzip"),
-        (Reply(raw=TWO_CODINGS), "compressed as 'gzip, br'"),
-        (Reply(404), "the status 404"),
-        (Reply(204), "the status 204"),
-        (Reply(302), "does not say where"),
-        (Reply(200, {"content-type": "text/plain"}, [b"x" * 2001]), "larger than 2000 bytes"),
-        (Reply(200, {"content-type": "text/plain"}, [], length=10**15), "larger than 2000 bytes"),
-        (Reply(200, {"content-type": "text/plain"}, [b"x"], length=2), "speak HTTP properly"),
-        (Reply(raw=b"hello\r\n\r\n"), "speak HTTP properly"),
-        (Reply(raw=b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 50_000), "speak HTTP properly"),
+        (WebReply(raw=TWO_CODINGS), "compressed as 'gzip, br'"),
+        (WebReply(404), "the status 404"),
+        (WebReply(204), "the status 204"),
+        (WebReply(302), "does not say where"),
+        (WebReply(200, {"content-type": "text/plain"}, [b"x" * 2001]), "larger than 2000 bytes"),
+        (
+            WebReply(200, {"content-type": "text/plain"}, [], length=10**15),
+            "larger than 2000 bytes",
+        ),
+        (WebReply(200, {"content-type": "text/plain"}, [b"x"], length=2), "speak HTTP properly"),
+        (WebReply(raw=b"hello\r\n\r\n"), "speak HTTP properly"),
+        (WebReply(raw=b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 50_000), "speak HTTP properly"),
     ],
 )
-async def test_what_is_no_readable_page_says_why(reply: Reply, told: str) -> None:
+async def test_what_is_no_readable_page_says_why(reply: WebReply, told: str) -> None:
     async with WebServer({"/a": reply}) as server:
         with pytest.raises(WebError, match=told):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(size=2000)))
 
 
 async def test_a_body_without_an_end_is_cut_off() -> None:
-    endless = Reply(200, {"content-type": "text/plain"}, [b"x" * 65536], length=-1, endless=True)
+    endless = WebReply(200, {"content-type": "text/plain"}, [b"x" * 65536], length=-1, endless=True)
     async with WebServer({"/a": endless}) as server:
         with pytest.raises(WebError, match="larger than 1000000 bytes"):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(size=1_000_000)))
 
 
 async def test_a_slow_drip_ends_with_the_time_for_the_whole() -> None:
-    drip = Reply(200, {"content-type": "text/plain"}, [b"x"], length=-1, pause=0.01, endless=True)
+    drip = WebReply(
+        200, {"content-type": "text/plain"}, [b"x"], length=-1, pause=0.01, endless=True
+    )
     async with WebServer({"/a": drip}) as server:
         with pytest.raises(WebError, match=r"did not come within 0\.3 s"):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(seconds=0.3)))
 
 
 async def test_silence_ends_with_the_time_between_two_pieces() -> None:
-    silent = Reply(200, {"content-type": "text/plain"}, [b"x"], pause=60)
+    silent = WebReply(200, {"content-type": "text/plain"}, [b"x"], pause=60)
     async with WebServer({"/a": silent}) as server:
         with pytest.raises(WebError, match="can't be reached"):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(idle=0.1)))
@@ -275,6 +280,6 @@ async def test_the_time_for_a_page_stands_still_while_the_user_is_asked() -> Non
 
 async def test_a_bomb_is_kept_packed() -> None:
     bomb = gzip.compress(b"0" * 20_000_000)
-    reply = Reply(200, {"content-type": "text/html", "content-encoding": "gzip"}, [bomb])
+    reply = WebReply(200, {"content-type": "text/html", "content-encoding": "gzip"}, [bomb])
     async with WebServer({"/a": reply}) as server:
         assert (await fetch(server.url("/a"))).body == bomb

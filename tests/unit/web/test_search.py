@@ -9,7 +9,7 @@ from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
 from stet.web.search_formats import WebHit, WebSearchAnswer, build_request
 from tests.support.search_apis import BRAVE, OPENAI, SERPER, TAVILY
-from tests.support.web_server import Reply, WebServer, found, moved
+from tests.support.web_server import WebReply, WebServer, found, moved
 
 KEY = "key-secret-0123456789"
 Provider = Literal["openai", "serper", "brave", "tavily"]
@@ -21,7 +21,7 @@ PATHS: dict[Provider, str] = {
 }
 
 
-async def ask(provider: Provider, reply: Reply, server: WebServer) -> WebSearchAnswer:
+async def ask(provider: Provider, reply: WebReply, server: WebServer) -> WebSearchAnswer:
     server.pages[f"/base{PATHS[provider]}"] = reply
     endpoint = SearchEndpoint(provider, server.url("/base"), KEY, "THE_KEY")
     return await search_web(endpoint, "fried fish & chips", 3)
@@ -242,7 +242,7 @@ async def test_the_key_does_not_follow_a_redirect() -> None:
 
 async def test_an_answer_without_an_end_is_cut_off() -> None:
     async with WebServer() as server:
-        endless = Reply(200, {}, [b"x" * 65536], length=-1, endless=True)
+        endless = WebReply(200, {}, [b"x" * 65536], length=-1, endless=True)
         with pytest.raises(WebError, match="more than 4000000 bytes"):
             await ask("serper", endless, server)
 

@@ -2,7 +2,7 @@ from stet.text.position import Position, Range
 from stet.workspace.modification import WireEdit
 from stet.workspace.selection import ActivitySource, Selection
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_world, open_document
+from tests.support.world import change, close_document, insertion, make_workspace, open_document
 
 A, B, C = (f"file:///ws/{name}.py" for name in "abc")
 
@@ -16,7 +16,7 @@ def at(line: int, character: int) -> Range:
 
 
 def three_files() -> Workspace:
-    return make_world(opened={f"/ws/{name}.py": "one\ntwo\nthree\n" for name in "abc"})
+    return make_workspace(opened={f"/ws/{name}.py": "one\ntwo\nthree\n" for name in "abc"})
 
 
 def cursor_of(world: Workspace, uri: str = A) -> Position | None:
@@ -98,7 +98,7 @@ def test_nothing_is_focused_when_the_editor_says_so() -> None:
 
 
 def test_the_first_file_opened_after_all_were_closed_is_active() -> None:
-    world = make_world()
+    world = make_workspace()
     world.activity.focus(A)
     open_document(world, A, "")
     close_document(world, A)
@@ -124,7 +124,7 @@ def test_other_schemes_do_not_take_the_focus() -> None:
 
 
 def test_the_answer_is_in_the_editors_spelling() -> None:
-    world = make_world()
+    world = make_workspace()
     open_document(world, "file:///c%3A/a.py", "x")
     world.activity.focus("file:///C:/a.py")
     assert active_of(world) == "file:///c%3A/a.py"

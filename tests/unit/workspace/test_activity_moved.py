@@ -7,7 +7,7 @@ import pytest
 from stet.text.position import Position, Range
 from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_world, open_document
+from tests.support.world import change, close_document, insertion, make_workspace, open_document
 
 A, B = "file:///ws/a.py", "file:///ws/b.py"
 
@@ -39,7 +39,7 @@ MOVES: dict[str, tuple[int, Callable[[Workspace], None]]] = {
 
 @pytest.mark.parametrize("name", MOVES)
 def test_each_event_is_told_or_not(name: str) -> None:
-    world = make_world(opened={"/ws/b.py": "one\n", "/ws/a.py": "one\n"})
+    world = make_workspace(opened={"/ws/b.py": "one\n", "/ws/a.py": "one\n"})
     world.activity.focus(A)
     told: list[str] = []
     world.activity.moved = lambda: told.append(name)
@@ -49,7 +49,7 @@ def test_each_event_is_told_or_not(name: str) -> None:
 
 
 def test_typing_over_a_selection_is_told_once() -> None:
-    world = make_world(opened={"/ws/a.py": "one\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\n"})
     world.activity.select(A, [span(0, 3)], ActivitySource.NOTIFIED)
     told: list[str] = []
     world.activity.moved = lambda: told.append("moved")

@@ -5,7 +5,7 @@ import pytest
 from stet.settings.values import ContextSettings, PresetSettings, PrivacySettings, Settings
 from stet.workspace.attachable import Attachable, NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 A, B, DOCS = "file:///ws/a.md", "file:///ws/docs/b.md", "file:///ws/docs"
 BOTH = Attachments((A, B), (DOCS,), "linked", 2)
@@ -66,7 +66,7 @@ def test_nothing_attached_is_empty_but_a_scope_is_something() -> None:
 )
 def test_files_and_folders_are_named_as_people_name_them(name: str, found: Attachable) -> None:
     opened = {"untitled:n": "", "/other/open.md": ""}
-    assert resolve_attachable(make_world(FILES, opened=opened).snapshot(), name) == found
+    assert resolve_attachable(make_workspace(FILES, opened=opened).snapshot(), name) == found
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_files_and_folders_are_named_as_people_name_them(name: str, found: Attac
 )
 def test_what_can_not_be_attached_is_said_by_name(name: str, message: str) -> None:
     links = {"/ws/link.md": "/other/e.md"}
-    world = make_world(FILES, links=links, settings=HIDING)
+    world = make_workspace(FILES, links=links, settings=HIDING)
     with pytest.raises(NotAttachable) as raised:
         resolve_attachable(world.snapshot(), name)
     assert message in str(raised.value)
@@ -98,7 +98,7 @@ def test_what_can_not_be_attached_is_said_by_name(name: str, message: str) -> No
 
 def test_a_preset_of_the_settings_attaches_what_there_is_and_tells_the_rest() -> None:
     preset = PresetSettings("p", ("docs/b.md", "docs", "gone.md"), ("a b.md",), "folder", 0)
-    assert attachments_of(preset, make_world(FILES).snapshot()) == Attachments(
+    assert attachments_of(preset, make_workspace(FILES).snapshot()) == Attachments(
         (B, "file:///ws/a%20b.md"),
         (DOCS,),
         "folder",

@@ -2,7 +2,7 @@
 
 from stet.text.position import Position, Range
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, open_document, uri_at
+from tests.support.world import make_workspace, open_document, uri_at
 
 BLOCK = "<<<<<<< yours\ntwo\n=======\n2\n>>>>>>> stet h1\n"
 TEXT = f"one\n{BLOCK}three\n"
@@ -11,7 +11,7 @@ PLAIN = "one\ntwo\nthree\n"
 
 def world(known: frozenset[str]) -> Workspace:
     """A file on the disk and an open one, each with a block in it."""
-    workspace = make_world({"/ws/closed.py": TEXT})
+    workspace = make_workspace({"/ws/closed.py": TEXT})
     open_document(workspace, uri_at("/ws/open.py"), TEXT)
     uris = (uri_at("/ws/closed.py"), uri_at("/ws/open.py"))
     workspace.blocks = lambda: dict.fromkeys(uris, known)

@@ -9,11 +9,11 @@ from stet.system.memory_system import MemorySystem
 from stet.workspace.names import alias_fault, loosest, split_name, windows_fault
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 
 def world_with_traps() -> Workspace:
-    return make_world(
+    return make_workspace(
         {"/ws/src/a.py": "", "/ws/b.md": "", "/ws-evil/c": "", "/etc/passwd": "root"},
         links={"/ws/out": "/etc", "/ws/in": "/ws/src", "/ws/loop": "/ws/loop"},
     )
@@ -135,7 +135,7 @@ def test_any_text_is_located_or_refused(name: str) -> None:
 
 
 def test_an_open_document_is_found_by_its_name_wherever_it_lies() -> None:
-    world = make_world(opened={"/elsewhere/n.md": "x", "untitled:My%20Note": "y"})
+    world = make_workspace(opened={"/elsewhere/n.md": "x", "untitled:My%20Note": "y"})
     snapshot = world.snapshot()
     assert snapshot.locate("/elsewhere/n.md") == Located(
         "file:///elsewhere/n.md", Path("/elsewhere/n.md"), "/elsewhere/n.md"
@@ -146,7 +146,7 @@ def test_an_open_document_is_found_by_its_name_wherever_it_lies() -> None:
 
 
 def test_a_file_open_under_the_path_of_a_link_is_one_document() -> None:
-    world = make_world(
+    world = make_workspace(
         {"/ws/real/a.py": "disk"},
         links={"/ws/link": "/ws/real"},
         opened={"/ws/link/a.py": "buffer"},
@@ -156,7 +156,7 @@ def test_a_file_open_under_the_path_of_a_link_is_one_document() -> None:
 
 
 def test_with_several_roots_a_name_may_start_with_the_folders() -> None:
-    world = make_world({"/x/web/a.py": "", "/x/api/b.py": ""}, roots=("/x/web", "/x/api"))
+    world = make_workspace({"/x/web/a.py": "", "/x/api/b.py": ""}, roots=("/x/web", "/x/api"))
     snapshot = world.snapshot()
     assert snapshot.locate("web/a.py").path == Path("/x/web/a.py")
     assert snapshot.locate("b.py").name == "api/b.py"
@@ -166,7 +166,7 @@ def test_with_several_roots_a_name_may_start_with_the_folders() -> None:
 
 @pytest.mark.parametrize("name", ["same.py", "new.py", "."])
 def test_a_name_that_could_be_two_files_is_refused_with_both(name: str) -> None:
-    world = make_world({"/x/web/same.py": "", "/x/api/same.py": ""}, roots=("/x/web", "/x/api"))
+    world = make_workspace({"/x/web/same.py": "", "/x/api/same.py": ""}, roots=("/x/web", "/x/api"))
     with pytest.raises(PathRefused) as refused:
         world.snapshot().locate(name)
     assert refused.value.rule == "ambiguous"
@@ -176,12 +176,12 @@ def test_a_name_that_could_be_two_files_is_refused_with_both(name: str) -> None:
 
 def test_without_a_folder_a_relative_name_is_refused() -> None:
     with pytest.raises(PathRefused) as refused:
-        make_world(roots=()).snapshot().locate("a.py")
+        make_workspace(roots=()).snapshot().locate("a.py")
     assert refused.value.rule == "no-root"
 
 
 def test_the_one_roots_name_in_front_is_understood() -> None:
-    snapshot = make_world({"/ws/src/a.py": ""}).snapshot()
+    snapshot = make_workspace({"/ws/src/a.py": ""}).snapshot()
     assert snapshot.locate("ws/src/a.py").path == Path("/ws/src/a.py")
     assert snapshot.locate("ws/new.py").path == Path("/ws/ws/new.py")
 

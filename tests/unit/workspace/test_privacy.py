@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.workspace.secret_files import is_secret
 from stet.workspace.snapshot import NotShown, Snapshot
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 
 def refusal_of(snapshot: Snapshot, path: str) -> str | None:
@@ -48,14 +48,14 @@ SECRETS = {"/ws/.env": "K=canary", "/ws/sub/id_rsa": "canary", "/ws/.ssh/config"
 
 @pytest.mark.parametrize("path", SECRETS)
 def test_a_secret_is_not_shown_even_when_it_is_the_active_file(path: str) -> None:
-    closed = make_world(SECRETS).snapshot()
-    active = make_world(SECRETS, opened={path: "canary"}).snapshot()
+    closed = make_workspace(SECRETS).snapshot()
+    active = make_workspace(SECRETS, opened={path: "canary"}).snapshot()
     assert refusal_of(closed, path) == "secret"
     assert refusal_of(active.asked_about(uri_at(path)), path) == "secret"
 
 
 def test_a_secret_is_not_shown_under_the_name_of_a_link() -> None:
-    snapshot = make_world(
+    snapshot = make_workspace(
         SECRETS, links={"/ws/notes.txt": "/ws/.env", "/ws/folder": "/ws/.ssh"}
     ).snapshot()
     assert refusal_of(snapshot, "/ws/notes.txt") == "secret"
@@ -66,7 +66,7 @@ def test_a_secret_is_not_shown_under_the_name_of_a_link() -> None:
 
 
 def test_an_untitled_secret_is_one_too() -> None:
-    snapshot = make_world(opened={"untitled:.env": "canary", "untitled:note": "x"}).snapshot()
+    snapshot = make_workspace(opened={"untitled:.env": "canary", "untitled:note": "x"}).snapshot()
     assert refusal_of(snapshot, "untitled:.env") == "secret"
     assert refusal_of(snapshot, "untitled:note") is None
     assert refusal_of(snapshot, "untitled:gone") == "missing"
@@ -88,15 +88,15 @@ def test_what_the_user_denies_is_denied_in_any_case_of_letters(
 ) -> None:
     files = {"/ws/private/a.md": "", "/ws/x/PRIVATE/a.md": "", "/ws/a.secret": ""}
     settings = Settings(privacy=PrivacySettings(deny=(deny,)))
-    assert refusal_of(make_world(files, settings=settings).snapshot(), path) == rule
-    opened = make_world(files, opened={path: ""}, settings=settings).snapshot()
+    assert refusal_of(make_workspace(files, settings=settings).snapshot(), path) == rule
+    opened = make_workspace(files, opened={path: ""}, settings=settings).snapshot()
     assert refusal_of(opened, path) == rule
 
 
 def test_deny_holds_for_open_files_outside_the_roots() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("diary/",)))
     opened = {"/home/me/diary/today.md": "x", "/home/me/note.md": "y"}
-    snapshot = make_world(opened=opened, settings=settings).snapshot()
+    snapshot = make_workspace(opened=opened, settings=settings).snapshot()
     assert refusal_of(snapshot, "/home/me/diary/today.md") == "deny"
     assert refusal_of(snapshot, "/home/me/note.md") is None
 
@@ -107,7 +107,7 @@ def test_only_a_plain_mark_takes_back_what_a_setting_names(mark: str) -> None:
     privacy = PrivacySettings(deny=("*.secret", f"{mark}*.secret"))
     context = ContextSettings(excluded_folders=("vault", f"{mark}vault"))
     files = {"/ws/a.secret": "", "/ws/vault/b.md": "", f"/ws/{mark}vault/c.md": ""}
-    world = make_world(files, settings=Settings(privacy=privacy, context=context))
+    world = make_workspace(files, settings=Settings(privacy=privacy, context=context))
     assert refusal_of(world.snapshot(), "/ws/a.secret") == "deny"
     assert refusal_of(world.snapshot(), "/ws/vault/b.md") == "excluded"
     assert refusal_of(world.snapshot(), f"/ws/{mark}vault/c.md") == "excluded"  # it is a name
@@ -115,7 +115,7 @@ def test_only_a_plain_mark_takes_back_what_a_setting_names(mark: str) -> None:
 
 def test_a_plain_mark_takes_back_what_stands_before_it() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("*.secret", "!A.secret")))
-    world = make_world({"/ws/a.secret": "", "/ws/b.secret": ""}, settings=settings)
+    world = make_workspace({"/ws/a.secret": "", "/ws/b.secret": ""}, settings=settings)
     assert refusal_of(world.snapshot(), "/ws/a.secret") is None
     assert refusal_of(world.snapshot(), "/ws/b.secret") == "deny"
 
@@ -124,31 +124,31 @@ def test_a_plain_mark_takes_back_what_stands_before_it() -> None:
 def test_excluded_folders_are_walls(folder: str) -> None:
     settings = Settings(context=ContextSettings(excluded_folders=(folder,)))
     files = {"/ws/vault/private/deep/a.md": "", "/ws/b.md": ""}
-    world = make_world(files, opened={"/ws/vault/private/deep/a.md": ""}, settings=settings)
+    world = make_workspace(files, opened={"/ws/vault/private/deep/a.md": ""}, settings=settings)
     assert refusal_of(world.snapshot(), "/ws/vault/private/deep/a.md") == "excluded"
     assert refusal_of(world.snapshot(), "/ws/b.md") is None
 
 
 def test_a_git_ignored_file_is_shown_only_to_who_asks_about_it() -> None:
     files = {"/ws/.gitignore": "*.log\n", "/ws/a.log": "canary", "/ws/b.md": ""}
-    assert refusal_of(make_world(files).snapshot(), "/ws/a.log") == "ignored"
-    assert refusal_of(make_world(files).snapshot().asked_about("file:///ws/a.log"), "/ws/a.log")
-    active = make_world(files, opened={"/ws/b.md": "", "/ws/a.log": "x"}).snapshot()
+    assert refusal_of(make_workspace(files).snapshot(), "/ws/a.log") == "ignored"
+    assert refusal_of(make_workspace(files).snapshot().asked_about("file:///ws/a.log"), "/ws/a.log")
+    active = make_workspace(files, opened={"/ws/b.md": "", "/ws/a.log": "x"}).snapshot()
     assert refusal_of(active, "/ws/a.log") is None
-    in_a_tab = make_world(files, opened={"/ws/a.log": "x", "/ws/b.md": ""}).snapshot()
+    in_a_tab = make_workspace(files, opened={"/ws/a.log": "x", "/ws/b.md": ""}).snapshot()
     assert refusal_of(in_a_tab, "/ws/a.log") == "ignored"
     assert refusal_of(in_a_tab.asked_about("file:///ws/a.log"), "/ws/a.log") is None
 
 
 def test_a_stet_ignored_file_is_shown_to_nobody() -> None:
     files = {"/ws/.stetignore": "*.log\n", "/ws/a.log": "canary"}
-    world = make_world(files, opened={"/ws/a.log": "canary"})
+    world = make_workspace(files, opened={"/ws/a.log": "canary"})
     assert refusal_of(world.snapshot(), "/ws/a.log") == "ignored"
 
 
 def test_the_inside_of_version_control_is_not_shown() -> None:
     files = {"/ws/.git/config": "canary", "/ws/sub/.GIT/config": "canary", "/ws/.github/a.yml": ""}
-    snapshot = make_world(files, opened={"/ws/.git/config": "canary"}).snapshot()
+    snapshot = make_workspace(files, opened={"/ws/.git/config": "canary"}).snapshot()
     assert refusal_of(snapshot, "/ws/.git/config") == "git"
     assert refusal_of(snapshot, "/ws/sub/.GIT/config") == "git"
     assert refusal_of(snapshot, "/ws/.github/a.yml") is None
@@ -167,7 +167,7 @@ def test_the_inside_of_version_control_is_not_shown() -> None:
     ],
 )
 def test_no_spelling_leads_into_version_control(name: str) -> None:
-    assert refusal_of(make_world({"/ws/a": ""}).snapshot(), f"/ws/{name}") == "git"
+    assert refusal_of(make_workspace({"/ws/a": ""}).snapshot(), f"/ws/{name}") == "git"
 
 
 def test_secret_folders_are_known_in_every_spelling() -> None:
@@ -177,7 +177,7 @@ def test_secret_folders_are_known_in_every_spelling() -> None:
 
 def test_only_open_files_are_shown_from_outside_the_roots() -> None:
     files = {"/etc/hosts": "canary", "/ws-evil/a": "canary"}
-    snapshot = make_world(files, opened={"/etc/motd": "hi"}, links={"/ws/l": "/etc"}).snapshot()
+    snapshot = make_workspace(files, opened={"/etc/motd": "hi"}, links={"/ws/l": "/etc"}).snapshot()
     assert refusal_of(snapshot, "/etc/motd") is None
     for path in ("/etc/hosts", "/ws-evil/a", "/ws/l/hosts", "/ws/../etc/hosts"):
         assert refusal_of(snapshot, path) == "outside"
@@ -186,13 +186,13 @@ def test_only_open_files_are_shown_from_outside_the_roots() -> None:
 @pytest.mark.parametrize("uri", ["git:/ws/a.py", "https://x/a", "/ws/a.py", "", "file://h/ws/a.py"])
 def test_other_schemes_are_not_shown(uri: str) -> None:
     with pytest.raises(NotShown) as refused:
-        make_world({"/ws/a.py": "x"}).snapshot().show(uri)
+        make_workspace({"/ws/a.py": "x"}).snapshot().show(uri)
     assert refused.value.rule == "scheme"
 
 
 @given(st.lists(st.sampled_from(["..", ".", "l", "etc", "hosts", "ws", "%2e%2e", ".env", "x"])))
 def test_no_uri_leads_to_text_from_outside(parts: list[str]) -> None:
-    world = make_world(
+    world = make_workspace(
         {"/etc/hosts": "canary", "/ws/.env": "canary", "/ws/x": "shown"}, links={"/ws/l": "/etc"}
     )
     try:
@@ -212,25 +212,25 @@ OWN = {
 
 @pytest.mark.parametrize("path", ["/state/workspaces/x/state.db", "/state/trash/1/ws/a.md"])
 def test_the_state_folder_is_not_shown_though_it_lies_in_the_workspace(path: str) -> None:
-    assert refusal_of(make_world(OWN, roots=("/",)).snapshot(), path) == "own"
-    assert refusal_of(make_world(OWN, roots=("/state/trash",)).snapshot(), path) == "own"
-    opened = make_world(OWN, opened={path: "canary"}).snapshot()
+    assert refusal_of(make_workspace(OWN, roots=("/",)).snapshot(), path) == "own"
+    assert refusal_of(make_workspace(OWN, roots=("/state/trash",)).snapshot(), path) == "own"
+    opened = make_workspace(OWN, opened={path: "canary"}).snapshot()
     assert refusal_of(opened.asked_about(uri_at(path)), path) == "own"
 
 
 def test_the_state_folder_is_not_shown_under_the_name_of_a_link() -> None:
     links = {"/ws/kept": "/state", "/ws/root": "/"}
-    snapshot = make_world(OWN, links=links).snapshot()
+    snapshot = make_workspace(OWN, links=links).snapshot()
     assert refusal_of(snapshot, "/ws/kept/trash/1/ws/a.md") == "own"
     assert refusal_of(snapshot, "/ws/root/state/trash/1/ws/a.md") == "own"
 
 
 @pytest.mark.parametrize("root", ["/", "/link"])
 def test_no_walk_goes_into_the_state_folder(root: str) -> None:
-    snapshot = make_world(OWN, roots=(root,), links={"/link": "/"}).snapshot()
+    snapshot = make_workspace(OWN, roots=(root,), links={"/link": "/"}).snapshot()
     assert [located.name for located in snapshot.walk()] == ["states/b.md", "ws/c.md"]
 
 
 def test_no_walk_begins_in_the_state_folder() -> None:
-    snapshot = make_world(OWN, roots=("/state/trash", "/state")).snapshot()
+    snapshot = make_workspace(OWN, roots=("/state/trash", "/state")).snapshot()
     assert list(snapshot.walk()) == []

@@ -11,7 +11,7 @@ from stet.workspace import walk
 from stet.workspace.disk_text import MAX_FILE_BYTES
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, open_document
+from tests.support.world import make_workspace, open_document
 
 
 def names(snapshot: Snapshot, folder: str = "") -> list[str]:
@@ -29,7 +29,7 @@ def names(snapshot: Snapshot, folder: str = "") -> list[str]:
 )
 def test_text_from_the_disk_is_utf8_or_latin1(data: bytes, text: str) -> None:
     uri = "file:///ws/a.txt"
-    assert make_world({"/ws/a.txt": data}).snapshot().show(uri) == TextDocument(uri, text)
+    assert make_workspace({"/ws/a.txt": data}).snapshot().show(uri) == TextDocument(uri, text)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_what_is_no_text_file_is_not_shown(path: str, rule: str) -> None:
         "/ws/big": "x" * (MAX_FILE_BYTES + 1),
     }
     with pytest.raises(NotShown) as refused:
-        make_world(files).snapshot().show(f"file://{path}")
+        make_workspace(files).snapshot().show(f"file://{path}")
     assert refused.value.rule == rule
     assert repr(path.removeprefix("/ws/")) in refused.value.message
 
 
 def test_open_text_is_shown_whatever_its_size() -> None:
     big = "x" * (MAX_FILE_BYTES + 1)
-    world = make_world({"/ws/a": b"\0"}, opened={"/ws/a": big})
+    world = make_workspace({"/ws/a": b"\0"}, opened={"/ws/a": big})
     assert world.snapshot().show("file:///ws/a").text == big
 
 
@@ -68,14 +68,14 @@ def test_a_walk_is_sorted_and_leaves_out_what_may_not_be_shown() -> None:
     }  # fmt: skip
     settings = Settings(privacy=PrivacySettings(deny=("*.me",)))
     links = {"/ws/out": "/", "/ws/twin.md": "/ws/a.md", "/ws/b/up": "/ws"}
-    snapshot = make_world(files, links=links, settings=settings).snapshot()
+    snapshot = make_workspace(files, links=links, settings=settings).snapshot()
     assert names(snapshot) == [".gitignore", "a.md", "b/.gitignore", "b/a.py", "c.py"]
     assert names(snapshot, "b") == ["b/.gitignore", "b/a.py"]
     assert names(snapshot, "node_modules") == []
 
 
 def test_a_walk_counts_open_documents_with_the_text_they_have() -> None:
-    world = make_world(
+    world = make_workspace(
         {"/ws/a.md": "", "/ws/b/x.bin": ""},
         opened={
             "/ws/b/new.py": "",
@@ -92,13 +92,13 @@ def test_a_walk_counts_open_documents_with_the_text_they_have() -> None:
 
 def test_a_walk_through_a_link_is_one_of_the_folder_behind_it() -> None:
     files = {"/ws/real/a.md": "", "/ws/real/b.log": "", "/ws/.gitignore": "/real/*.log"}
-    snapshot = make_world(files, links={"/ws/link": "/ws/real"}).snapshot()
+    snapshot = make_workspace(files, links={"/ws/link": "/ws/real"}).snapshot()
     assert names(snapshot, "link") == ["real/a.md"]
 
 
 def test_roots_inside_each_other_are_walked_once() -> None:
     files = {"/ws/a.md": "", "/ws/sub/b.md": ""}
-    snapshot = make_world(files, roots=("/ws", "/ws/sub")).snapshot()
+    snapshot = make_workspace(files, roots=("/ws", "/ws/sub")).snapshot()
     assert names(snapshot) == ["sub/b.md", "ws/a.md"]
 
 
@@ -108,17 +108,17 @@ def test_a_walk_is_bounded_and_says_so(
     monkeypatch.setattr(walk, "MAX_ENTRIES", 3)
     files = {f"/ws/{letter}": "" for letter in "abcdef"}
     with caplog.at_level(logging.WARNING):
-        assert names(make_world(files).snapshot()) == ["a", "b"]
+        assert names(make_workspace(files).snapshot()) == ["a", "b"]
     assert "more than 3 names" in caplog.text
 
 
 def test_a_root_that_is_itself_ignored_nowhere_but_secret_is_not_walked() -> None:
-    assert names(make_world({"/me/.ssh/a": ""}, roots=("/me/.ssh",)).snapshot()) == []
+    assert names(make_workspace({"/me/.ssh/a": ""}, roots=("/me/.ssh",)).snapshot()) == []
 
 
 def test_siblings_are_the_files_of_one_folder() -> None:
     files = {"/ws/b/z.py": "", "/ws/b/a.py": "", "/ws/b/sub/c.py": "", "/ws/d.py": ""}
-    snapshot = make_world(files, opened={"/ws/b/new.py": "", "untitled:n": ""}).snapshot()
+    snapshot = make_workspace(files, opened={"/ws/b/new.py": "", "untitled:n": ""}).snapshot()
     found = [located.name for located in snapshot.siblings("file:///ws/b/a.py")]
     assert found == ["b/a.py", "b/new.py", "b/z.py"]
     assert list(snapshot.siblings("untitled:n")) == []
@@ -152,12 +152,12 @@ def test_a_changed_ignore_file_is_read_again() -> None:
 def test_deeper_ignore_files_win_and_ignored_folders_are_walls(
     files: dict[str, str | bytes], shown: bool
 ) -> None:
-    snapshot = make_world({**files, "/ws/b/x.log": ""}).snapshot()
+    snapshot = make_workspace({**files, "/ws/b/x.log": ""}).snapshot()
     assert ("b/x.log" in names(snapshot)) is shown
 
 
 def test_an_ignore_file_that_is_a_link_is_not_followed() -> None:
-    snapshot = make_world(
+    snapshot = make_workspace(
         {"/ws/a.md": "", "/etc/x": "*.md"}, links={"/ws/.gitignore": "/etc/x"}
     ).snapshot()
     assert names(snapshot) == ["a.md"]
@@ -180,7 +180,7 @@ def test_times_are_the_disks() -> None:
 
 def test_excluded_folders_are_not_walked() -> None:
     settings = Settings(context=ContextSettings(excluded_folders=("priv",)))
-    world = make_world({"/ws/priv/a.md": "", "/ws/b.md": ""}, settings=settings)
+    world = make_workspace({"/ws/priv/a.md": "", "/ws/b.md": ""}, settings=settings)
     assert names(world.snapshot()) == ["b.md"]
 
 

@@ -13,7 +13,7 @@ from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
 from stet.workspace.workspace import Workspace
-from tests.support.world import close_document, make_world, open_document, uri_at
+from tests.support.world import close_document, make_workspace, open_document, uri_at
 
 FOLDERS = ("", "src/", "src/deep/", "docs/", "build/", ".git/", "old/")
 NAMES = ("a.py", "b.md", ".env", "key.pem", "data.bin", "notes.txt", "ü.md", ".gitignore")
@@ -64,7 +64,7 @@ def step(world: Workspace, disk: MemorySystem, dice: random.Random, number: int)
 @pytest.mark.parametrize("seed", range(25))
 def test_it_comes_to_the_same_files_whatever_happens_in_between(seed: int) -> None:
     dice = random.Random(seed)
-    world = make_world({"/ws/a.py": "", "/ws/src/deep/b.md": "", "/other/c.py": ""})
+    world = make_workspace({"/ws/a.py": "", "/ws/src/deep/b.md": "", "/other/c.py": ""})
     disk = world.snapshot().system
     assert isinstance(disk, MemorySystem)
     for number in range(1, STEPS):
@@ -75,7 +75,9 @@ def test_it_comes_to_the_same_files_whatever_happens_in_between(seed: int) -> No
 
 
 def test_a_folder_that_a_link_above_the_root_now_leads_to_is_decided_anew() -> None:
-    world = make_world({"/one/a.py": "", "/two/a.py": "\0"}, links={"/ws": "/one"}, roots=("/ws",))
+    world = make_workspace(
+        {"/one/a.py": "", "/two/a.py": "\0"}, links={"/ws": "/one"}, roots=("/ws",)
+    )
     disk = world.snapshot().system
     assert isinstance(disk, MemorySystem)
     assert [name for _, name, _ in walked(world)] == ["a.py"]
@@ -88,7 +90,7 @@ def test_what_is_as_it_was_is_neither_read_nor_judged_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = [f"/ws/{folder}/{n}.py" for folder in ("a", "b") for n in range(20)]
-    world = make_world(dict.fromkeys(names, "x\n"))
+    world = make_workspace(dict.fromkeys(names, "x\n"))
     disk = world.snapshot().system
     assert isinstance(disk, MemorySystem)
     assert len(list(world.snapshot().walk())) == 40
@@ -118,6 +120,6 @@ def test_with_too_many_names_the_rest_is_decided_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(walk_memory, "MAX_ENTRIES", 10)
-    world = make_world({f"/ws/{folder}/{n}.py": "" for folder in "abc" for n in range(6)})
+    world = make_workspace({f"/ws/{folder}/{n}.py": "" for folder in "abc" for n in range(6)})
     assert len(walked(world)) == 18
     assert len(walked(world)) == 18

@@ -14,7 +14,7 @@ from stet.text.position import Position, Range
 from stet.workspace.document_history import MAX_CHANGES
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_world, open_document
+from tests.support.world import change, close_document, insertion, make_workspace, open_document
 
 A = "file:///ws/a.py"
 
@@ -26,7 +26,7 @@ def text_of(workspace: Workspace, uri: str = A) -> str:
 
 
 def test_open_text_wins_over_the_disk_until_it_is_closed() -> None:
-    world = make_world({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": "buffer\n"})
+    world = make_workspace({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": "buffer\n"})
     assert world.snapshot().show(A).text == "buffer\n"
     close_document(world, A)
     assert world.snapshot().show(A).text == "disk\n"
@@ -34,7 +34,7 @@ def test_open_text_wins_over_the_disk_until_it_is_closed() -> None:
 
 
 def test_a_change_is_told_in_code_points_whatever_the_editor_counts_in() -> None:
-    world = make_world(opened={"/ws/a.py": "😀é\n"})
+    world = make_workspace(opened={"/ws/a.py": "😀é\n"})
     world.encoding = Encoding.UTF16
     changes = world.apply(change(insertion(0, 2, "x"), version=7))
     at = Position(0, 1)
@@ -43,13 +43,13 @@ def test_a_change_is_told_in_code_points_whatever_the_editor_counts_in() -> None
 
 
 def test_several_changes_are_each_relative_to_the_one_before_full_ones_too() -> None:
-    world = make_world(opened={"/ws/a.py": "one\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\n"})
     world.apply(change(insertion(0, 0, "a"), WireEdit.full("two\n"), insertion(0, 3, "!")))
     assert text_of(world) == "two!\n"
 
 
 def test_every_spelling_is_one_document_and_the_editors_own_is_kept() -> None:
-    world = make_world()
+    world = make_workspace()
     open_document(world, "file:///c%3A/x.py", "x")
     world.apply(change(insertion(0, 1, "y"), uri="file:///C:/x.py"))
     document = world.document("file:///c:/x.py")
@@ -61,7 +61,7 @@ def test_every_spelling_is_one_document_and_the_editors_own_is_kept() -> None:
 def test_what_is_not_open_is_ignored_with_a_word_in_the_log(
     kind: ModificationKind, caplog: pytest.LogCaptureFixture
 ) -> None:
-    world = make_world(opened={"/ws/a.py": "x"})
+    world = make_workspace(opened={"/ws/a.py": "x"})
     close_document(world, A)
     with caplog.at_level(logging.WARNING):
         edits = (WireEdit.full("y"),)
@@ -73,7 +73,7 @@ def test_what_is_not_open_is_ignored_with_a_word_in_the_log(
 
 
 def test_opening_twice_is_a_reload_whose_changes_are_told() -> None:
-    world = make_world(opened={"/ws/a.py": "one\ntwo\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\ntwo\n"})
     changes = world.apply(
         Modification(ModificationKind.OPENED, A, 9, "python", "one\n2\n"),
     )
@@ -83,7 +83,7 @@ def test_opening_twice_is_a_reload_whose_changes_are_told() -> None:
 
 
 def test_a_save_with_other_text_is_taken_over() -> None:
-    world = make_world(opened={"/ws/a.py": "one\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\n"})
     save = Modification(ModificationKind.SAVED, A, text="two\n")
     assert len(world.apply(save)) == 1
     assert text_of(world) == "two\n"
@@ -92,7 +92,7 @@ def test_a_save_with_other_text_is_taken_over() -> None:
 
 
 def test_other_schemes_are_neither_tracked_nor_shown() -> None:
-    world = make_world()
+    world = make_workspace()
     open_document(world, "git:/ws/a.py?ref=HEAD", "old")
     assert world.document("git:/ws/a.py?ref=HEAD") is None
     assert world.activity.active is None
@@ -100,7 +100,7 @@ def test_other_schemes_are_neither_tracked_nor_shown() -> None:
 
 @pytest.mark.parametrize("version", [0, -5, 3, 2**60])
 def test_versions_may_jump_repeat_and_go_back(version: int) -> None:
-    world = make_world()
+    world = make_workspace()
     open_document(world, A, "x", version=3)
     world.apply(change(insertion(0, 0, "y"), version=version))
     document = world.document(A)
@@ -109,7 +109,7 @@ def test_versions_may_jump_repeat_and_go_back(version: int) -> None:
 
 
 def test_changes_since_a_revision_lead_from_that_text_to_this() -> None:
-    world = make_world(opened={"/ws/a.py": "abc\n"})
+    world = make_workspace(opened={"/ws/a.py": "abc\n"})
     before = world.document(A)
     assert before is not None
     changes = world.apply(change(insertion(0, 1, "x"), insertion(0, 0, "\n")))
@@ -120,7 +120,7 @@ def test_changes_since_a_revision_lead_from_that_text_to_this() -> None:
 
 
 def test_a_revision_of_an_earlier_life_or_of_the_disk_is_unknown() -> None:
-    world = make_world(opened={"/ws/a.py": "abc\n"})
+    world = make_workspace(opened={"/ws/a.py": "abc\n"})
     world.apply(change(insertion(0, 1, "x")))
     old = world.document(A)
     assert old is not None
@@ -132,7 +132,7 @@ def test_a_revision_of_an_earlier_life_or_of_the_disk_is_unknown() -> None:
 
 
 def test_the_history_is_bounded() -> None:
-    world = make_world(opened={"/ws/a.py": ""})
+    world = make_workspace(opened={"/ws/a.py": ""})
     for _ in range(MAX_CHANGES + 1):
         world.apply(change(insertion(0, 0, "x")))
     assert world.changes_since(A, 1) is None
@@ -142,7 +142,7 @@ def test_the_history_is_bounded() -> None:
 
 
 def test_a_snapshot_stands_while_the_user_types() -> None:
-    world = make_world(opened={"/ws/a.py": "one\n", "/ws/b.py": "two\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\n", "/ws/b.py": "two\n"})
     before = world.snapshot()
     world.apply(change(insertion(0, 0, "x")))
     after = world.snapshot()
@@ -152,7 +152,7 @@ def test_a_snapshot_stands_while_the_user_types() -> None:
 
 
 def test_settings_hold_for_the_snapshots_after_them() -> None:
-    world = make_world()
+    world = make_workspace()
     before = world.snapshot()
     settings = Settings(privacy=PrivacySettings(deny=("*.md",)))
     world.with_settings(settings)
@@ -160,7 +160,7 @@ def test_settings_hold_for_the_snapshots_after_them() -> None:
 
 
 def test_roots_are_told_apart_by_as_much_of_their_path_as_it_takes() -> None:
-    world = make_world(roots=("/x/web/app", "/x/mobile/app", "/x/docs"))
+    world = make_workspace(roots=("/x/web/app", "/x/mobile/app", "/x/docs"))
     assert [root.name for root in world.roots] == ["web/app", "mobile/app", "docs"]
     world.remove_root("file:///x/mobile/app")
     assert [root.name for root in world.roots] == ["app", "docs"]
@@ -186,7 +186,7 @@ def test_without_a_root_the_open_files_folders_serve_but_not_the_home_folder() -
     )
 )  # fmt: skip
 def test_no_edit_however_odd_breaks_the_world(edits: list[tuple[int, int, int, int, str]]) -> None:
-    world = make_world(opened={"/ws/a.py": "one\ntwo 😀\r\nthree"})
+    world = make_workspace(opened={"/ws/a.py": "one\ntwo 😀\r\nthree"})
     before = world.snapshot().show(A)
     wire = tuple(WireEdit(*edit) for edit in edits)
     told = world.apply(change(*wire))
@@ -202,7 +202,7 @@ def test_no_edit_however_odd_breaks_the_world(edits: list[tuple[int, int, int, i
 
 def test_a_keystroke_costs_the_same_in_a_hundred_thousand_lines() -> None:
     def cost(n_lines: int) -> float:
-        world = make_world(opened={"/ws/a.py": "a line of some length\n" * n_lines})
+        world = make_workspace(opened={"/ws/a.py": "a line of some length\n" * n_lines})
         keystroke = change(insertion(n_lines // 2, 3, "x"))
         return min(timeit.repeat(lambda: world.apply(keystroke), number=200, repeat=5))
 

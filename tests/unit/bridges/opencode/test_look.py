@@ -12,7 +12,7 @@ from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 
 def select(world: Workspace, path: str, *lines: int) -> None:
@@ -22,7 +22,7 @@ def select(world: Workspace, path: str, *lines: int) -> None:
 
 
 def test_open_files_are_named_the_one_in_focus_first_the_others_by_name() -> None:
-    world = make_world(opened={"/ws/c.py": "", "/ws/b.py": "", "/ws/a.py": ""})
+    world = make_workspace(opened={"/ws/c.py": "", "/ws/b.py": "", "/ws/a.py": ""})
     world.activity.focus(uri_at("/ws/b.py"))
     assert collect_context(world.snapshot()) == SessionContext(
         ("b.py", "a.py", "c.py"), is_focused=True, folders=("/ws",)
@@ -30,19 +30,19 @@ def test_open_files_are_named_the_one_in_focus_first_the_others_by_name() -> Non
 
 
 def test_without_a_focus_they_are_in_the_order_of_their_names() -> None:
-    world = make_world(opened={"/ws/b.py": "", "/ws/a.py": ""})
+    world = make_workspace(opened={"/ws/b.py": "", "/ws/a.py": ""})
     world.activity.focus(None)
     assert collect_context(world.snapshot()) == SessionContext(("a.py", "b.py"), folders=("/ws",))
 
 
 def test_what_is_selected_comes_with_its_source() -> None:
-    world = make_world(opened={"/ws/a.py": "one\ntwo\nthree\nfour\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\ntwo\nthree\nfour\n"})
     select(world, "/ws/a.py", 3, 0)
     assert collect_context(world.snapshot()).selected == SelectedText("a.py", ("one\n", "four\n"))
 
 
 def test_a_bare_cursor_selects_nothing() -> None:
-    world = make_world(opened={"/ws/a.py": "one\n"})
+    world = make_workspace(opened={"/ws/a.py": "one\n"})
     world.activity.select(
         uri_at("/ws/a.py"), [Range(Position(0, 1), Position(0, 1))], ActivitySource.NOTIFIED
     )
@@ -51,7 +51,7 @@ def test_a_bare_cursor_selects_nothing() -> None:
 
 def test_the_limit_of_selections_holds_for_all_ranges_together() -> None:
     settings = Settings(context=ContextSettings(selection_limit=6))
-    world = make_world(opened={"/ws/a.py": "one\ntwo\nthree\n"}, settings=settings)
+    world = make_workspace(opened={"/ws/a.py": "one\ntwo\nthree\n"}, settings=settings)
     select(world, "/ws/a.py", 0, 1, 2)
     assert collect_context(world.snapshot()).selected == SelectedText("a.py", ("one\n", "tw"), 8)
 
@@ -59,7 +59,7 @@ def test_the_limit_of_selections_holds_for_all_ranges_together() -> None:
 def test_secret_and_denied_files_are_not_even_named() -> None:
     settings = Settings(privacy=PrivacySettings(("diary/",)))
     opened = {"/ws/a.py": "x\n", "/ws/diary/mon.md": "dear\n", "/ws/.env": "KEY=1\n"}
-    world = make_world(opened=opened, settings=settings)
+    world = make_workspace(opened=opened, settings=settings)
     for path in ("/ws/diary/mon.md", "/ws/.env"):
         select(world, path, 0)
         assert collect_context(world.snapshot()) == SessionContext(("a.py",), folders=("/ws",))
@@ -67,7 +67,7 @@ def test_secret_and_denied_files_are_not_even_named() -> None:
 
 def test_an_ignored_file_is_left_out_even_while_it_has_the_focus() -> None:
     opened = {"/ws/a.py": "x\n", "/ws/out/made.txt": "made\n"}
-    world = make_world({"/ws/.gitignore": "out/\n"}, opened=opened)
+    world = make_workspace({"/ws/.gitignore": "out/\n"}, opened=opened)
     select(world, "/ws/out/made.txt", 0)
     snapshot = world.snapshot()
     assert snapshot.privacy().check(uri_at("/ws/out/made.txt")) is None  # a question may ask of it
@@ -77,7 +77,7 @@ def test_an_ignored_file_is_left_out_even_while_it_has_the_focus() -> None:
 
 
 def test_an_untitled_document_has_no_path_but_may_be_selected_in() -> None:
-    world = make_world(opened={"/ws/a.py": "x\n", "untitled:Notes": "word\n"})
+    world = make_workspace(opened={"/ws/a.py": "x\n", "untitled:Notes": "word\n"})
     select(world, "untitled:Notes", 0)
     assert collect_context(world.snapshot()) == SessionContext(
         ("a.py",), selected=SelectedText("untitled:Notes", ("word\n",)), folders=("/ws",)
@@ -85,17 +85,17 @@ def test_an_untitled_document_has_no_path_but_may_be_selected_in() -> None:
 
 
 def test_many_or_long_names_are_counted_instead() -> None:
-    many = make_world(opened={f"/ws/{n:03}.py": "" for n in range(MAX_FILES + 5)})
+    many = make_workspace(opened={f"/ws/{n:03}.py": "" for n in range(MAX_FILES + 5)})
     many.activity.focus(None)
     seen = collect_context(many.snapshot())
     assert (len(seen.files), seen.n_more) == (MAX_FILES, 5)
-    long = make_world(opened={f"/ws/{n}{'x' * 200}.py": "" for n in range(45)})
+    long = make_workspace(opened={f"/ws/{n}{'x' * 200}.py": "" for n in range(45)})
     seen = collect_context(long.snapshot())
     assert (len(seen.files), seen.n_more) == (39, 6)
 
 
 def test_the_folder_is_the_root_of_the_active_file_in_every_spelling() -> None:
-    world = make_world(
+    world = make_workspace(
         {"/real/in/x.py": ""},
         links={"/two": "/real"},
         opened={"/two/in/x.py": ""},
@@ -107,5 +107,5 @@ def test_the_folder_is_the_root_of_the_active_file_in_every_spelling() -> None:
 
 
 def test_without_anything_open_there_is_nothing_to_tell() -> None:
-    assert collect_context(make_world().snapshot()) == SessionContext(folders=("/ws",))
-    assert collect_context(make_world(roots=()).snapshot()) == SessionContext()
+    assert collect_context(make_workspace().snapshot()) == SessionContext(folders=("/ws",))
+    assert collect_context(make_workspace(roots=()).snapshot()) == SessionContext()

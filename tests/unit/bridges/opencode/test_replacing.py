@@ -18,7 +18,7 @@ from stet.bridges.opencode.opencode_errors import (
 )
 from stet.bridges.opencode.replace_client import METADATA, ReplaceClient
 from tests.support.fake_opencode import FakeOpenCode
-from tests.support.http_server import Asked
+from tests.support.http_server import HttpRequest
 
 WS = ("/ws",)
 
@@ -42,7 +42,7 @@ def keeper(connection: OpenCodeConnection) -> ReplaceClient:
     return ReplaceClient(connection)
 
 
-def is_write(asked: Asked) -> bool:
+def is_write(asked: HttpRequest) -> bool:
     return asked.method != "GET"
 
 
@@ -231,7 +231,7 @@ async def test_a_part_that_can_not_be_hidden_is_not_joined_by_another(
     assert server.parts(session) == [("one", True), ("a question", True)]
 
 
-def refuses_texts(asked: Asked) -> tuple[int, object] | None:
+def refuses_texts(asked: HttpRequest) -> tuple[int, object] | None:
     """Hiding is allowed, another text is not."""
     return (400, {}) if asked.method == "PATCH" and not asked.body.get("ignored") else None
 

@@ -17,9 +17,9 @@ from stet.system.os_system import OsSystem
 from stet.workspace.request_log import Recipient
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys, private_key
-from tests.support.http_server import Asked
-from tests.support.indexed import WAIT_SECONDS, Desk
-from tests.support.web_server import Reply, WebServer, found
+from tests.support.http_server import HttpRequest
+from tests.support.indexed import WAIT_SECONDS, IndexedWorkspace
+from tests.support.web_server import WebReply, WebServer, found
 
 
 class Embeddings(WebServer):
@@ -37,7 +37,7 @@ class Embeddings(WebServer):
         """All that was sent, in order."""
         return [text for asked in self.asked for text in asked.body["input"]]
 
-    def _answer(self, asked: Asked) -> Reply:
+    def _answer(self, asked: HttpRequest) -> WebReply:
         if self.status != 200:
             return found({"error": {"message": "no"}}, self.status)
         texts = asked.body["input"]
@@ -55,7 +55,9 @@ class Embeddings(WebServer):
         return found({"object": "list", "data": data[::-1], "model": asked.body["model"]})
 
 
-def desk_for(tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def desk_for(
+    tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch
+) -> IndexedWorkspace:
     """A workspace whose settings name the endpoint."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("EMBED_KEY", "canary-key")
@@ -64,7 +66,7 @@ def desk_for(tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch
     (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
     (root / "poem.txt").write_text("A ship sails out.\n")
     (root / ".env").write_text("SECRET=canary-secret\n")
-    desk = Desk(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
+    desk = IndexedWorkspace(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
     search = SearchSettings(
         "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
     )
@@ -91,7 +93,7 @@ async def test_texts_are_embedded_in_one_request_each_once_and_kept(
         assert answer.passages[0].lexical_rank is None
         await desk.close()
 
-        again = Desk(desk.root, desk.endpoint)
+        again = IndexedWorkspace(desk.root, desk.endpoint)
         again.workspace.with_settings(desk.workspace.settings)
         await again.ready()
         (again.root / "poem.txt").write_text("A ship sails home.\n")

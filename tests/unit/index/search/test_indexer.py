@@ -16,11 +16,11 @@ from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
-from tests.support.indexed import WAIT_SECONDS, Desk
+from tests.support.indexed import WAIT_SECONDS, IndexedWorkspace
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[IndexedWorkspace]:
     """A workspace of three files; nothing is indexed yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = tmp_path / "ws"
@@ -28,12 +28,14 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     (root / "harbour.py").write_text("def moor(boat):\n    return boat\n")
     (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
     (root / "poem.txt").write_text("A ship sails out.\n")
-    desk = Desk(root)
+    desk = IndexedWorkspace(root)
     yield desk
     await desk.close()
 
 
-async def test_a_first_question_is_answered_and_the_second_knows_meaning(desk: Desk) -> None:
+async def test_a_first_question_is_answered_and_the_second_knows_meaning(
+    desk: IndexedWorkspace,
+) -> None:
     assert await desk.find("moor") == ["harbour.py"]
     await desk.ready()
     found = await desk.ask("how the moon moves the sea")
@@ -46,7 +48,9 @@ async def test_a_first_question_is_answered_and_the_second_knows_meaning(desk: D
     assert (desk.index.state.files, desk.index.state.unread) == (3, 0)
 
 
-async def test_what_is_typed_saved_and_closed_is_found_as_it_is_then(desk: Desk) -> None:
+async def test_what_is_typed_saved_and_closed_is_found_as_it_is_then(
+    desk: IndexedWorkspace,
+) -> None:
     await desk.ready()
     desk.open("harbour.py", "def set_sail(): pass\n")
     assert await desk.find("sail") == ["harbour.py", "poem.txt"]
@@ -60,20 +64,20 @@ async def test_what_is_typed_saved_and_closed_is_found_as_it_is_then(desk: Desk)
     assert await desk.find("land") == ["harbour.py"]
 
 
-async def test_to_the_letter_only_the_letters_count(desk: Desk) -> None:
+async def test_to_the_letter_only_the_letters_count(desk: IndexedWorkspace) -> None:
     await desk.ready()
     assert await desk.find("moo", mode=SearchMode.KEYWORD) == ["harbour.py", "tides.md"]
     assert await desk.find('"return boat"', mode=SearchMode.KEYWORD) == ["harbour.py"]
 
 
-async def test_what_may_not_be_shown_any_more_is_not_an_answer(desk: Desk) -> None:
+async def test_what_may_not_be_shown_any_more_is_not_an_answer(desk: IndexedWorkspace) -> None:
     await desk.ready()
     (desk.root / ".stetignore").write_text("tides.md\n")
     assert "tides.md" not in await desk.find("moon")
 
 
 async def test_a_killed_process_is_told_once_and_answers_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
     await desk.ready()
@@ -88,7 +92,7 @@ async def test_a_killed_process_is_told_once_and_answers_again(
 
 
 async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
     await desk.ready()
@@ -106,7 +110,7 @@ async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
 
 
 async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scanned_for_that_question(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await desk.ready()
     process = desk.index._process
@@ -123,7 +127,7 @@ async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scan
 
 
 async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_scanned(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
     monkeypatch.setattr("stet.index.search.index_process.MODULE", "stet.no_such_module")
@@ -135,7 +139,9 @@ async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_sca
 
 
 @pytest.mark.parametrize("broken", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
-async def test_a_broken_index_is_made_anew_and_told_once(desk: Desk, broken: bytes) -> None:
+async def test_a_broken_index_is_made_anew_and_told_once(
+    desk: IndexedWorkspace, broken: bytes
+) -> None:
     await desk.ready()
     await desk.index.close()
     await desk.tasks.close()
@@ -149,7 +155,7 @@ async def test_a_broken_index_is_made_anew_and_told_once(desk: Desk, broken: byt
     assert "built anew" in desk.told[0]
 
 
-async def test_two_servers_on_one_workspace_have_an_index_each(desk: Desk) -> None:
+async def test_two_servers_on_one_workspace_have_an_index_each(desk: IndexedWorkspace) -> None:
     other = desk.new_index()
     await desk.ready()
     await desk.ready(other)
@@ -161,14 +167,14 @@ async def test_two_servers_on_one_workspace_have_an_index_each(desk: Desk) -> No
     await other.close()
 
 
-async def test_nothing_of_it_can_be_read_by_others(desk: Desk) -> None:
+async def test_nothing_of_it_can_be_read_by_others(desk: IndexedWorkspace) -> None:
     await desk.ready()
     for path in (desk.root.parent / "cache").rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
 async def test_an_index_that_was_given_up_can_be_tried_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "MAX_DEATHS", 1)
     with monkeypatch.context() as broken:
@@ -181,9 +187,9 @@ async def test_an_index_that_was_given_up_can_be_tried_again(
 
 
 async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itself(
-    desk: Desk,
+    desk: IndexedWorkspace,
 ) -> None:
-    desk.index = Desk(desk.root, watches=False).index
+    desk.index = IndexedWorkspace(desk.root, watches=False).index
     await desk.ready()
     (desk.root / "deep").mkdir()
     (desk.root / "deep" / "pier.py").write_text("def land(): pass\n")
@@ -193,11 +199,13 @@ async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itsel
             pass
 
 
-async def test_a_workspace_below_a_folder_of_no_interest_is_watched_too(desk: Desk) -> None:
+async def test_a_workspace_below_a_folder_of_no_interest_is_watched_too(
+    desk: IndexedWorkspace,
+) -> None:
     root = desk.root / "node_modules" / "pkg"
     root.mkdir(parents=True)
     (root / "mast.py").write_text("def step(): pass\n")
-    desk = Desk(root, watches=False)
+    desk = IndexedWorkspace(root, watches=False)
     await desk.ready()
     async with asyncio.timeout(WAIT_SECONDS):
         number = 0
@@ -208,7 +216,7 @@ async def test_a_workspace_below_a_folder_of_no_interest_is_watched_too(desk: De
 
 
 async def test_between_questions_nothing_is_begun_as_long_as_folders_and_settings_are_the_same(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.ready()
     process = desk.index._process
@@ -227,7 +235,7 @@ async def test_between_questions_nothing_is_begun_as_long_as_folders_and_setting
 
 
 async def test_names_and_texts_with_halves_of_characters_end_nothing(
-    desk: Desk, caplog: pytest.LogCaptureFixture
+    desk: IndexedWorkspace, caplog: pytest.LogCaptureFixture
 ) -> None:
     odd = desk.root / os.fsdecode(b"quay\xe9.py")
     odd.write_text("def moor_at_quay(): pass\n")
@@ -249,7 +257,7 @@ async def test_names_and_texts_with_halves_of_characters_end_nothing(
     assert (desk.index._process, desk.told) == (process, [])
 
 
-async def test_a_document_or_folder_with_an_odd_name_ends_nothing(desk: Desk) -> None:
+async def test_a_document_or_folder_with_an_odd_name_ends_nothing(desk: IndexedWorkspace) -> None:
     await desk.ready()
     process = desk.index._process
     root = uri_of(desk.root)

@@ -18,11 +18,11 @@ from stet.index.search.index_state import Stage
 from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.system.system import System
-from tests.support.indexed import Desk
+from tests.support.indexed import IndexedWorkspace
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[IndexedWorkspace]:
     """A workspace of one file; nothing is indexed yet, and nothing is answered by a clock."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
@@ -31,7 +31,7 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     root = tmp_path / "ws"
     root.mkdir()
     (root / "harbour.py").write_text("def moor(boat):\n    return boat\n")
-    desk = Desk(root)
+    desk = IndexedWorkspace(root)
     yield desk
     await desk.close()
 
@@ -51,7 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return event
 
 
-async def stopped(desk: Desk) -> int:
+async def stopped(desk: IndexedWorkspace) -> int:
     """Have the process stand still before it is asked; its number."""
     await desk.ready()
     process = desk.index._process
@@ -61,7 +61,7 @@ async def stopped(desk: Desk) -> int:
 
 
 async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
-    desk: Desk, asked: asyncio.Event
+    desk: IndexedWorkspace, asked: asyncio.Event
 ) -> None:
     pid = await stopped(desk)
     async with asyncio.TaskGroup() as tasks:
@@ -73,7 +73,7 @@ async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
 
 @pytest.mark.parametrize("how", ["closed", "other settings"])
 async def test_a_question_does_not_wait_for_a_process_that_was_ended(
-    desk: Desk, asked: asyncio.Event, how: str
+    desk: IndexedWorkspace, asked: asyncio.Event, how: str
 ) -> None:
     await stopped(desk)
     async with asyncio.TaskGroup() as tasks:
@@ -88,7 +88,7 @@ async def test_a_question_does_not_wait_for_a_process_that_was_ended(
 
 
 async def test_what_is_being_started_when_all_is_closed_is_ended_too(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = IndexProcess.start
     is_started, may_go_on = asyncio.Event(), asyncio.Event()
@@ -112,7 +112,7 @@ async def test_what_is_being_started_when_all_is_closed_is_ended_too(
 
 
 async def test_a_process_that_writes_what_is_no_message_is_started_again(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await desk.ready()
     process = desk.index._process
@@ -128,7 +128,7 @@ async def test_a_process_that_writes_what_is_no_message_is_started_again(
 
 
 async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_runs(
-    desk: Desk,
+    desk: IndexedWorkspace,
 ) -> None:
     await desk.ready()
     old = desk.index._process
@@ -141,7 +141,7 @@ async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_ru
     assert desk.index.state == before
 
 
-async def killed(desk: Desk) -> None:
+async def killed(desk: IndexedWorkspace) -> None:
     """Kill the process, and wait until there is one again that is ready."""
     process = desk.index._process
     assert process is not None
@@ -150,7 +150,9 @@ async def killed(desk: Desk) -> None:
     await desk.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
 
 
-async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(desk: Desk) -> None:
+async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(
+    desk: IndexedWorkspace,
+) -> None:
     await desk.ready()
     (path,) = (desk.root.parent / "cache").rglob("index.db")
     with closing(sqlite3.connect(path)) as database, database:
@@ -163,7 +165,9 @@ async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(desk
     assert found == [1, 0]
 
 
-async def test_damage_that_shows_when_the_index_is_opened_is_told_once(desk: Desk) -> None:
+async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
+    desk: IndexedWorkspace,
+) -> None:
     await desk.ready()
     await desk.index.close()
     await desk.tasks.close()
@@ -183,7 +187,7 @@ async def test_damage_that_shows_when_the_index_is_opened_is_told_once(desk: Des
     assert "built anew" in told
 
 
-async def test_ends_between_which_it_has_answered_never_add_up(desk: Desk) -> None:
+async def test_ends_between_which_it_has_answered_never_add_up(desk: IndexedWorkspace) -> None:
     await desk.ready()
     for _ in range(indexing.MAX_DEATHS + 1):
         await killed(desk)
@@ -193,7 +197,7 @@ async def test_ends_between_which_it_has_answered_never_add_up(desk: Desk) -> No
 
 
 async def test_ends_long_after_it_was_ready_never_add_up(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "STEADY_SECONDS", 0.0)
     await desk.ready()
@@ -202,7 +206,7 @@ async def test_ends_long_after_it_was_ready_never_add_up(
     assert desk.index.state.stage is Stage.READY
 
 
-async def test_ends_soon_after_it_was_ready_add_up(desk: Desk) -> None:
+async def test_ends_soon_after_it_was_ready_add_up(desk: IndexedWorkspace) -> None:
     await desk.ready()
     for _ in range(indexing.MAX_DEATHS):
         assert desk.index.state.stage is Stage.READY

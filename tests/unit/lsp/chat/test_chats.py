@@ -26,8 +26,8 @@ from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.modification import Modification, ModificationKind
 from tests.support.chat_text import parts, written
-from tests.support.turns import Table
-from tests.support.world import make_world
+from tests.support.turns import AgentHarness
+from tests.support.world import make_workspace
 
 DONE = call("done", summary="Done.")
 
@@ -58,7 +58,7 @@ class Room:
     """The chats of an editor that takes no edits, an agent that is always done, and a disk."""
 
     def __init__(self, replies: Sequence[Reply] = (DONE,) * 9) -> None:
-        self.table = Table(make_world(), replies)
+        self.table = AgentHarness(make_workspace(), replies)
         self.disk = SlowDisk()
         server = StetLanguageServer("stet", "0")
         server.tasks = self.table.tasks

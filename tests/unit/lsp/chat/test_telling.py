@@ -12,7 +12,7 @@ from stet.review.drafts import RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from tests.support.page import rules
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
 TURN = Turn(id="t1", ask=ASK)
@@ -21,7 +21,7 @@ LINK = "[a.md](file:///ws/a.md)"
 
 def told_after(*, here: tuple[str, ...] = ()) -> str:
     """A turn that is steered between two sentences; some of the words were said in the document."""
-    telling = TranscriptBuilder(make_world(), ReviewLedger())
+    telling = TranscriptBuilder(make_workspace(), ReviewLedger())
     for words in here:
         telling.skip_steering("t1", words)
     for event in (

@@ -7,12 +7,12 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import ApplyOutcome
 from stet.lsp.edits.edit_errors import EditError
-from tests.support.delivered import TEXT, URI, YES, World
+from tests.support.delivered import TEXT, URI, YES, ApplyHarness
 from tests.support.editor_documents import with_edits
 
 
 async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_twice() -> None:
-    world = World(acts=[lambda *_: YES, lambda *_: YES])
+    world = ApplyHarness(acts=[lambda *_: YES, lambda *_: YES])
     first, second = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(first) == ["pending"]
     assert world.shown == [URI]
@@ -29,11 +29,11 @@ async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_tw
 
 
 async def test_a_closed_file_that_is_opened_and_left_alone_is_not_edited_again_by_itself() -> None:
-    def opens(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def opens(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.open()
         return YES
 
-    world = World(acts=[opens])
+    world = ApplyHarness(acts=[opens])
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
     assert world.shown == []
@@ -42,17 +42,17 @@ async def test_a_closed_file_that_is_opened_and_left_alone_is_not_edited_again_b
 
 
 async def test_a_closed_file_that_the_editor_wrote_itself_is_seen_on_the_disk() -> None:
-    def writes(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def writes(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.system.add_file("/ws/a.txt", with_edits(TEXT, edits[:1], "utf-16"))
         return YES
 
-    world = World(acts=[writes])
+    world = ApplyHarness(acts=[writes])
     hunks = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(*hunks) == ["accepted", "pending"]
 
 
 async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -> None:
-    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    world = ApplyHarness({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
     world.open()
     [hunk] = world.propose(("two", "2"))
     world.system.remove("/ws/a.txt")
@@ -65,7 +65,7 @@ async def test_no_block_is_written_through_a_link_put_in_the_place_of_a_file() -
 
 
 async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> None:
-    world = World({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
+    world = ApplyHarness({"/ws/a.txt": TEXT, "/etc/passwd": TEXT})
     [hunk] = world.propose(("two", "2"))
     world.system.remove("/ws/a.txt")
     world.system.add_link("/ws/a.txt", "/etc/passwd")

@@ -6,11 +6,11 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome
-from tests.support.delivered import NO, TEXT, YES, World, applies
+from tests.support.delivered import NO, TEXT, YES, ApplyHarness, applies
 
 
 async def test_a_lie_is_found_out() -> None:
-    world = World(acts=[lambda *_: YES])
+    world = ApplyHarness(acts=[lambda *_: YES])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
@@ -19,11 +19,11 @@ async def test_a_lie_is_found_out() -> None:
 
 
 async def test_a_no_to_what_was_done_counts_as_done() -> None:
-    def grumbles(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def grumbles(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.edit(uri, edits)
         return NO
 
-    world = World(acts=[grumbles])
+    world = ApplyHarness(acts=[grumbles])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["accepted"]
@@ -31,11 +31,11 @@ async def test_a_no_to_what_was_done_counts_as_done() -> None:
 
 
 async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
-    def half(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def half(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.edit(uri, edits[:1])
         return YES
 
-    world = World(acts=[half])
+    world = ApplyHarness(acts=[half])
     world.open()
     hunks = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(*hunks) == ["accepted", "pending"]
@@ -45,12 +45,12 @@ async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
 
 
 async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> None:
-    def outrun(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def outrun(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.put("zero\n" + world.text())
         world.edit(uri, edits)
         return YES
 
-    world = World(acts=[outrun])
+    world = ApplyHarness(acts=[outrun])
     world.open()
     hunks = world.propose(("two", "2\n2b"), ("three", "3"))
     assert await world.accept(*hunks) == ["accepted", "accepted"]
@@ -58,7 +58,7 @@ async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> 
 
 
 async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
-    world = World(acts=[lambda *_: NO, lambda *_: NO])
+    world = ApplyHarness(acts=[lambda *_: NO, lambda *_: NO])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
@@ -76,7 +76,7 @@ async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
 
 
 async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> None:
-    world = World(editor=ClientCapabilities(), acts=[lambda *_: NO])
+    world = ApplyHarness(editor=ClientCapabilities(), acts=[lambda *_: NO])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
@@ -84,7 +84,7 @@ async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> No
 
 
 async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
-    world = World(acts=[applies, lambda *_: NO])
+    world = ApplyHarness(acts=[applies, lambda *_: NO])
     world.open()
     [hunk] = world.propose(("two", "2"))
     await world.accept(hunk)
@@ -95,7 +95,7 @@ async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
 
 
 async def test_what_the_user_has_written_over_is_not_undone() -> None:
-    world = World()
+    world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))
     await world.accept(hunk)

@@ -7,11 +7,11 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import ApplyOutcome
-from tests.support.delivered import SILENT, URI, YES, World
+from tests.support.delivered import SILENT, URI, YES, ApplyHarness
 
 
 async def test_text_that_comes_after_all_counts_as_accepted() -> None:
-    world = World(acts=[lambda *_: SILENT])
+    world = ApplyHarness(acts=[lambda *_: SILENT])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]
@@ -38,7 +38,7 @@ async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_ne
     how: str,
 ) -> None:
     text, *changes = text_and_changes
-    world = World({"/ws/a.txt": text})
+    world = ApplyHarness({"/ws/a.txt": text})
     world.open(text=text)
     hunks = world.propose_apart(*changes)
     if is_second_first:
@@ -46,7 +46,7 @@ async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_ne
     document = world.workspace.snapshot().show(URI)
     first, both = (world.ledger.edit_of(document, some).apply(text) for some in (hunks[:1], hunks))
 
-    def late(world: World, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
+    def late(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         for one in {"together": [both], "one by one": [first, both]}.get(how, [first]):
             world.put(one)
         return YES
@@ -59,7 +59,7 @@ async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_ne
 
 
 async def test_of_edits_given_up_one_after_the_other_each_is_known_when_it_comes() -> None:
-    world = World(acts=[lambda *_: YES, lambda *_: YES, lambda *_: YES])
+    world = ApplyHarness(acts=[lambda *_: YES, lambda *_: YES, lambda *_: YES])
     world.open()
     hunks = world.propose_apart(("one", "1"), ("two", "2"), ("three", "3"))
     for hunk in hunks:
@@ -70,7 +70,7 @@ async def test_of_edits_given_up_one_after_the_other_each_is_known_when_it_comes
 
 
 async def test_a_rejected_hunk_stays_rejected_when_the_edit_given_up_comes() -> None:
-    world = World(acts=[lambda *_: YES])
+    world = ApplyHarness(acts=[lambda *_: YES])
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["pending"]

@@ -6,7 +6,7 @@ import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.edits.apply_order import accept_in_order
-from tests.support.delivered import ALL, TEXT, URI, World
+from tests.support.delivered import ALL, TEXT, URI, ApplyHarness
 
 EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])
 
@@ -19,7 +19,7 @@ def with_operations(operations: frozenset[str]) -> ClientCapabilities:
 
 @EDITORS
 async def test_a_new_file_is_made_and_taken_back(operations: frozenset[str]) -> None:
-    world = World(editor=with_operations(operations))
+    world = ApplyHarness(editor=with_operations(operations))
     hunk = world.create()
     assert await world.accept(hunk) == ["accepted"]
     assert world.disk("/ws/n/b.txt") == "new\n"
@@ -30,7 +30,7 @@ async def test_a_new_file_is_made_and_taken_back(operations: frozenset[str]) -> 
 
 @EDITORS
 async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset[str]) -> None:
-    world = World(editor=with_operations(operations))
+    world = ApplyHarness(editor=with_operations(operations))
     hunk = world.create()
     world.system.add_file("/ws/n/b.txt", "theirs\n")
     assert await world.accept(hunk) == ["pending"]
@@ -42,7 +42,7 @@ async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset
 @pytest.mark.parametrize("text", ["new", "new\r\n", ""])
 async def test_a_new_file_that_neovim_would_write_otherwise_is_made_for_it(text: str) -> None:
     editor = ClientCapabilities(name="neovim", apply_edit=True, resource_operations=ALL)
-    world = World(editor=editor)
+    world = ApplyHarness(editor=editor)
     hunk = world.create(text)
     assert await world.accept(hunk) == ["accepted"]
     assert world.disk("/ws/n/b.txt") == text
@@ -50,14 +50,14 @@ async def test_a_new_file_that_neovim_would_write_otherwise_is_made_for_it(text:
 
 
 async def test_a_new_file_that_was_only_promised_is_still_pending() -> None:
-    world = World(editor=with_operations(ALL), lies=True)
+    world = ApplyHarness(editor=with_operations(ALL), lies=True)
     hunk = world.create()
     assert await world.accept(hunk) == ["pending"]
     assert world.ledger.hunk(hunk).reason
 
 
 async def test_a_new_file_is_not_taken_back_once_the_user_has_written_in_it() -> None:
-    world = World()
+    world = ApplyHarness()
     hunk = world.create()
     await world.accept(hunk)
     world.system.add_file("/ws/n/b.txt", "new\nand mine\n")
@@ -67,7 +67,7 @@ async def test_a_new_file_is_not_taken_back_once_the_user_has_written_in_it() ->
 
 @EDITORS
 async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str]) -> None:
-    world = World(editor=with_operations(operations))
+    world = ApplyHarness(editor=with_operations(operations))
     [other] = world.propose(("two", "2"))
     hunk = world.move()
     assert await world.accept(hunk) == ["accepted"]
@@ -83,7 +83,7 @@ async def test_a_file_is_moved_with_its_hunks_and_back(operations: frozenset[str
 
 @EDITORS
 async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> None:
-    world = World(editor=with_operations(operations))
+    world = ApplyHarness(editor=with_operations(operations))
     hunk = world.move()
     world.system.add_file("/ws/n/b.txt", "theirs\n")
     assert await world.accept(hunk) == ["pending"]
@@ -93,7 +93,7 @@ async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> N
 
 @pytest.mark.parametrize("kind", ["move", "remove"])
 async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(kind: str) -> None:
-    world = World()
+    world = ApplyHarness()
     world.open()
     world.put("one\ntyped\n")
     hunk = world.move() if kind == "move" else world.remove()
@@ -115,7 +115,7 @@ async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(ki
 
 @EDITORS
 async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: frozenset[str]) -> None:
-    world = World({"/ws/a.txt": b"\xef\xbb\xbfx\r\n"}, editor=with_operations(operations))
+    world = ApplyHarness({"/ws/a.txt": b"\xef\xbb\xbfx\r\n"}, editor=with_operations(operations))
     hunk = world.remove("x\r\n")
     assert await world.accept(hunk) == ["accepted"]
     assert world.disk("/ws/a.txt") is None
@@ -125,13 +125,13 @@ async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: froze
 
 
 async def test_a_removal_that_was_only_promised_is_still_pending() -> None:
-    world = World(editor=with_operations(ALL), lies=True)
+    world = ApplyHarness(editor=with_operations(ALL), lies=True)
     assert await world.accept(world.remove()) == ["pending"]
     assert world.disk("/ws/a.txt") == TEXT
 
 
 async def test_a_removed_file_does_not_come_back_over_another() -> None:
-    world = World()
+    world = ApplyHarness()
     hunk = world.remove()
     await world.accept(hunk)
     world.system.add_file("/ws/a.txt", "another\n")
@@ -141,7 +141,7 @@ async def test_a_removed_file_does_not_come_back_over_another() -> None:
 
 
 async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() -> None:
-    world = World()
+    world = ApplyHarness()
     hunk = world.remove()
     await world.accept(hunk)
     world.system.add_file("/ws/a.txt", "another\n")
@@ -153,12 +153,12 @@ async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() ->
 
 async def test_our_own_client_is_believed_because_it_saves_later() -> None:
     editor = ClientCapabilities(apply_edit=True, resource_operations=ALL, saves_later=True)
-    world = World(editor=editor, lies=True)
+    world = ApplyHarness(editor=editor, lies=True)
     assert await world.accept(world.remove()) == ["accepted"]
 
 
 async def test_an_edit_of_a_file_that_can_not_be_moved_is_carried_out_all_the_same() -> None:
-    world = World()
+    world = ApplyHarness()
     world.open(text=TEXT + "not saved\n")
     [edit] = world.propose(("two", "2"))
     move = world.move()

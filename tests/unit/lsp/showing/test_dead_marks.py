@@ -14,7 +14,7 @@ from stet.lsp.presentation.dead_link_marks import (
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from tests.support.world import make_world
+from tests.support.world import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.md": "x\n\U0001f600 [[Guid]]\n",
@@ -26,7 +26,7 @@ ALL = frozenset({DeadLinkScope()})
 
 def found(*scopes: DeadLinkScope) -> dict[str, list[str]]:
     """The messages of each document, and under "" why something was not looked through."""
-    snapshot = make_world(FILES).snapshot()
+    snapshot = make_workspace(FILES).snapshot()
     marked, missing = find_marks(snapshot, LinkCache(), scopes, Encoding.UTF16)
     texts = {snapshot.name_of(each.uri): [mark.message for mark in each.marks] for each in marked}
     return texts | ({"": missing} if missing else {})
@@ -37,7 +37,7 @@ NONE, ZZZ = ["'none.md' leads to no file."], ["'zzz' leads to no file."]
 
 
 def test_marks_are_found_in_what_is_asked_for() -> None:
-    world = make_world(FILES)
+    world = make_workspace(FILES)
     docs = DeadLinkScope(folder=world.snapshot().locate("docs").path)
     everything = {"a.md": GUID, "docs/guide.md": NONE, "docs/in/b.md": ZZZ}
     assert found(DeadLinkScope()) == everything
@@ -50,7 +50,7 @@ def test_marks_are_found_in_what_is_asked_for() -> None:
 
 
 def test_a_mark_counts_columns_as_the_editor_does() -> None:
-    world = make_world(FILES, opened={"/ws/a.md": "\U0001f600 [[Guid]]"})
+    world = make_workspace(FILES, opened={"/ws/a.md": "\U0001f600 [[Guid]]"})
     (marked,), _ = find_marks(
         world.snapshot(), LinkCache(), [DeadLinkScope("file:///ws/a.md")], Encoding.UTF16
     )
@@ -60,7 +60,7 @@ def test_a_mark_counts_columns_as_the_editor_does() -> None:
 
 
 def test_more_dead_links_than_anybody_reads_are_cut() -> None:
-    world = make_world({"/ws/a.md": "[[gone]]\n" * (MAX_MARKS + 10)})
+    world = make_workspace({"/ws/a.md": "[[gone]]\n" * (MAX_MARKS + 10)})
     (marked,), _ = find_marks(world.snapshot(), LinkCache(), ALL, Encoding.UTF16)
     assert len(marked.marks) == MAX_MARKS
 

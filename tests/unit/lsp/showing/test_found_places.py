@@ -15,7 +15,7 @@ from stet.lsp.presentation.search_hits import (
 )
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_world, uri_at
+from tests.support.world import make_workspace, uri_at
 
 APP = (
     "import os\n\n\nclass App:\n    def start(self):\n        x = '\x1b[8m'\n        return '😀'\n"
@@ -47,7 +47,7 @@ def shown(world: Workspace, *passages: SearchPassage) -> list[dict[str, object]]
 
 
 def test_a_passage_is_shown_with_its_place_and_an_excerpt_in_which_nothing_acts() -> None:
-    assert shown(make_world({"/ws/app.py": APP}), START) == [
+    assert shown(make_workspace({"/ws/app.py": APP}), START) == [
         {
             "uri": "file:///ws/app.py",
             "range": {
@@ -65,13 +65,13 @@ def test_a_passage_is_shown_with_its_place_and_an_excerpt_in_which_nothing_acts(
 
 
 def test_the_end_of_a_text_without_a_line_end_is_counted_as_the_editor_does() -> None:
-    world = make_world({"/ws/app.py": APP.rstrip("\n")})
+    world = make_workspace({"/ws/app.py": APP.rstrip("\n")})
     [place] = locate_passages([START], world.snapshot(), Encoding.UTF16)
     assert place.range.end == lsp.Position(6, len("        return '😀'") + 1)
 
 
 def test_lines_behind_blocks_of_the_inline_style_are_where_the_editor_has_them() -> None:
-    world = make_world(opened={"/ws/app.py": APP.replace("class App:\n", BLOCK)})
+    world = make_workspace(opened={"/ws/app.py": APP.replace("class App:\n", BLOCK)})
     world.blocks = lambda: {uri_at("/ws/app.py"): frozenset({"h1"})}
     [place] = locate_passages([START], world.snapshot(), Encoding.UTF16)
     assert (place.range, place.best) == (span(8, 11), span(9, 10))
@@ -79,21 +79,23 @@ def test_lines_behind_blocks_of_the_inline_style_are_where_the_editor_has_them()
 
 
 def test_a_file_that_is_gone_or_may_not_be_shown_is_left_out() -> None:
-    world = make_world({"/ws/app.py": APP, "/ws/.env": "KEY=1\n"})
+    world = make_workspace({"/ws/app.py": APP, "/ws/.env": "KEY=1\n"})
     gone = replace(START, uri=uri_at("/ws/gone.py"))
     secret = replace(START, uri=uri_at("/ws/.env"), line=1, first=0, end=1)
     assert [hit["uri"] for hit in shown(world, gone, secret, START)] == [START.uri]
 
 
 def test_a_passage_of_a_text_that_has_become_shorter_stays_within_it() -> None:
-    [place] = locate_passages([START], make_world({"/ws/app.py": "x\n"}).snapshot(), Encoding.UTF16)
+    [place] = locate_passages(
+        [START], make_workspace({"/ws/app.py": "x\n"}).snapshot(), Encoding.UTF16
+    )
     assert place.range == place.best == lsp.Range(lsp.Position(1, 0), lsp.Position(1, 0))
     assert place.excerpt == ""
 
 
 @pytest.mark.parametrize("text", ["x" * 5_000_000, ("y" * 150 + "\n") * 50, "\x00" * 400])
 def test_an_excerpt_is_short_whatever_the_file(text: str) -> None:
-    world = make_world(opened={"/ws/app.py": text})
+    world = make_workspace(opened={"/ws/app.py": text})
     passage = replace(START, line=1, first=0, end=50)
     [place] = locate_passages([passage], world.snapshot(), Encoding.UTF16)
     assert 0 < len(place.excerpt) <= MAX_EXCERPT
@@ -101,7 +103,9 @@ def test_an_excerpt_is_short_whatever_the_file(text: str) -> None:
 
 def test_of_one_line_those_beside_it_are_shown_too() -> None:
     passage = replace(START, line=4, first=3, end=4, title="")
-    [place] = locate_passages([passage], make_world({"/ws/app.py": APP}).snapshot(), Encoding.UTF16)
+    [place] = locate_passages(
+        [passage], make_workspace({"/ws/app.py": APP}).snapshot(), Encoding.UTF16
+    )
     assert place.excerpt.splitlines()[0] == "class App:"
     assert "def start" in place.excerpt
     assert place.range == span(3, 4)
@@ -120,7 +124,7 @@ def test_of_one_line_those_beside_it_are_shown_too() -> None:
 def test_a_symbol_is_of_the_kind_that_it_looks_like(
     name: str, text: str, title: str, kind: lsp.SymbolKind
 ) -> None:
-    world = make_world({f"/ws/{name}": text})
+    world = make_workspace({f"/ws/{name}": text})
     uri = uri_at(f"/ws/{name}")
     passage = SearchPassage(
         uri, name, 1, text.split("\n", maxsplit=1)[0], 1.0, first=0, end=2, title=title
@@ -132,7 +136,7 @@ def test_a_symbol_is_of_the_kind_that_it_looks_like(
 def test_a_symbol_is_called_by_its_title_or_its_best_line_and_lies_there() -> None:
     [titled, plain] = locate_passages(
         [START, replace(START, title="", why="", text=f"  {'x' * 500}")],
-        make_world({"/ws/app.py": APP}).snapshot(),
+        make_workspace({"/ws/app.py": APP}).snapshot(),
         Encoding.UTF16,
     )
     assert to_symbol(titled) == lsp.SymbolInformation(

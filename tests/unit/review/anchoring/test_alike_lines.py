@@ -6,7 +6,7 @@ Whatever is told of the hunks has to explain the text: those that are accepted, 
 import pytest
 
 from stet.text.diff import changes_between
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 ALIKE = {
     "a deletion and the line put in behind it": ("}\n\na\n", "}\na\n", "}\n\n\nN\na\n"),
@@ -20,7 +20,7 @@ ALIKE = {
 def test_an_accepted_hunk_stays_accepted_when_the_next_one_looks_like_its_undo(
     text: str, first: str, second: str, *, is_second_first: bool
 ) -> None:
-    page = Page(text)
+    page = ReviewHarness(text)
     hunks = [h.id for h in (*page.propose(first, "t1"), *page.propose(second, "t2"))]
     for hunk in reversed(hunks) if is_second_first else hunks:
         page.accept(hunk)
@@ -30,7 +30,7 @@ def test_an_accepted_hunk_stays_accepted_when_the_next_one_looks_like_its_undo(
 
 
 def test_a_hunk_behind_two_accepted_deletions_keeps_its_line() -> None:
-    page = Page("a\n}\n\n}\nb\n")
+    page = ReviewHarness("a\n}\n\n}\nb\n")
     page.propose("a\n\n}\nb\n", "t1")
     page.propose("a\n}\n}\nb\n", "t2")
     [third] = page.propose("a\n}\n\nX\nb\n", "t3")
@@ -40,7 +40,7 @@ def test_a_hunk_behind_two_accepted_deletions_keeps_its_line() -> None:
     assert page.text == "a\nX\nb\n"
 
 
-def given_up(page: Page, *edits: tuple[str, ...]) -> None:
+def given_up(page: ReviewHarness, *edits: tuple[str, ...]) -> None:
     """Edits that the editor said yes to one after the other, and whose text has not come."""
     for hunks in edits:
         page.send(*hunks)
@@ -48,7 +48,7 @@ def given_up(page: Page, *edits: tuple[str, ...]) -> None:
 
 
 def test_edits_given_up_that_come_one_by_one_are_each_known() -> None:
-    page = Page("}\n}\n}\n}\n")
+    page = ReviewHarness("}\n}\n}\n}\n")
     [added] = page.propose("}\n}\nN\n}\n}\n", "t1")
     [gone] = page.propose("}\n}\n}\n", "t2")
     given_up(page, (added.id,), (gone.id,))
@@ -59,7 +59,7 @@ def test_edits_given_up_that_come_one_by_one_are_each_known() -> None:
 
 
 def test_an_edit_given_up_is_known_behind_one_that_came_in_time() -> None:
-    page = Page("a\nb\n\na\n")
+    page = ReviewHarness("a\nb\n\na\n")
     late = page.propose("\nN\na\nb\n\na\n", "t1")[0].id
     in_time = page.propose("a\n\n\na\n", "t2")[0].id
     given_up(page, (late,))
@@ -70,7 +70,7 @@ def test_an_edit_given_up_is_known_behind_one_that_came_in_time() -> None:
 
 
 def test_a_message_that_changes_nothing_gives_no_edit_up() -> None:
-    page = Page("a\nb\n")
+    page = ReviewHarness("a\nb\n")
     [hunk] = page.propose("a\nB\n")
     given_up(page, (hunk.id,))
     page.follow()

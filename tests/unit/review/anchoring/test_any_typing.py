@@ -7,7 +7,7 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 LINE = st.sampled_from(["", "a", "  a", "  ab", "b", "é🙂"])
 GAP = st.lists(LINE, max_size=4)
@@ -31,7 +31,7 @@ def pairs(draw: st.DrawFn) -> list[tuple[str, str]]:
 def test_edits_outside_the_hunks_end_in_both_texts(
     stretches: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    page = Page("".join(old for old, _ in stretches))
+    page = ReviewHarness("".join(old for old, _ in stretches))
     for number in range(1, len(stretches), 2):
         start = sum(len(old) for old, _ in stretches[:number])
         old, new = stretches[number]
@@ -65,13 +65,13 @@ def test_edits_outside_the_hunks_end_in_both_texts(
     assert set(page.states) <= {"accepted"}
 
 
-def _propose_one(page: Page, replacement: Replacement) -> None:
+def _propose_one(page: ReviewHarness, replacement: Replacement) -> None:
     text = TextEdit((replacement,)).apply(page.text)
     if text != page.text:
         page.propose(text)
 
 
-def _stretches(page: Page) -> list[tuple[str, str]]:
+def _stretches(page: ReviewHarness) -> list[tuple[str, str]]:
     found, done = [], 0
     for hunk in page.hunks:
         start = page.document.offset_at(hunk.range.start)
@@ -104,7 +104,7 @@ def test_whole_lines_put_in_or_taken_out_beside_them_never_break_hunks_however_t
 ) -> None:
     lines = [f"    line {n}\n" for n in range(12)]
     hunks = data.draw(st.sets(st.sampled_from(range(0, 12, 2)), min_size=1, max_size=3))
-    page = Page("".join(lines))
+    page = ReviewHarness("".join(lines))
     page.propose("".join("    new\n" if n in hunks else line for n, line in enumerate(lines)))
     for step in range(data.draw(st.integers(1, 5))):
         at = data.draw(st.integers(0, len(lines)))

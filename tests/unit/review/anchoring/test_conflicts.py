@@ -3,7 +3,7 @@
 import pytest
 
 from stet.review.proposal import HunkState
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"
 REPLACED = "one\ntwo\nTHREE\nfour\nfive\n"
@@ -15,7 +15,7 @@ DELETED = "one\ntwo\nfour\nfive\n"
 def test_typing_inside_makes_a_conflict_and_undoing_it_makes_it_pending_again(
     proposed: str,
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(proposed)
     page.type(2, 2, 2, 2, "x")
     (hunk,) = page.hunks
@@ -28,7 +28,7 @@ def test_typing_inside_makes_a_conflict_and_undoing_it_makes_it_pending_again(
 
 
 def test_lines_deleted_with_the_hunk_and_brought_back_bring_it_back() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(REPLACED)
     page.type(1, 0, 4, 0, "")
     assert page.states == ["conflict"]
@@ -49,7 +49,7 @@ def test_lines_deleted_with_the_hunk_and_brought_back_bring_it_back() -> None:
 def test_an_insertion_whose_surroundings_are_gone_is_a_conflict_until_they_are_back(
     typed: tuple[int, int, int, int, str], undone: tuple[int, int, int, int, str]
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(ADDED)
     page.type(*typed)
     assert page.states == ["conflict"]
@@ -60,7 +60,7 @@ def test_an_insertion_whose_surroundings_are_gone_is_a_conflict_until_they_are_b
 
 
 def test_text_typed_at_the_edges_of_a_conflict_does_not_keep_it_one() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(REPLACED)
     page.type(2, 2, 2, 2, "x")
     page.type(2, 0, 2, 0, "before\n")
@@ -75,14 +75,14 @@ def test_text_typed_at_the_edges_of_a_conflict_does_not_keep_it_one() -> None:
 def test_typing_at_the_ends_of_the_word_that_is_replaced_is_a_conflict(
     typed: tuple[int, int, int, int, str],
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(REPLACED)
     page.type(*typed)
     assert page.states == ["conflict"]
 
 
 def test_a_block_deleted_with_three_hunks_in_it_and_brought_back_brings_all_back() -> None:
-    page = Page("".join(f"line {n}\n" for n in range(9)))
+    page = ReviewHarness("".join(f"line {n}\n" for n in range(9)))
     page.propose("".join(f"LINE {n}\n" if n in {2, 4, 6} else f"line {n}\n" for n in range(9)))
     before = page.text
     page.type(1, 0, 8, 0, "")
@@ -92,7 +92,7 @@ def test_a_block_deleted_with_three_hunks_in_it_and_brought_back_brings_all_back
 
 
 def test_a_line_above_a_conflict_that_is_taken_away_and_put_back_is_no_part_of_it() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.type(1, 0, 1, 0, "x")
     page.type(0, 0, 1, 0, "")
@@ -103,7 +103,7 @@ def test_a_line_above_a_conflict_that_is_taken_away_and_put_back_is_no_part_of_i
 
 
 def test_a_hunk_whose_own_line_was_pushed_down_by_one_like_it_comes_back_when_that_goes() -> None:
-    page = Page("a\n\n")
+    page = ReviewHarness("a\n\n")
     page.propose("a\nb\nc\n")
     page.type(1, 0, 1, 0, "x")
     page.type(2, 0, 2, 0, "\n")
@@ -116,7 +116,7 @@ def test_a_hunk_whose_own_line_was_pushed_down_by_one_like_it_comes_back_when_th
 
 
 def test_a_hunk_cut_short_below_the_line_that_was_put_above_it_comes_back_when_that_goes() -> None:
-    page = Page("a\n\nb\nc\n")
+    page = ReviewHarness("a\n\nb\nc\n")
     page.propose("a\nA\nB\nc\n")
     page.type(1, 0, 1, 0, "\n")
     page.type(1, 0, 1, 0, "x\n")

@@ -9,14 +9,14 @@ from stet.review.anchoring.moved_lines import MovedLineTracker, ReplacedLines
 from stet.review.proposal import HunkState
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 FIRST = "def first(a):\n    total = a\n    return total\n"
 SECOND = "def second(b):\n    total = b\n    return total\n"
 TEXT = f"{FIRST}\n{SECOND}\n"
 
 
-def replaced_whole(page: Page, at: int, n: int, to: int) -> None:
+def replaced_whole(page: ReviewHarness, at: int, n: int, to: int) -> None:
     lines = list(page.buffer.lines)
     stretch = lines[at : at + n]
     del lines[at : at + n]
@@ -24,13 +24,13 @@ def replaced_whole(page: Page, at: int, n: int, to: int) -> None:
     page.replace("".join(lines))
 
 
-def cut_and_pasted(page: Page, at: int, n: int, to: int) -> None:
+def cut_and_pasted(page: ReviewHarness, at: int, n: int, to: int) -> None:
     stretch = "".join(page.buffer.lines[at : at + n])
     page.type(at, 0, at + n, 0, "")
     page.type(to, 0, to, 0, stretch)
 
 
-def pasted_and_cut_in_one_message(page: Page, at: int, n: int, to: int) -> None:
+def pasted_and_cut_in_one_message(page: ReviewHarness, at: int, n: int, to: int) -> None:
     stretch = "".join(page.buffer.lines[at : at + n])
     put, cut = (to, at + n) if to <= at else (to + n, at)
     page.apply(lines_become(put, put, stretch), lines_become(cut, cut + n, ""))
@@ -41,7 +41,7 @@ def lines_become(first: int, end: int, text: str) -> TextChange:
 
 
 MOVES = (replaced_whole, cut_and_pasted, pasted_and_cut_in_one_message)
-Move = Callable[[Page, int, int, int], None]
+Move = Callable[[ReviewHarness, int, int, int], None]
 
 
 @pytest.mark.parametrize("move", MOVES)
@@ -58,7 +58,7 @@ Move = Callable[[Page, int, int, int], None]
     ids=["a replacement", "a deletion", "an insertion"],
 )
 def test_a_hunk_goes_with_the_function_it_is_in(move: Move, proposed: str, then: str) -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(proposed)
     move(page, 4, 4, 0)
     assert page.text.startswith("def second")
@@ -70,7 +70,7 @@ def test_a_hunk_goes_with_the_function_it_is_in(move: Move, proposed: str, then:
 
 @pytest.mark.parametrize("move", MOVES)
 def test_lines_that_read_alike_are_told_by_what_was_moved_with_them(move: Move) -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(f"{FIRST}\n{SECOND.replace('return total', 'return -total')}\n")
     move(page, 4, 4, 0)
     page.accept()
@@ -79,7 +79,7 @@ def test_lines_that_read_alike_are_told_by_what_was_moved_with_them(move: Move) 
 
 @pytest.mark.parametrize("move", MOVES)
 def test_hunks_change_their_order_with_their_lines(move: Move) -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(TEXT.replace("(a)", "(a=1)").replace("(b)", "(b=2)"))
     move(page, 4, 4, 0)
     page.accept()
@@ -91,7 +91,7 @@ def test_hunks_change_their_order_with_their_lines(move: Move) -> None:
 
 @pytest.mark.parametrize("move", MOVES)
 def test_what_was_accepted_can_be_undone_where_it_was_moved(move: Move) -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(TEXT.replace("    total = b\n", "    # add\n    total = b\n"))
     page.accept()
     move(page, 4, 5, 0)
@@ -101,7 +101,7 @@ def test_what_was_accepted_can_be_undone_where_it_was_moved(move: Move) -> None:
 
 
 def test_a_line_by_itself_is_pasted_with_its_hunk_however_little_it_says() -> None:
-    page = Page("{\n}\n{\n")
+    page = ReviewHarness("{\n}\n{\n")
     page.propose("{\n};\n{\n")
     page.type(1, 0, 2, 0, "")
     page.type(2, 0, 2, 0, "}\n")
@@ -110,7 +110,7 @@ def test_a_line_by_itself_is_pasted_with_its_hunk_however_little_it_says() -> No
 
 
 def test_a_line_that_reads_like_one_that_was_cut_is_not_taken_for_it() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(f"{FIRST}\n{SECOND.replace('return total', 'return -total')}\n")
     page.type(4, 0, 7, 0, "")  # cut, and not pasted; the first function ends with the same line
     assert page.states == ["conflict"]
@@ -119,7 +119,7 @@ def test_a_line_that_reads_like_one_that_was_cut_is_not_taken_for_it() -> None:
 
 
 def test_what_is_undone_after_a_move_stands_where_it_stood() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(TEXT.replace("total = b", "total = 2 * b"))
     page.type(5, 4, 5, 4, "the_")
     place = page.hunks[0].range
@@ -135,7 +135,7 @@ def test_what_is_undone_after_a_move_stands_where_it_stood() -> None:
 @pytest.mark.parametrize("move", MOVES)
 def test_a_thousand_hunks_go_with_their_lines(move: Move) -> None:
     lines = [f"{word} {n}\n" for n in range(1_000) for word in ("one", "two")]
-    page = Page("".join(("head\n", *lines, "tail\n")))
+    page = ReviewHarness("".join(("head\n", *lines, "tail\n")))
     page.propose(page.text.replace("two", "2"))
     move(page, 1, 2_000, 2)
     page.accept()

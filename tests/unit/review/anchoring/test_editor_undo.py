@@ -1,10 +1,10 @@
 """The editor's undo and redo of an accepted hunk are noticed."""
 
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 
 def test_the_editors_undo_and_redo_of_an_accepted_hunk_are_noticed() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.accept()
     page.replace("a\nb\nc\n")
@@ -14,7 +14,7 @@ def test_the_editors_undo_and_redo_of_an_accepted_hunk_are_noticed() -> None:
 
 
 def test_undo_and_redo_of_a_hunk_that_has_become_the_end_of_the_text_are_noticed() -> None:
-    page = Page("a\n\nb")
+    page = ReviewHarness("a\n\nb")
     page.propose("a\nB\nC\n")
     page.type(1, 0, 2, 1, "")
     assert page.states == ["conflict"]
@@ -28,7 +28,7 @@ def test_undo_and_redo_of_a_hunk_that_has_become_the_end_of_the_text_are_noticed
 
 
 def test_the_editors_undo_is_noticed_where_lines_come_back_behind_those_that_stayed() -> None:
-    page = Page("x\n")
+    page = ReviewHarness("x\n")
     page.propose("a\nc\n")
     page.type(0, 0, 0, 1, "c\nd\ne")
     page.ledger.take_theirs(page.hunks[0].id)

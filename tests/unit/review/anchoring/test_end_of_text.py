@@ -1,10 +1,10 @@
 """Hunks at the end of a text, where a last line may have no end or go."""
 
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 
 def test_a_last_line_without_end_is_followed() -> None:
-    page = Page("a\nb")
+    page = ReviewHarness("a\nb")
     page.propose("a\nB")
     page.type(1, 1, 1, 1, "\n")
     assert page.states == ["pending"]
@@ -13,7 +13,7 @@ def test_a_last_line_without_end_is_followed() -> None:
 
 
 def test_a_last_line_taken_over_the_users_text_does_not_run_into_lines_written_behind() -> None:
-    page = Page("a\nold")
+    page = ReviewHarness("a\nold")
     (hunk,) = page.propose("a\nnew")
     page.type(1, 3, 1, 3, "\nlast\n")
     page.type(1, 0, 1, 3, "mine")
@@ -24,7 +24,7 @@ def test_a_last_line_taken_over_the_users_text_does_not_run_into_lines_written_b
 
 
 def test_an_insertion_behind_a_last_line_that_lost_its_end_takes_that_line_along() -> None:
-    page = Page("a\nb\n")
+    page = ReviewHarness("a\nb\n")
     (hunk,) = page.propose("a\nb\nc\n")
     page.type(1, 1, 2, 0, "")
     assert (page.text, page.states) == ("a\nb", ["conflict"])
@@ -36,7 +36,7 @@ def test_an_insertion_behind_a_last_line_that_lost_its_end_takes_that_line_along
 def test_an_insertion_behind_an_empty_line_that_is_gone_is_not_found_behind_the_end_of_the_text() -> (
     None
 ):
-    page = Page("a\n\n")
+    page = ReviewHarness("a\n\n")
     page.propose("a\n\nnew\n")
     page.type(0, 0, 2, 0, "b")
     page.type(0, 1, 0, 1, "\n")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.tuples(st.sampled_from(["a", "b", "", "other"]), ENDS).map("".join)
@@ -21,7 +21,7 @@ def test_undoing_all_gives_a_text_of_mixed_line_ends_back_to_the_byte(
     before: list[str], after: list[str], last: str, one_by_one: bool
 ) -> None:
     text = "".join(before) + last
-    page = Page(text)
+    page = ReviewHarness(text)
     hunks = page.propose("".join(after))
     page.accept()
     if any(hunk.state != "accepted" for hunk in page.hunks):
@@ -39,16 +39,16 @@ def test_undoing_all_gives_a_text_of_mixed_line_ends_back_to_the_byte(
 def test_lines_come_back_with_their_ends_beside_lines_typed_with_others(
     typed: str, text: str
 ) -> None:
-    page = Page("b\ra\r\nc\r\n")
+    page = ReviewHarness("b\ra\r\nc\r\n")
     page.propose("b\rc\r\n")
     page.accept()
     page.type(1, 0, 1, 0, typed)
     page.send_back()
-    assert sorted(page.document.lines) == sorted(Page(text).document.lines)
+    assert sorted(page.document.lines) == sorted(ReviewHarness(text).document.lines)
 
 
 def test_lines_come_back_with_the_ends_that_the_whole_text_has_got_since() -> None:
-    page = Page("a\r\nb\r\nc\r\n")
+    page = ReviewHarness("a\r\nb\r\nc\r\n")
     page.propose("a\r\nc\r\n")
     page.accept()
     page.replace("a\nc\n")
@@ -63,7 +63,7 @@ def test_a_hunk_stays_where_it_was_while_all_line_ends_are_made_alike(
     end: str, more: str, *, is_told_whole: bool
 ) -> None:
     text = "top\n\n\r\none\ntwo\nthree\n\r\nfour\nfive\r\n"
-    page = Page(text)
+    page = ReviewHarness(text)
     page.propose(text.replace("two", "TWO"))
     wanted = f"{more}{text}".replace("\r\n", "\n").replace("\n", end)
     if is_told_whole:
@@ -78,22 +78,22 @@ def in_crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def turn_at_once(page: Page) -> None:
+def turn_at_once(page: ReviewHarness) -> None:
     page.replace(in_crlf(page.text))
 
 
-def ends_turned(page: Page) -> list[TextChange]:
+def ends_turned(page: ReviewHarness) -> list[TextChange]:
     lines = page.document.lines
     places = [(Position(at, len(line) - 1), Position(at + 1, 0)) for at, line in enumerate(lines)]
     return [TextChange(Range(*place), "\r\n") for place in places[:-1]]
 
 
-def turn_line_by_line(page: Page) -> None:
+def turn_line_by_line(page: ReviewHarness) -> None:
     for change in ends_turned(page):
         page.apply(change)
 
 
-def turn_with_other_changes(page: Page) -> None:
+def turn_with_other_changes(page: ReviewHarness) -> None:
     typed = Range(Position(0, 0), Position(0, 0))
     page.apply(TextChange(typed, "z"), *ends_turned(page), TextChange(typed, "z"))
 
@@ -101,7 +101,7 @@ def turn_with_other_changes(page: Page) -> None:
 TURNS = [turn_at_once, turn_line_by_line, turn_with_other_changes]
 
 
-def edit_both_sides(page: Page) -> None:
+def edit_both_sides(page: ReviewHarness) -> None:
     """Both lines beside the place behind the first line become others."""
     page.type(0, 1, 0, 1, "x")
     page.type(1, 1, 1, 1, "y")
@@ -110,9 +110,9 @@ def edit_both_sides(page: Page) -> None:
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("turn_first", [True, False])
 def test_lines_come_back_with_the_ends_of_now_beside_lines_that_were_edited_too(
-    turn: Callable[[Page], None], *, turn_first: bool
+    turn: Callable[[ReviewHarness], None], *, turn_first: bool
 ) -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nc\n")
     page.accept()
     for step in (turn, edit_both_sides) if turn_first else (edit_both_sides, turn):
@@ -123,9 +123,9 @@ def test_lines_come_back_with_the_ends_of_now_beside_lines_that_were_edited_too(
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_an_insertion_taken_back_waits_again_with_the_ends_of_now(
-    turn: Callable[[Page], None],
+    turn: Callable[[ReviewHarness], None],
 ) -> None:
-    page = Page("a\nc\n")
+    page = ReviewHarness("a\nc\n")
     [hunk] = page.propose("a\nb\nc\n")
     page.accept()
     page.send_back()
@@ -136,9 +136,9 @@ def test_an_insertion_taken_back_waits_again_with_the_ends_of_now(
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_an_insertion_that_waits_takes_over_the_ends_that_the_text_gets(
-    turn: Callable[[Page], None],
+    turn: Callable[[ReviewHarness], None],
 ) -> None:
-    page = Page("a\nc\n")
+    page = ReviewHarness("a\nc\n")
     page.propose("a\nb\nc\n")
     turn(page)
     assert page.hunks[0].new == "b\r\n"
@@ -147,9 +147,9 @@ def test_an_insertion_that_waits_takes_over_the_ends_that_the_text_gets(
 @pytest.mark.parametrize("turn", TURNS)
 @pytest.mark.parametrize("turn_first", [True, False])
 def test_theirs_is_written_with_the_ends_that_the_text_has_got(
-    turn: Callable[[Page], None], *, turn_first: bool
+    turn: Callable[[ReviewHarness], None], *, turn_first: bool
 ) -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     [hunk] = page.propose("a\nB\nB\nc\n")
     page.type(1, 0, 1, 1, "mine")
     assert page.states == ["conflict"]

@@ -7,15 +7,15 @@ import pytest
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 TEXT = "a\nb\nc\nd\ne\nf\n"
 CHANGES = (("b\n", "B\n"), ("c\n", "C\nC2\n"), ("d\n", ""), ("e\n", "e\nE\n"))
 
 
-def beside_each_other(*changes: tuple[str, str]) -> Page:
+def beside_each_other(*changes: tuple[str, str]) -> ReviewHarness:
     """Hunks that touch, each of a turn of its own, all on their way."""
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     for nth, (old, new) in enumerate(changes):
         page.propose(TEXT.replace(old, new), turn=f"t{nth}")
     page.send()
@@ -57,7 +57,7 @@ def test_of_hunks_that_touch_those_count_as_accepted_that_stand_there(
 
 
 def test_a_line_that_is_put_in_behind_one_that_waits_on_is_not_put_in_twice() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n", turn="t1")
     page.propose("a\nb\nnew\nc\n", turn="t2")
     page.send()

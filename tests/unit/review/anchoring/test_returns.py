@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stet.review.anchoring.checkpoints import MAX_TEXTS
 from stet.text.buffer import TextBuffer
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 LINES = [f"{word}\n" for word in ("one", "two", "three", "four", "five", "six")]
 TEXT = "".join(LINES)
@@ -22,16 +22,16 @@ PROPOSALS = {
 }
 
 
-def as_a_whole(page: Page, text: str) -> None:
+def as_a_whole(page: ReviewHarness, text: str) -> None:
     page.replace(text)
 
 
-def as_one_range(page: Page, text: str) -> None:
+def as_one_range(page: ReviewHarness, text: str) -> None:
     lines = page.buffer.lines
     page.type(0, 0, len(lines) - 1, len(lines[-1]), text)
 
 
-def opened_again(page: Page, text: str) -> None:
+def opened_again(page: ReviewHarness, text: str) -> None:
     page.ledger.closed(page.uri)
     page.buffer = TextBuffer(text)
     page.ledger.opened(page.uri, page.buffer.lines)
@@ -49,11 +49,11 @@ def moved(at: int, to: int) -> str:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("proposed", PROPOSALS.values(), ids=PROPOSALS)
 def test_a_line_that_is_moved_and_moved_back_leaves_no_hunk_elsewhere(
-    way: Callable[[Page, str], None], proposed: str
+    way: Callable[[ReviewHarness, str], None], proposed: str
 ) -> None:
     for at in range(6):
         for to in range(6):
-            page = Page(TEXT)
+            page = ReviewHarness(TEXT)
             page.propose(proposed)
             way(page, moved(at, to))
             way(page, TEXT)
@@ -63,7 +63,7 @@ def test_a_line_that_is_moved_and_moved_back_leaves_no_hunk_elsewhere(
 
 
 def test_a_hunk_that_has_come_since_leaves_the_others_in_their_order() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     page.propose(PROPOSALS["a deletion"])
     page.replace(moved(2, 3))
     page.propose(page.text.replace("one", "1"), "t2")
@@ -73,7 +73,7 @@ def test_a_hunk_that_has_come_since_leaves_the_others_in_their_order() -> None:
 
 
 def test_a_hunk_decided_since_stays_decided() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     first, _ = page.propose(TEXT.replace("one", "1").replace("six", "6"))
     page.replace(moved(2, 3))
     page.ledger.reject(first.id)
@@ -93,7 +93,7 @@ SHORT = st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=5).map("
 def test_a_hunk_stands_in_its_text_whatever_the_text_becomes(
     base: str, proposed: str, texts: list[str], ways: list[int]
 ) -> None:
-    page = Page(base)
+    page = ReviewHarness(base)
     if not page.propose(proposed):
         return
     for number, text in enumerate([*texts, base]):
@@ -105,7 +105,7 @@ def test_a_hunk_stands_in_its_text_whatever_the_text_becomes(
 
 
 def test_texts_that_are_known_again_take_little_however_large_they_were() -> None:
-    page = Page(TEXT)
+    page = ReviewHarness(TEXT)
     _ = page.propose(PROPOSALS["a replacement"])
 
     tracemalloc.start()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stet.review.proposal import HunkState
 from stet.text.lines import whole_lines, without_end
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 ENDS = st.sampled_from(["\n", "\r", "\r\n"])
 WORDS = st.sampled_from(["", "a", "b", "c"])
@@ -23,7 +23,7 @@ def words(text: str) -> list[str]:
     return [without_end(line) for line in whole_lines(text)]
 
 
-def accepted(page: Page, hunks: Sequence[str]) -> list[str]:
+def accepted(page: ReviewHarness, hunks: Sequence[str]) -> list[str]:
     """What the text must read once these hunks are in it, without line ends."""
     track = page.ledger._store.tracked(page.uri)
     assert track is not None
@@ -40,7 +40,7 @@ def accepted(page: Page, hunks: Sequence[str]) -> list[str]:
 def test_lines_are_those_of_the_hunks_and_of_the_user(
     text: str, first: str, second: str, typed: Sequence[tuple[int | str, ...]], data: st.DataObject
 ) -> None:
-    page = Page(text)
+    page = ReviewHarness(text)
     page.propose(first)
     page.propose(second, turn="t2")
     for one in typed:

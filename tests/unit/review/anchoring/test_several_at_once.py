@@ -5,7 +5,7 @@ import pytest
 from stet.review.anchoring.anchor import Anchor
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 BACK_AND_FORTH = {
     "a line of its own taken out and put back": ((1, 2, ""), (1, 1, "b\n")),
@@ -25,7 +25,7 @@ def lines(first: int, end: int, text: str) -> TextChange:
 def test_changes_taken_back_in_the_same_message_leave_a_hunk_as_it_was(
     change: tuple[tuple[int, int, str], tuple[int, int, str]], times: int
 ) -> None:
-    page = Page("a\nb\nc\nd\ne\n")
+    page = ReviewHarness("a\nb\nc\nd\ne\n")
     page.propose("a\nB\nc\nD\ne\n", "t1")
     page.propose("a\nb\nc\nmore\nd\ne\n", "t2")
     before = page.hunks
@@ -37,7 +37,7 @@ def test_changes_taken_back_in_the_same_message_leave_a_hunk_as_it_was(
 
 
 def test_a_change_is_read_by_the_text_that_stood_behind_it() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.apply(lines(1, 2, ""), lines(1, 1, "x\n"), lines(1, 2, ""), lines(1, 1, "b\n"))
     page.apply(lines(1, 1, "x\n"), lines(1, 2, "y\n"))
@@ -47,7 +47,7 @@ def test_a_change_is_read_by_the_text_that_stood_behind_it() -> None:
 
 def test_many_lines_of_one_hunk_taken_out_at_once_come_back_at_once() -> None:
     text = "".join(f"{number}\n" for number in range(60))
-    page = Page(text)
+    page = ReviewHarness(text)
     page.propose("all of it\n")
     before = page.hunks
     every_other = range(59, 0, -2)
@@ -57,7 +57,7 @@ def test_many_lines_of_one_hunk_taken_out_at_once_come_back_at_once() -> None:
 
 
 def test_what_is_typed_in_a_hunk_while_the_one_above_it_is_on_its_way_is_its_own() -> None:
-    page = Page("a\nb")
+    page = ReviewHarness("a\nb")
     first = page.propose("A\nb", "t1")[0].id
     page.propose("a\nB", "t2")
     page.send(first)
@@ -76,7 +76,7 @@ def test_an_insertion_behind_the_last_line_end_stands_before_the_line_that_holds
 
 
 def test_neighbours_that_come_as_one_change_behind_other_typing_are_known() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nN\nb\nc\n", "t1")
     page.propose("a\nB\nc\n", "t2")
     page.send()
@@ -87,7 +87,7 @@ def test_neighbours_that_come_as_one_change_behind_other_typing_are_known() -> N
 
 
 def test_half_of_what_neighbours_write_is_not_all_of_it() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nN\nb\nc\n", "t1")
     page.propose("a\nB\nc\n", "t2")
     page.send()
@@ -97,7 +97,7 @@ def test_half_of_what_neighbours_write_is_not_all_of_it() -> None:
 
 
 def test_a_message_that_leaves_the_text_as_it_was_leaves_hunks_among_alike_lines_alone() -> None:
-    page = Page("a\n\n\nb\n")
+    page = ReviewHarness("a\n\n\nb\n")
     page.propose("a\n\nb\n", "t1")
     page.propose("a\nN\n\n\nb\n", "t2")
     before = page.hunks

@@ -11,7 +11,7 @@ from stet.review.anchoring.tracked_span import FEW_RECORDS
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 CHANGES = {
     "a line put in there": (2, 2, "z\n"),
@@ -22,8 +22,8 @@ CHANGES = {
 }
 
 
-def a_conflict_behind_an_accepted_line() -> Page:
-    page = Page("a\nb\nc\nd\ne\n")
+def a_conflict_behind_an_accepted_line() -> ReviewHarness:
+    page = ReviewHarness("a\nb\nc\nd\ne\n")
     page.propose("a\nb\nC\nd\ne\n", "t1")
     [line] = page.propose("a\nb\nN\nc\nd\ne\n", "t2")
     page.type(2, 0, 2, 1, "mine")
@@ -31,12 +31,12 @@ def a_conflict_behind_an_accepted_line() -> Page:
     return page
 
 
-def conflict(page: Page) -> Hunk:
+def conflict(page: ReviewHarness) -> Hunk:
     [hunk] = [hunk for hunk in page.hunks if hunk.state == "conflict"]
     return hunk
 
 
-def change(page: Page, first: int, end: int, text: str) -> TextChange:
+def change(page: ReviewHarness, first: int, end: int, text: str) -> TextChange:
     """Change whole lines; what takes that back."""
     place = Range(Position(first, 0), Position(end, 0))
     old = page.buffer.text_in(place)
@@ -101,7 +101,7 @@ def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() ->
 
 def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
     long = "".join(f"line {n}\n" for n in range(10_000))
-    page = Page(long)
+    page = ReviewHarness(long)
     [hunk] = page.propose("".join(f"Line {n}\n" for n in range(10_000)))
     tracemalloc.start()
     page.type(1, 0, 1, 0, "z\n")
@@ -120,7 +120,7 @@ def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None
     old, new = (
         "".join(f"{word} {n}\n\n" for n in range(RECENTLY_SETTLED + 1)) for word in ("a", "b")
     )
-    page = Page(old)
+    page = ReviewHarness(old)
     first, *others = page.propose(new)
     for hunk in (first, *others):
         page.ledger.reject(hunk.id)

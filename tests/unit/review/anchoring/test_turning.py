@@ -4,12 +4,12 @@ import pytest
 
 from stet.review.drafts import EditDraft
 from stet.text.edit import Replacement, TextEdit
-from tests.support.page import Page, rules
+from tests.support.page import ReviewHarness, rules
 
 OLD = "a\nb\nc\n"
 
 
-def propose_at(page: Page, start: int, end: int, new: str, turn: str) -> None:
+def propose_at(page: ReviewHarness, start: int, end: int, new: str, turn: str) -> None:
     edit = TextEdit((Replacement(start, end, new),))
     draft = EditDraft(
         turn=turn, author="m", document=page.document, name="a.md", edit=edit, summary="s"
@@ -29,7 +29,7 @@ def propose_at(page: Page, start: int, end: int, new: str, turn: str) -> None:
 def test_the_editors_undo_takes_back_all_neighbours_that_were_accepted_together(
     edits: tuple[tuple[int, int, str], ...], accepted: str
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     for turn, (start, end, new) in enumerate(edits):
         propose_at(page, start, end, new, f"t{turn}")
     page.accept()
@@ -43,7 +43,7 @@ def test_the_editors_undo_takes_back_all_neighbours_that_were_accepted_together(
 
 
 def test_other_text_in_the_place_of_neighbours_is_no_undo() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     propose_at(page, 4, 5, "C", "t1")
     propose_at(page, 6, 6, "Z\n", "t2")
     page.accept()
@@ -62,7 +62,7 @@ def test_other_text_in_the_place_of_neighbours_is_no_undo() -> None:
 def test_an_edit_of_several_hunks_is_undone_and_redone_as_a_whole(
     old: str, edits: tuple[tuple[int, int, str], ...], accepted: str
 ) -> None:
-    page = Page(old)
+    page = ReviewHarness(old)
     for turn, (start, end, new) in enumerate(edits):
         propose_at(page, start, end, new, f"t{turn}")
     page.replace(page.send())
@@ -79,7 +79,7 @@ def test_an_edit_of_several_hunks_is_undone_and_redone_as_a_whole(
 def test_lines_taken_out_one_after_the_other_come_back_in_their_order() -> None:
     """The editor reports another of the empty lines than the one that the edit took out."""
     old = "a\na\n\n\nb\n\nb\n"
-    page = Page(old)
+    page = ReviewHarness(old)
     propose_at(page, 6, 8, "", "t1")
     propose_at(page, 5, 6, "", "t2")
     for hunk in ("h1", "h2"):
@@ -90,7 +90,7 @@ def test_lines_taken_out_one_after_the_other_come_back_in_their_order() -> None:
 
 
 def test_what_was_typed_into_a_hunk_stays_when_it_is_taken_back_and_done_again() -> None:
-    page = Page("a\nb of two\n")
+    page = ReviewHarness("a\nb of two\n")
     page.propose("A\nB of two\n")
     page.accept()
     page.type(1, 8, 1, 8, " mine")
@@ -103,7 +103,7 @@ def test_what_was_typed_into_a_hunk_stays_when_it_is_taken_back_and_done_again()
 
 
 def test_typing_into_what_stood_as_proposed_already_takes_nothing_back() -> None:
-    page = Page("a\nb\n")
+    page = ReviewHarness("a\nb\n")
     [hunk] = page.propose("a\nB\n")
     page.type(1, 0, 1, 1, "B")
     page.accept(hunk.id)
@@ -113,7 +113,7 @@ def test_typing_into_what_stood_as_proposed_already_takes_nothing_back() -> None
 
 
 def test_undoing_a_hunk_accepted_within_another_leaves_that_accepted() -> None:
-    page = Page("\n")
+    page = ReviewHarness("\n")
     outer = page.propose("\na\n", "t1")[0].id
     page.accept(outer)
     inner = page.propose("\n\n", "t2")[0].id
@@ -123,7 +123,7 @@ def test_undoing_a_hunk_accepted_within_another_leaves_that_accepted() -> None:
 
 
 def test_a_hunk_amended_after_an_undo_is_known_by_what_it_writes_now() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     first = page.propose("A\nb\nC\n")[0].id
     page.accept()
     page.replace("a\nb\nc\n")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.page import Page
+from tests.support.page import ReviewHarness
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"
 REPLACED = "one\ntwo\nTHREE\nfour\nfive\n"
@@ -25,7 +25,7 @@ ADDED = "one\ntwo\nnew\nthree\nfour\nfive\n"
 def test_a_replacement_follows_what_is_typed_around_it(
     typed: tuple[int, int, int, int, str], accepted: str
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(REPLACED)
     page.type(*typed)
     assert page.states == ["pending"]
@@ -46,7 +46,7 @@ def test_a_replacement_follows_what_is_typed_around_it(
 def test_an_insertion_follows_what_is_typed_around_it(
     typed: tuple[int, int, int, int, str], accepted: str
 ) -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(ADDED)
     page.type(*typed)
     page.accept()
@@ -67,7 +67,7 @@ def test_an_insertion_follows_what_is_typed_around_it(
 def test_a_change_of_the_lines_beside_it_may_be_cut_through_its_own(
     typed: tuple[int, int, int, int, str], accepted: str
 ) -> None:
-    page = Page("    a1\n    a2\n    a3\n")
+    page = ReviewHarness("    a1\n    a2\n    a3\n")
     page.propose("    a1\n    A2\n    a3\n")
     page.type(*typed)
     assert page.states == ["pending"]
@@ -85,7 +85,7 @@ def test_a_change_of_the_lines_beside_it_may_be_cut_through_its_own(
 def test_a_change_of_the_lines_beside_an_insertion_may_be_cut_through_its_place(
     typed: tuple[int, int, int, int, str], accepted: str
 ) -> None:
-    page = Page("    a1\n    a2\n")
+    page = ReviewHarness("    a1\n    a2\n")
     page.propose("    a1\n    new\n    a2\n")
     page.type(*typed)
     assert page.states == ["pending"]
@@ -94,7 +94,7 @@ def test_a_change_of_the_lines_beside_an_insertion_may_be_cut_through_its_place(
 
 
 def test_typing_in_other_words_of_the_line_is_kept() -> None:
-    page = Page("total = price * count\n")
+    page = ReviewHarness("total = price * count\n")
     page.propose("total = price * amount\n")
     page.type(0, 0, 0, 5, "grand_total")
     (hunk,) = page.hunks
@@ -108,7 +108,7 @@ def test_typing_in_other_words_of_the_line_is_kept() -> None:
 
 
 def test_the_old_line_written_again_behind_itself_stays_outside() -> None:
-    page = Page("a\nb\nc\n")
+    page = ReviewHarness("a\nb\nc\n")
     page.propose("a\nB\nc\n")
     page.type(1, 1, 1, 1, "\nb")
     page.accept()
@@ -116,7 +116,7 @@ def test_the_old_line_written_again_behind_itself_stays_outside() -> None:
 
 
 def test_the_whole_text_coming_anew_is_followed_by_its_difference() -> None:
-    page = Page(OLD)
+    page = ReviewHarness(OLD)
     page.propose(REPLACED)
     page.replace("zero\n" + OLD.replace("five", "5"))
     page.accept()
@@ -136,7 +136,7 @@ def test_the_whole_text_coming_anew_is_followed_by_its_difference() -> None:
 def test_an_insertion_among_lines_that_read_alike_stays_between_those_it_was_made_for(
     typed: tuple[int, int, int, int, str], accepted: str
 ) -> None:
-    page = Page("gap\ngap\ngap\n")
+    page = ReviewHarness("gap\ngap\ngap\n")
     page.propose("gap\ngap\nnew\ngap\n")
     page.type(*typed)
     page.accept()
@@ -144,7 +144,7 @@ def test_an_insertion_among_lines_that_read_alike_stays_between_those_it_was_mad
 
 
 def test_an_insertion_found_again_between_lines_with_other_ends_takes_their_ends() -> None:
-    page = Page("a\nb\n")
+    page = ReviewHarness("a\nb\n")
     page.propose("a\nnew\nb\n")
     page.replace("x\r\na\r\nb\r\n")
     assert page.states == ["pending"]

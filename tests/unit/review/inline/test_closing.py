@@ -5,14 +5,14 @@ import pytest
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, BlockPage, shown, texts
+from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, InlineReviewHarness, shown, texts
 
 
 def test_blocks_are_found_again_after_a_restart() -> None:
     page = shown()
     footing = page.ledger.anchor_snapshot(page.uri)
     assert isinstance(footing, AnchorSnapshot)
-    again = BlockPage("zero\n" + MARKED, CODE)
+    again = InlineReviewHarness("zero\n" + MARKED, CODE)
     again.ledger = ReviewLedger()
     kept = tuple(
         Hunk(**{name: getattr(h, name) for name in Hunk.__dataclass_fields__}) for h in page.hunks
@@ -60,7 +60,7 @@ def test_blocks_that_were_never_saved_are_not_decided_by_a_restart() -> None:
     page = shown()
     footing = page.ledger.anchor_snapshot(page.uri)
     assert isinstance(footing, AnchorSnapshot)
-    again = BlockPage(OLD, CODE)
+    again = InlineReviewHarness(OLD, CODE)
     again.ledger.restore_state(RestoredState(page.hunks, (footing,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [

@@ -4,11 +4,11 @@ import itertools
 
 import pytest
 
-from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, BlockPage, shown, texts
+from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, InlineReviewHarness, shown, texts
 
 
 def test_an_insertion_whose_place_is_lost_is_lost_again_when_its_block_is_undone() -> None:
-    page = BlockPage("one\ntwo\nthree\nfour\n", CODE)
+    page = InlineReviewHarness("one\ntwo\nthree\nfour\n", CODE)
     page.propose("one\ntwo\nnew\nthree\nfour\n")
     page.type(1, 0, 3, 0, "zweidrei\n")
     before = page.text, texts(page.hunk(1)), page.hunk(1).range

@@ -9,8 +9,8 @@ from stet.review.proposal import HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.stripped_document import strip_blocks
-from tests.support.block_page import CODE, NOTE, OLD, BlockPage, shown, texts
-from tests.support.page import Page
+from tests.support.block_page import CODE, NOTE, OLD, InlineReviewHarness, shown, texts
+from tests.support.page import ReviewHarness
 
 
 @pytest.mark.parametrize("uri", [CODE, NOTE])
@@ -60,9 +60,9 @@ def test_what_stands_where_the_marks_were_taken_away_tells_the_decision(
     assert page.document.text_in(page.hunk(block).range) == by_hand
 
 
-def conflicting() -> tuple[BlockPage, str]:
+def conflicting() -> tuple[InlineReviewHarness, str]:
     """A conflict in a block, and the block."""
-    page = BlockPage(OLD, CODE)
+    page = InlineReviewHarness(OLD, CODE)
     page.propose("one\n2\nthree\nfour\nfive\n")
     page.edit("two", "zwei")
     page.show("h1")
@@ -137,9 +137,9 @@ def test_any_hunks_in_any_order_of_decision_lead_to_the_text_decided_on(
 ) -> None:
     if not ends:
         old, new = old.rstrip("\r\n"), new.rstrip("\r\n")
-    page = BlockPage(old, uri)
+    page = InlineReviewHarness(old, uri)
     hunks = page.propose(new)
-    margin = Page(old, uri)
+    margin = ReviewHarness(old, uri)
     margin.propose(new)
     if not page.ledger.blocks.showable(page.document):
         return
@@ -163,7 +163,7 @@ def test_a_line_end_at_the_end_tells_the_old_text_from_the_new(
     uri: str, old: str, new: str
 ) -> None:
     for left, state in ((old, HunkState.REJECTED), (new, HunkState.ACCEPTED)):
-        page = BlockPage(old, uri)
+        page = InlineReviewHarness(old, uri)
         page.propose(new)
         page.show()
         page.apply(*changes_between(page.text, left))

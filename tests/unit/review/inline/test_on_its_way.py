@@ -8,8 +8,8 @@ from stet.review.drafts import EditDraft
 from stet.review.errors import ReviewError, WrongHunkState
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
-from tests.support.block_page import CODE, MARKED, NEW, OLD, BlockPage
-from tests.support.page import Page, rules
+from tests.support.block_page import CODE, MARKED, NEW, OLD, InlineReviewHarness
+from tests.support.page import ReviewHarness, rules
 
 ZWEI = "one\nzwei\nthree\nfour\nfive\n"
 
@@ -26,9 +26,9 @@ ZWEI = "one\nzwei\nthree\nfour\nfive\n"
 )
 @pytest.mark.parametrize("comes", [True, False])
 def test_a_hunk_whose_block_is_on_its_way_is_not_decided_meanwhile(
-    decide: Callable[[BlockPage], object], comes: bool
+    decide: Callable[[InlineReviewHarness], object], comes: bool
 ) -> None:
-    page = BlockPage(OLD, CODE)
+    page = InlineReviewHarness(OLD, CODE)
     page.propose(NEW)
     edit = page.ledger.blocks.show(page.document, ("h1", "h2"))
     assert edit is not None
@@ -47,7 +47,7 @@ def test_a_hunk_whose_block_is_on_its_way_is_not_decided_meanwhile(
     assert page.hunk(1).state == "rejected"
 
 
-def propose_amended(page: Page, text: str, *amends: str) -> None:
+def propose_amended(page: ReviewHarness, text: str, *amends: str) -> None:
     """As `ChatDocument.propose`, in the place of pending hunks."""
     document = page.document
     edit = TextEdit((Replacement(0, len(document.text), text),))
@@ -56,7 +56,7 @@ def propose_amended(page: Page, text: str, *amends: str) -> None:
 
 
 def test_the_users_own_text_is_not_taken_while_the_markers_of_a_conflict_are_on_their_way() -> None:
-    page = BlockPage(OLD, CODE)
+    page = InlineReviewHarness(OLD, CODE)
     page.propose("one\n2\nthree\nfour\nfive\n")
     page.edit("two", "zwei")
     edit = page.ledger.blocks.show(page.document, ("h1",))

@@ -3,7 +3,17 @@
 import pytest
 
 from stet.review.proposal import HunkState
-from tests.support.block_page import CODE, FENCED, MARKED, NEW, NOTE, OLD, BlockPage, shown, texts
+from tests.support.block_page import (
+    CODE,
+    FENCED,
+    MARKED,
+    NEW,
+    NOTE,
+    OLD,
+    InlineReviewHarness,
+    shown,
+    texts,
+)
 
 
 @pytest.mark.parametrize(("uri", "text"), [(CODE, MARKED), (NOTE, FENCED)])
@@ -54,7 +64,7 @@ def test_typing_round_blocks_leaves_them_alone() -> None:
 
 
 def test_a_conflict_can_be_put_into_the_text_to_be_sorted_out_there() -> None:
-    page = BlockPage(OLD, CODE)
+    page = InlineReviewHarness(OLD, CODE)
     page.propose(OLD.replace("two", "2"))
     page.edit("two", "zwei")
     assert page.states == ["conflict"]
@@ -66,16 +76,16 @@ def test_a_conflict_can_be_put_into_the_text_to_be_sorted_out_there() -> None:
 
 
 def test_protected_files_and_front_matter_are_not_written_to() -> None:
-    page = BlockPage("---\na: 1\n---\ntext\n", NOTE)
+    page = InlineReviewHarness("---\na: 1\n---\ntext\n", NOTE)
     page.propose("---\na: 2\n---\nmore text\n")
     assert page.ledger.blocks.showable(page.document) == ("h2",)
-    guarded = BlockPage("all:\n", "file:///ws/Makefile")
+    guarded = InlineReviewHarness("all:\n", "file:///ws/Makefile")
     guarded.propose("none:\n", name="Makefile")
     assert guarded.ledger.blocks.showable(guarded.document) == ()
 
 
 def test_an_edit_that_does_not_come_about_leaves_the_hunks_in_the_margin() -> None:
-    page = BlockPage(OLD, CODE)
+    page = InlineReviewHarness(OLD, CODE)
     page.propose(NEW)
     assert page.ledger.blocks.show(page.document, ("h1", "h2"))
     page.unsend()

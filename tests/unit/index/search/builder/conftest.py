@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.library import Library
+from tests.support.library import IndexLibrary
 
 
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
+def library(tmp_path: Path) -> Iterator[IndexLibrary]:
     """A workspace of three files."""
-    library = Library(tmp_path)
+    library = IndexLibrary(tmp_path)
     library.write("src/harbour.py", "def moor(boat):\n    return boat\n")
     library.write("notes/tides.md", "# Tides\n\nThe moon pulls the water.\n")
     library.write("readme.txt", "Boats and harbours.\n")

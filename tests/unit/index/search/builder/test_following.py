@@ -6,17 +6,17 @@ from time import process_time
 import pytest
 
 from stet.index.search import index_builder as building
-from tests.support.library import Library
+from tests.support.library import IndexLibrary
 
 
-def test_words_are_found_in_code_notes_and_plain_text(library: Library) -> None:
+def test_words_are_found_in_code_notes_and_plain_text(library: IndexLibrary) -> None:
     assert library.find("moor") == ["src/harbour.py"]
     assert library.find("moon") == ["notes/tides.md"]
     assert library.find("boats") == ["readme.txt", "src/harbour.py"]
     assert library.find("harbour") == ["readme.txt", "src/harbour.py"]
 
 
-def test_a_changed_a_new_and_a_removed_file_are_noticed(library: Library) -> None:
+def test_a_changed_a_new_and_a_removed_file_are_noticed(library: IndexLibrary) -> None:
     library.write("src/harbour.py", "def anchor(ship):\n    return ship\n")
     library.write("src/pier.py", "def land():\n    pass\n")
     (library.root / "readme.txt").unlink()
@@ -27,27 +27,27 @@ def test_a_changed_a_new_and_a_removed_file_are_noticed(library: Library) -> Non
     assert library.find("boats") == []
 
 
-def test_a_folder_that_is_gone_takes_its_files_along(library: Library) -> None:
+def test_a_folder_that_is_gone_takes_its_files_along(library: IndexLibrary) -> None:
     (library.root / "src/harbour.py").unlink()
     (library.root / "src").rmdir()
     library.change("src")
     assert library.find("moor") == []
 
 
-def test_a_folder_that_is_new_brings_its_files_along(library: Library) -> None:
+def test_a_folder_that_is_new_brings_its_files_along(library: IndexLibrary) -> None:
     library.write("deep/down/pier.py", "def land(): pass\n")
     library.change("deep")
     assert library.find("land") == ["deep/down/pier.py"]
 
 
-def test_a_storm_of_changes_is_one_look_at_all(library: Library) -> None:
+def test_a_storm_of_changes_is_one_look_at_all(library: IndexLibrary) -> None:
     library.write("src/pier.py", "def land(): pass\n")
     library.change(*(f"gone/{n}.py" for n in range(50_000)), "src/pier.py")
     assert library.read == [library.uri("src/pier.py")]
     assert library.find("land") == ["src/pier.py"]
 
 
-def test_many_new_names_among_many_known_ones_do_not_multiply(library: Library) -> None:
+def test_many_new_names_among_many_known_ones_do_not_multiply(library: IndexLibrary) -> None:
     stamp = library.builder._known[library.uri("readme.txt")]
     known = {library.uri(f"known/{number}.py"): stamp for number in range(20_000)}
     library.builder._known.update(known)
@@ -62,7 +62,7 @@ def test_many_new_names_among_many_known_ones_do_not_multiply(library: Library) 
 
 
 @pytest.mark.parametrize("name", ["src", "src/deep"])
-def test_of_a_folder_that_is_gone_all_files_are_looked_at(library: Library, name: str) -> None:
+def test_of_a_folder_that_is_gone_all_files_are_looked_at(library: IndexLibrary, name: str) -> None:
     library.write(f"{name}/pier.py", "def land(): pass\n")
     library.write(f"{name}x/other.py", "def land(): pass\n")
     library.scan()
@@ -72,7 +72,7 @@ def test_of_a_folder_that_is_gone_all_files_are_looked_at(library: Library, name
 
 
 def test_the_neighbours_of_an_open_document_come_first(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    library: IndexLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(building, "SLICE", 1)
     for name in ("a/one.py", "z/two.py", "z/three.py"):
@@ -83,7 +83,7 @@ def test_the_neighbours_of_an_open_document_come_first(
     assert [uri.rpartition("/")[2] for uri in library.read] == ["three.py", "two.py", "one.py"]
 
 
-def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> None:
+def test_what_has_just_changed_is_known_to_the_next_answer(library: IndexLibrary) -> None:
     library.builder.scan()
     library.write("src/harbour.py", "def anchor(ship): pass\n")
     library.builder.changed([library.uri("src/harbour.py")])
@@ -91,7 +91,7 @@ def test_what_has_just_changed_is_known_to_the_next_answer(library: Library) -> 
     assert library.find("anchor") == ["src/harbour.py"]
 
 
-def test_texts_that_are_gone_are_not_embedded_any_more(library: Library) -> None:
+def test_texts_that_are_gone_are_not_embedded_any_more(library: IndexLibrary) -> None:
     before = len(library.store.pending_texts(100))
     (library.root / "readme.txt").unlink()
     library.scan()

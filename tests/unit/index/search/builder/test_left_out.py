@@ -6,11 +6,11 @@ import pytest
 
 from stet.system.no_follow import open_to_list
 from stet.system.os_system import OsSystem
-from tests.support.library import Library
+from tests.support.library import IndexLibrary
 
 
 def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
-    library = Library(tmp_path / "ws", excluded=["private"], deny=["*.log"])
+    library = IndexLibrary(tmp_path / "ws", excluded=["private"], deny=["*.log"])
     secret = "the canary sings\n"
     for name in (".env", "private/a.md", "run.log", "build/out.txt", "id_rsa", ".git/config"):
         library.write(name, secret)
@@ -25,7 +25,7 @@ def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
     library.close()
 
 
-def test_another_ignore_file_changes_what_is_known(library: Library) -> None:
+def test_another_ignore_file_changes_what_is_known(library: IndexLibrary) -> None:
     library.write(".gitignore", "src/\n")
     library.change(".gitignore")
     assert library.find("moor") == []
@@ -47,7 +47,7 @@ def test_another_ignore_file_changes_what_is_known(library: Library) -> None:
     ],
 )
 def test_odd_files_are_indexed_or_left_out_but_hold_nothing_up(
-    library: Library, name: str, data: bytes
+    library: IndexLibrary, name: str, data: bytes
 ) -> None:
     library.write(f"odd/{name}", data)
     library.change(f"odd/{name}")
@@ -57,7 +57,9 @@ def test_odd_files_are_indexed_or_left_out_but_hold_nothing_up(
     assert library.find("moor") == ["src/harbour.py"]
 
 
-def test_a_loop_of_links_and_a_folder_that_cannot_be_read_are_passed_over(library: Library) -> None:
+def test_a_loop_of_links_and_a_folder_that_cannot_be_read_are_passed_over(
+    library: IndexLibrary,
+) -> None:
     (library.root / "loop").symlink_to(library.root)
     closed = library.root / "closed"
     closed.mkdir()
@@ -79,7 +81,7 @@ CODE = {
 }
 
 
-def test_files_made_to_be_slow_for_a_grammar_hold_nothing_up(library: Library) -> None:
+def test_files_made_to_be_slow_for_a_grammar_hold_nothing_up(library: IndexLibrary) -> None:
     slow = "{[" * 100_000
     for bird in ("gull", "tern"):
         library.write(f"odd/{bird}.js", f"function {bird}() {{\n}}\n{slow}\n")
@@ -99,7 +101,7 @@ def test_files_made_to_be_slow_for_a_grammar_hold_nothing_up(library: Library) -
 
 @pytest.mark.parametrize("how", ["saved", "typed"])
 def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
-    library: Library, how: str
+    library: IndexLibrary, how: str
 ) -> None:
     data = "function moor(){" + "a=1;" * 1_250_000 + "}"
     if how == "saved":
@@ -112,7 +114,7 @@ def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
 
 
 def test_a_file_that_goes_while_it_is_read_is_left_out(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    library: IndexLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = OsSystem.read_real
 
@@ -132,7 +134,7 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(
 
 @pytest.mark.parametrize("fault", [PermissionError, OSError])
 def test_a_folder_that_cannot_be_listed_hides_only_what_lies_in_it(
-    library: Library, monkeypatch: pytest.MonkeyPatch, fault: type[OSError]
+    library: IndexLibrary, monkeypatch: pytest.MonkeyPatch, fault: type[OSError]
 ) -> None:
     """Whoever runs the tests: for root no folder is closed."""
 
@@ -147,7 +149,7 @@ def test_a_folder_that_cannot_be_listed_hides_only_what_lies_in_it(
     assert library.find("moor") == ["src/harbour.py"]
 
 
-def test_files_that_are_links_to_each_other_are_passed_over(library: Library) -> None:
+def test_files_that_are_links_to_each_other_are_passed_over(library: IndexLibrary) -> None:
     (library.root / "one.py").symlink_to(library.root / "two.py")
     (library.root / "two.py").symlink_to(library.root / "one.py")
     (library.root / "self.py").symlink_to(library.root / "self.py")

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from tests.support.library import Library
+from tests.support.library import IndexLibrary
 
 
-def test_unsaved_text_counts_until_the_document_is_closed(library: Library) -> None:
+def test_unsaved_text_counts_until_the_document_is_closed(library: IndexLibrary) -> None:
     uri = library.uri("src/harbour.py")
     library.builder.set_open_text(uri, "src/harbour.py", "def set_sail(): pass\n")
     assert (library.find("sail"), library.find("moor")) == (["src/harbour.py"], [])
@@ -17,7 +17,7 @@ def test_unsaved_text_counts_until_the_document_is_closed(library: Library) -> N
 
 
 def test_a_document_that_is_on_no_disk_is_found_and_gone_when_it_is_closed(
-    library: Library,
+    library: IndexLibrary,
 ) -> None:
     library.builder.set_open_text("untitled:Draft", "untitled:Draft", "A letter to the pilot.\n")
     assert library.find("pilot") == ["untitled:Draft"]
@@ -27,7 +27,7 @@ def test_a_document_that_is_on_no_disk_is_found_and_gone_when_it_is_closed(
     assert library.find("pilot") == []
 
 
-def test_half_a_character_in_unsaved_text_hides_no_other_word_of_it(library: Library) -> None:
+def test_half_a_character_in_unsaved_text_hides_no_other_word_of_it(library: IndexLibrary) -> None:
     uri = library.uri("notes/a.md")
     library.builder.set_open_text(
         uri, "notes/a.md", "# The pilot \ude00\n\nA letter \ud83d to the harbour.\n"
@@ -38,12 +38,12 @@ def test_half_a_character_in_unsaved_text_hides_no_other_word_of_it(library: Lib
 
 def test_after_a_restart_unsaved_text_of_before_is_gone(tmp_path: Path) -> None:
     root = tmp_path / "ws"
-    before = Library(root, tmp_path / "index.db")
+    before = IndexLibrary(root, tmp_path / "index.db")
     before.write("a.py", "def moor(): pass\n")
     before.scan()
     before.builder.set_open_text(before.uri("a.py"), "a.py", "def sail(): pass\n")
     before.close()
-    after = Library(root, tmp_path / "index.db")
+    after = IndexLibrary(root, tmp_path / "index.db")
     after.scan()
     assert (after.find("sail"), after.find("moor")) == ([], ["a.py"])
     after.close()

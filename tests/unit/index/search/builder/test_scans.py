@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from stet.index.search import index_builder as building
-from tests.support.library import Library
+from tests.support.library import IndexLibrary
 
 
-def test_a_scan_reads_only_what_has_changed(library: Library) -> None:
+def test_a_scan_reads_only_what_has_changed(library: IndexLibrary) -> None:
     library.scan()
     assert library.read == []
     library.write("notes/tides.md", "# Tides\n\nThe sun pulls it too.\n")
@@ -21,7 +21,7 @@ def test_a_scan_reads_only_what_has_changed(library: Library) -> None:
 
 
 def test_a_file_that_was_written_anew_with_the_same_text_is_not_indexed_anew(
-    library: Library,
+    library: IndexLibrary,
 ) -> None:
     chunks = library.store.best('"moor"', 10)
     os.utime(library.root / "src/harbour.py", (1, 1))
@@ -34,13 +34,13 @@ def test_a_file_that_was_written_anew_with_the_same_text_is_not_indexed_anew(
 
 def test_a_restart_reads_nothing_again_and_knows_all(tmp_path: Path) -> None:
     root = tmp_path / "ws"
-    before = Library(root, tmp_path / "index.db")
+    before = IndexLibrary(root, tmp_path / "index.db")
     before.write("a.py", "def moor(): pass\n")
     before.write("b.py", "def land(): pass\n")
     before.scan()
     before.close()
     (root / "b.py").unlink()
-    after = Library(root, tmp_path / "index.db")
+    after = IndexLibrary(root, tmp_path / "index.db")
     assert after.find("moor") == ["a.py"]
     after.scan()
     assert (after.read, after.find("land")) == ([], [])
@@ -57,7 +57,7 @@ CODE = {
 }
 
 
-def chunks_in(library: Library) -> list[tuple[object, ...]]:
+def chunks_in(library: IndexLibrary) -> list[tuple[object, ...]]:
     """All that the index holds of the files."""
     sql = (
         "SELECT files.name, first, end, chunks.name, scope, is_definition, words.head FROM chunks"
@@ -72,13 +72,13 @@ def test_a_file_is_cut_alike_in_a_scan_by_one_process_or_two_when_saved_and_when
     found = []
     for many in (200, -1):
         monkeypatch.setattr(building, "MANY_TO_READ", many)
-        scanned = Library(tmp_path / f"scanned{many}")
+        scanned = IndexLibrary(tmp_path / f"scanned{many}")
         for name, text in CODE.items():
             scanned.write(name, text)
         scanned.scan()
         found.append(chunks_in(scanned))
         scanned.close()
-    saved, typed = Library(tmp_path / "saved"), Library(tmp_path / "typed")
+    saved, typed = IndexLibrary(tmp_path / "saved"), IndexLibrary(tmp_path / "typed")
     for name, text in CODE.items():
         saved.write(name, text)
         saved.change(name)
@@ -91,7 +91,7 @@ def test_a_file_is_cut_alike_in_a_scan_by_one_process_or_two_when_saved_and_when
 
 
 def test_a_scan_asks_the_disk_about_unchanged_files_no_more_than_it_must(
-    library: Library, monkeypatch: pytest.MonkeyPatch
+    library: IndexLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
     for name in ("lstat", "stat"):
