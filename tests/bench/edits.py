@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.edits_apply import WAYS, Verdict, touches_typing
+from tests.bench.edits_apply import WAYS, EditResult, touches_typing
 from tests.bench.edits_draft import Draft, draft_of
 from tests.bench.edits_kinds import KINDS
 from tests.bench.edits_sources import Change, from_history, from_sources
@@ -44,30 +44,30 @@ class Tally:
         bad: What was not right, for people: kind, verdict, why, and the draft.
     """
 
-    ended: Counter[tuple[str, str, Verdict]] = field(default_factory=Counter)
+    ended: Counter[tuple[str, str, EditResult]] = field(default_factory=Counter)
     marked: Counter[tuple[str, str]] = field(default_factory=Counter)
     barred: Counter[str] = field(default_factory=Counter)
-    bad: list[tuple[str, str, Verdict, str, Draft]] = field(default_factory=list)
+    bad: list[tuple[str, str, EditResult, str, Draft]] = field(default_factory=list)
 
-    def share(self, way: str, verdict: Verdict, kind: str | None = None) -> float:
+    def share(self, way: str, judged: EditResult, kind: str | None = None) -> float:
         """Which part of the edits (of a kind) ended so, 0 to 1."""
         kinds = [kind] if kind else list(KINDS)
-        n = sum(self.ended[way, one, verdict] for one in kinds)
-        return n / max(1, sum(self.ended[way, one, any_] for one in kinds for any_ in Verdict))
+        n = sum(self.ended[way, one, judged] for one in kinds)
+        return n / max(1, sum(self.ended[way, one, any_] for one in kinds for any_ in EditResult))
 
     @property
     def elsewhere(self) -> float:
         """Which part ended right while the user typed elsewhere, 0 to 1, of those that may be made."""
-        n = sum(self.ended["ours", ELSEWHERE, verdict] for verdict in Verdict)
-        right = self.ended["ours", ELSEWHERE, Verdict.RIGHT]
+        n = sum(self.ended["ours", ELSEWHERE, judged] for judged in EditResult)
+        right = self.ended["ours", ELSEWHERE, EditResult.RIGHT]
         return right / max(1, n - self.barred[ELSEWHERE])
 
     @property
     def holds(self) -> bool:
         """Whether every bar is cleared."""
         return (
-            self.share("ours", Verdict.RIGHT) >= LEAST_RIGHT
-            and self.share("ours", Verdict.WRONG) <= MOST_WRONG
+            self.share("ours", EditResult.RIGHT) >= LEAST_RIGHT
+            and self.share("ours", EditResult.WRONG) <= MOST_WRONG
             and self.elsewhere == 1
         )
 
@@ -82,15 +82,15 @@ def tally(changes: Iterable[Change], seed: int) -> Tally:
             if not bend(draft, rng):
                 continue
             for way, apply in WAYS.items():
-                verdict, why = apply(draft)
-                if way == "ours" and verdict is not Verdict.RIGHT:
-                    result.bad.append((change.origin, kind, verdict, why, draft))
+                judged, why = apply(draft)
+                if way == "ours" and judged is not EditResult.RIGHT:
+                    result.bad.append((change.origin, kind, judged, why, draft))
                 if why == NEW_MARK:
                     result.barred[kind] += 1
-                elif verdict is Verdict.REFUSED and touches_typing(draft):
-                    verdict = Verdict.RIGHT
+                elif judged is EditResult.REFUSED and touches_typing(draft):
+                    judged = EditResult.RIGHT
                     result.marked[way, kind] += 1
-                result.ended[way, kind, verdict] += 1
+                result.ended[way, kind, judged] += 1
     return result
 
 
@@ -102,11 +102,11 @@ def table(result: Tally) -> str:
     ]
     for kind in (*KINDS, None):
         n = sum(
-            result.ended["ours", one, v] for one in KINDS for v in Verdict if kind in {one, None}
+            result.ended["ours", one, v] for one in KINDS for v in EditResult if kind in {one, None}
         )
         marked = sum(result.marked["ours", one] for one in KINDS if kind in {one, None})
-        shares = [result.share("ours", verdict, kind) for verdict in Verdict]
-        peer = [result.share("exact", v, kind) for v in (Verdict.RIGHT, Verdict.WRONG)]
+        shares = [result.share("ours", judged, kind) for judged in EditResult]
+        peer = [result.share("exact", v, kind) for v in (EditResult.RIGHT, EditResult.WRONG)]
         cells = [f"{100 * one:.2f}%" for one in (shares[0], marked / max(1, n), *shares[1:], *peer)]
         lines.append(
             f"{kind or 'all':<26}{n:>7}{cells[0]:>9}{cells[1]:>9}{cells[2]:>9}{cells[3]:>9}"
@@ -122,10 +122,10 @@ def rows() -> Iterator[Row]:
     sources |= {name: from_sources(folder_of(name), rng, 75) for name in PACKAGES}
     for name, changes in sources.items():
         result = tally(changes, 1)
-        right, wrong = (100 * result.share("ours", v) for v in (Verdict.RIGHT, Verdict.WRONG))
-        peer = 100 * result.share("exact", Verdict.RIGHT)
+        right, wrong = (100 * result.share("ours", v) for v in (EditResult.RIGHT, EditResult.WRONG))
+        peer = 100 * result.share("exact", EditResult.RIGHT)
         elsewhere = 100 * result.elsewhere
-        bad = 100 * result.share("exact", Verdict.WRONG)
+        bad = 100 * result.share("exact", EditResult.WRONG)
         rule = "exact and unique"
         bars = at_least(100 * LEAST_RIGHT), at_least(95)
         yield Row(f"edits applied right, {name}", "%", right, peer, rule, *bars)
@@ -164,10 +164,10 @@ def main(argv: list[str]) -> int:
         )
         result = tally(changes, wanted.seed)
         sys.stdout.write(f"\n{source}, seed {wanted.seed}\n{table(result)}\n")
-        worst = sorted(result.bad, key=lambda one: one[2] is not Verdict.WRONG)
-        for origin, kind, verdict, why, draft in worst[: wanted.show]:
+        worst = sorted(result.bad, key=lambda one: one[2] is not EditResult.WRONG)
+        for origin, kind, judged, why, draft in worst[: wanted.show]:
             sys.stdout.write(
-                f"\n--- {verdict.value}, {kind}: {origin}, line {draft.first + 1}\n"
+                f"\n--- {judged.value}, {kind}: {origin}, line {draft.first + 1}\n"
                 f"old: {draft.old_text!r}\nnew: {draft.new_text!r}\n{why[:2_000]}\n"
             )
         holds = holds and result.holds

@@ -15,7 +15,7 @@ from tests.bench.edits_draft import MARK, Draft, Key
 from tests.support.page import ReviewHarness, rules
 
 
-class Verdict(Enum):
+class EditResult(Enum):
     """How one edit ended."""
 
     RIGHT = "right"
@@ -25,7 +25,7 @@ class Verdict(Enum):
     WRONG = "WRONG"
 
 
-def ours(draft: Draft) -> tuple[Verdict, str]:
+def ours(draft: Draft) -> tuple[EditResult, str]:
     """The product's way: found in what was shown, proposed as hunks, followed, accepted."""
     page = ReviewHarness(draft.shown)
     changes = tuple(page.buffer.apply(change) for change in _typed(draft.before))
@@ -34,33 +34,33 @@ def ours(draft: Draft) -> tuple[Verdict, str]:
             page.text, draft.old_text, draft.new_text, ShownText(draft.shown, changes)
         )
     except MatchError as error:
-        return Verdict.REFUSED, f"{type(error).__name__}: {error}"
+        return EditResult.REFUSED, f"{type(error).__name__}: {error}"
     proposal = EditDraft(
         turn="t", author="m", document=page.document, name="a.md", edit=match.edit, summary="s"
     )
     try:
         page.ledger.propose_edit(proposal, rules())
     except ProposalRefused as error:
-        return Verdict.REFUSED, error.refusal.rule
+        return EditResult.REFUSED, error.refusal.rule
     page.apply(*_typed(_shifted(draft.after, draft.before)))
     if any(hunk.state is not HunkState.PENDING for hunk in page.hunks):
-        return Verdict.REFUSED, "conflict"
+        return EditResult.REFUSED, "conflict"
     ids = [hunk.id for hunk in page.hunks]
     return _judged(draft, page.ledger.edit_of(page.document, ids).apply(page.text))
 
 
-def exact(draft: Draft) -> tuple[Verdict, str]:
+def exact(draft: Draft) -> tuple[EditResult, str]:
     """The peer: the old text must stand exactly once in the text as it is, and is replaced."""
     buffer = TextBuffer(draft.shown)
     for change in (*_typed(draft.before), *_typed(_shifted(draft.after, draft.before))):
         buffer.apply(change)
     old, text = draft.old_text, buffer.text
     if text.count(old) != 1 or old == draft.new_text:
-        return Verdict.REFUSED, ""
+        return EditResult.REFUSED, ""
     return _judged(draft, text.replace(old, draft.new_text))
 
 
-WAYS: dict[str, Callable[[Draft], tuple[Verdict, str]]] = {"ours": ours, "exact": exact}
+WAYS: dict[str, Callable[[Draft], tuple[EditResult, str]]] = {"ours": ours, "exact": exact}
 
 
 def touches_typing(draft: Draft) -> bool:
@@ -93,7 +93,7 @@ def _shifted(keys: Sequence[Key], before: Sequence[Key]) -> list[Key]:
     return shifted
 
 
-def _judged(draft: Draft, text: str) -> tuple[Verdict, str]:
+def _judged(draft: Draft, text: str) -> tuple[EditResult, str]:
     """Compare with the perfect edit and what was typed."""
     inside = [key for key in (*draft.before, *draft.after) if key.text == MARK]
     if inside:
@@ -107,8 +107,8 @@ def _judged(draft: Draft, text: str) -> tuple[Verdict, str]:
         wanted, shift = _with_typing(draft)
         good = _same(draft, text, wanted, shift)
     if good:
-        return Verdict.RIGHT, ""
-    return Verdict.WRONG, unified_diff(wanted, text, "wanted", "got", context=1)
+        return EditResult.RIGHT, ""
+    return EditResult.WRONG, unified_diff(wanted, text, "wanted", "got", context=1)
 
 
 def _with_typing(draft: Draft) -> tuple[str, int]:

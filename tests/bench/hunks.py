@@ -9,8 +9,8 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from tests.bench.hunks_desk import Desk
-from tests.bench.hunks_page import FEW, MANY, Page, change
+from tests.bench.hunks_desk import HunksWorkspace
+from tests.bench.hunks_page import FEW, MANY, BenchReview, change
 from tests.bench.hunks_works import WORKS
 from tests.bench.table import Row, at_most
 
@@ -38,21 +38,29 @@ def rows() -> Iterator[Row]:
 
 
 async def _rows() -> list[Row]:
-    desk = Desk()
-    await desk.begin()
+    workspace = HunksWorkspace()
+    await workspace.begin()
     try:
-        return [*await _keystrokes(desk), *await _answers(desk), *await _decisions(desk)]
+        return [
+            *await _keystrokes(workspace),
+            *await _answers(workspace),
+            *await _decisions(workspace),
+        ]
     finally:
-        await desk.end()
+        await workspace.end()
 
 
-async def _keystrokes(desk: Desk) -> list[Row]:
-    bare, pending, both = Page(desk, 0), Page(desk, MANY), Page(desk, MANY)
-    desk.command("stet.accept", uri=both.uri)
+async def _keystrokes(workspace: HunksWorkspace) -> list[Row]:
+    bare, pending, both = (
+        BenchReview(workspace, 0),
+        BenchReview(workspace, MANY),
+        BenchReview(workspace, MANY),
+    )
+    workspace.command("stet.accept", uri=both.uri)
     await both.becomes("accepted")
     both.propose(5)
     pages = {"1,000 pending": pending, "1,000 pending and 1,000 accepted": both}
-    strokes: dict[str, Callable[[Page, int], dict[str, Any]]] = {
+    strokes: dict[str, Callable[[BenchReview, int], dict[str, Any]]] = {
         "outside": lambda _, n: change(20 * n + 8, 3, "x"),
         "inside a hunk": lambda page, n: change(page.inside(n), 3, "x"),
         # From the bottom up, so that all hit what they are meant to.
@@ -67,7 +75,7 @@ async def _keystrokes(desk: Desk) -> list[Row]:
             row = Row(f"{what}, {name}", "µs", ours, times[0], "no hunks", in_detail=True)
             made.append(row)
     for page in pages.values():
-        waiting = desk.state.ledger.live(page.uri)
+        waiting = workspace.state.ledger.live(page.uri)
         assert sum(hunk.old != hunk.base for hunk in waiting) >= STROKES, "typed beside the hunks"
     what = "1,000 pending hunks: the most they add to a keystroke"
     bars = at_most(KEYSTROKE_BUDGET), at_most(KEYSTROKE_AIM)
@@ -76,7 +84,7 @@ async def _keystrokes(desk: Desk) -> list[Row]:
 
 
 async def _in_turns(
-    pages: list[Page], stroke: Callable[[Page, int], dict[str, Any]]
+    pages: list[BenchReview], stroke: Callable[[BenchReview, int], dict[str, Any]]
 ) -> list[float]:
     """Microseconds of a stroke in each page."""
     times: list[list[float]] = [[] for _ in pages]
@@ -90,24 +98,26 @@ async def _in_turns(
     return [median(spent) for spent in times]
 
 
-async def _answers(desk: Desk) -> list[Row]:
-    pages = [Page(desk, MANY), Page(desk, FEW)]
+async def _answers(workspace: HunksWorkspace) -> list[Row]:
+    pages = [BenchReview(workspace, MANY), BenchReview(workspace, FEW)]
     place = {"line": 2, "character": 1}
     here = {"start": place, "end": place}
-    publisher: Any = desk.state.publisher
+    publisher: Any = workspace.state.publisher
 
-    def document(page: Page) -> dict[str, Any]:
+    def document(page: BenchReview) -> dict[str, Any]:
         return {"textDocument": {"uri": page.uri}}
 
-    asked: dict[str, Callable[[Page], Any]] = {
-        "code actions": lambda page: desk.ask(
+    asked: dict[str, Callable[[BenchReview], Any]] = {
+        "code actions": lambda page: workspace.ask(
             "textDocument/codeAction",
             {**document(page), "range": here, "context": {"diagnostics": []}},
         ),
-        "code lenses": lambda page: desk.ask("textDocument/codeLens", document(page)),
-        "hover": lambda page: desk.ask("textDocument/hover", {**document(page), "position": place}),
-        "stet.proposals": lambda page: desk.command("stet.proposals", uri=page.uri),
-        "stet.next": lambda page: desk.command("stet.next", uri=page.uri),
+        "code lenses": lambda page: workspace.ask("textDocument/codeLens", document(page)),
+        "hover": lambda page: workspace.ask(
+            "textDocument/hover", {**document(page), "position": place}
+        ),
+        "stet.proposals": lambda page: workspace.command("stet.proposals", uri=page.uri),
+        "stet.next": lambda page: workspace.command("stet.next", uri=page.uri),
         "diagnostics": lambda page: publisher._publish(page.uri),
     }
     made = []
@@ -124,13 +134,13 @@ async def _answers(desk: Desk) -> list[Row]:
     return made
 
 
-async def _decisions(desk: Desk) -> list[Row]:
+async def _decisions(workspace: HunksWorkspace) -> list[Row]:
     made = []
     for what, work in WORKS.items():
         many, few = [], []
         for _ in range(ROUNDS):
-            many.append(await work(desk, MANY))
-            few.append(await work(desk, FEW))
+            many.append(await work(workspace, MANY))
+            few.append(await work(workspace, FEW))
         (total, held), (few_total, _) = map(_medians, (many, few))
         made.append(Row(what, "ms", total, few_total, f"{FEW} hunks", in_detail=True))
         held_for = f"{what}: loop held"

@@ -17,7 +17,7 @@ from stet.lsp.state import ServerState
 from tests.bench.process import INITIALIZE
 
 
-class Desk:
+class HunksWorkspace:
     """One server, and the editor that it talks to.
 
     Attributes:

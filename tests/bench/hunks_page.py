@@ -6,7 +6,7 @@ from typing import Any
 
 from stet.review.drafts import EditDraft
 from stet.text.edit import Replacement, TextEdit
-from tests.bench.hunks_desk import Desk
+from tests.bench.hunks_desk import HunksWorkspace
 from tests.support.page import rules
 
 N_LINES = 10_000
@@ -14,7 +14,7 @@ MANY, FEW = 1_000, 10
 LINE = "the quick brown fox jumps over the lazy dog"
 
 
-class Page:
+class BenchReview:
     """One document with hunks at even distances.
 
     Attributes:
@@ -23,13 +23,13 @@ class Page:
 
     _numbers = count(1)
 
-    def __init__(self, desk: Desk, n_hunks: int) -> None:
-        self.desk = desk
+    def __init__(self, workspace: HunksWorkspace, n_hunks: int) -> None:
+        self.desk = workspace
         self.number = next(self._numbers)
         self.uri = f"file:///bench/{self.number}.txt"
         self.step = N_LINES // max(n_hunks, 1)
         self.lines = [f"{LINE} {number}\n" for number in range(N_LINES)]
-        desk.open(self.uri, "".join(self.lines))
+        workspace.open(self.uri, "".join(self.lines))
         self.waiting: list[int] = []
         if n_hunks:
             self.propose(2)

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 
-from tests.bench.hunks_desk import Desk
-from tests.bench.hunks_page import N_LINES, Page, change
+from tests.bench.hunks_desk import HunksWorkspace
+from tests.bench.hunks_page import N_LINES, BenchReview, change
 
 
 async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
@@ -28,15 +28,15 @@ async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
     return total * 1000, longest * 1000
 
 
-async def _page(desk: Desk, n: int) -> Page:
+async def _page(workspace: HunksWorkspace, n: int) -> BenchReview:
     """A document with so many hunks, whose diagnostics are out."""
-    page = Page(desk, n)
-    await desk.rests()
+    page = BenchReview(workspace, n)
+    await workspace.rests()
     return page
 
 
-async def _propose(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, 0)
+async def _propose(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, 0)
     page.step = N_LINES // n
 
     async def work() -> None:
@@ -45,75 +45,75 @@ async def _propose(desk: Desk, n: int) -> tuple[float, float]:
     return await _timed(work)
 
 
-async def _accept_one(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
-    hunk = desk.state.ledger.live(page.uri)[0].id
+async def _accept_one(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
+    hunk = workspace.state.ledger.live(page.uri)[0].id
 
     async def work() -> None:
-        desk.command("stet.accept", hunk=hunk)
+        workspace.command("stet.accept", hunk=hunk)
         await page.becomes("accepted", 1)
 
     return await _timed(work)
 
 
-async def _accept_all(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
+async def _accept_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
 
     async def work() -> None:
-        desk.command("stet.accept", uri=page.uri)
+        workspace.command("stet.accept", uri=page.uri)
         await page.becomes("accepted", n)
 
     return await _timed(work)
 
 
-async def _reject_all(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
+async def _reject_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
 
     async def work() -> None:
-        desk.command("stet.reject", uri=page.uri)
+        workspace.command("stet.reject", uri=page.uri)
         await page.becomes("rejected", n)
 
     return await _timed(work)
 
 
-async def _undo_all(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
-    desk.command("stet.accept", uri=page.uri)
+async def _undo_all(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
+    workspace.command("stet.accept", uri=page.uri)
     await page.becomes("accepted", n)
-    await desk.rests()
+    await workspace.rests()
 
     async def work() -> None:
-        desk.command("stet.undo", uri=page.uri)
+        workspace.command("stet.undo", uri=page.uri)
         await page.becomes("undone", n)
 
     return await _timed(work)
 
 
-async def _many_changes(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
+async def _many_changes(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
     page.propose(page.step // 2)
-    await desk.rests()
+    await workspace.rests()
     changes = [change(n, 0, "new line\n") for n in range(N_LINES - 2, 0, -5)]
 
     async def work() -> None:
-        desk.change(page.uri, *changes)
+        workspace.change(page.uri, *changes)
 
     return await _timed(work)
 
 
-async def _many_from_the_top(desk: Desk, n: int) -> tuple[float, float]:
-    page = await _page(desk, n)
+async def _many_from_the_top(workspace: HunksWorkspace, n: int) -> tuple[float, float]:
+    page = await _page(workspace, n)
     page.propose(page.step // 2)
-    await desk.rests()
+    await workspace.rests()
     changes = [change(n, 0, "new line\n") for n in range(2, N_LINES - 2, 5)]
 
     async def work() -> None:
-        desk.change(page.uri, *changes)
+        workspace.change(page.uri, *changes)
 
     return await _timed(work)
 
 
-WORKS: dict[str, Callable[[Desk, int], Awaitable[tuple[float, float]]]] = {
+WORKS: dict[str, Callable[[HunksWorkspace, int], Awaitable[tuple[float, float]]]] = {
     "proposed at once": _propose,
     "one accepted": _accept_one,
     "all accepted": _accept_all,

@@ -52,29 +52,29 @@ def _questions(texts: dict[str, str]) -> list[str]:
 async def _indexed(root: Path, texts: dict[str, str]) -> list[Row]:
     questions = _questions(texts)
     plain_seconds, plain_query = await asyncio.to_thread(_plain, texts, questions)
-    desk = IndexedWorkspace(root)
+    workspace = IndexedWorkspace(root)
     last = root / "zzz" / "last.md"
     await asyncio.to_thread(last.parent.mkdir)
     await asyncio.to_thread(last.write_text, "# Xylophagous\n")
     started = perf_counter()
-    await desk.index.keep_up(desk.workspace.snapshot())
-    await desk.until(lambda state: state.files == len(texts) + 1, seconds=PATIENCE)
+    await workspace.index.keep_up(workspace.workspace.snapshot())
+    await workspace.until(lambda state: state.files == len(texts) + 1, seconds=PATIENCE)
     cold = perf_counter() - started
-    await desk.until(
+    await workspace.until(
         lambda state: state.stage is Stage.READY and state.unread == 0, seconds=PATIENCE
     )
     ready = perf_counter() - started
-    saved = [await _saved(desk, last, number) for number in range(20)]
+    saved = [await _saved(workspace, last, number) for number in range(20)]
     times = []
     for question in questions:
         begun = perf_counter()
-        await desk.ask(question, limit=10)
+        await workspace.ask(question, limit=10)
         times.append(1000 * (perf_counter() - begun))
-    process = desk.index._process
+    process = workspace.index._process
     assert process is not None
     memory = _megabytes(process.pid)
-    n_chunks = desk.index.state.chunks
-    await desk.close()
+    n_chunks = workspace.index.state.chunks
+    await workspace.close()
     query, plain = f"a hybrid query over {n_chunks:,} passages", "FTS5, files"
     files = f"{len(texts):,} files, cold"
     made = [
@@ -95,13 +95,13 @@ def _p99(times: list[float]) -> float:
     return quantiles(times, n=100)[-1]
 
 
-async def _saved(desk: IndexedWorkspace, path: Path, number: int) -> float:
+async def _saved(workspace: IndexedWorkspace, path: Path, number: int) -> float:
     """Milliseconds until what was just written is found."""
     word = f"quixotic{chr(97 + number)}"
     await asyncio.to_thread(path.write_text, f"# Xylophagous\n\n{word}\n")
     begun = perf_counter()
-    desk.index.changed([uri_of(path)])
-    while not any(each.lexical_rank for each in (await desk.ask(word, limit=1)).passages):
+    workspace.index.changed([uri_of(path)])
+    while not any(each.lexical_rank for each in (await workspace.ask(word, limit=1)).passages):
         pass
     return 1000 * (perf_counter() - begun)
 

@@ -78,7 +78,7 @@ def _noisy() -> None:
     changed._write = wrong
 
 
-def _forgetful() -> None:
+def _never_forgets() -> None:
     """What comes is kept for ever."""
     from stet.lsp.connection.protocol import StetProtocol
 
@@ -128,7 +128,7 @@ BROKEN: dict[str, Callable[[], None]] = {
     "unasked": _unasked,
     "fault": _fault,
     "noisy": _noisy,
-    "forgetful": _forgetful,
+    "forgetful": _never_forgets,
     "raw calls": _raw_calls,
     "lossy": _lossy,
 }

@@ -34,7 +34,7 @@ def with_disk(ops: tuple[tuple[str, int], ...], seed: int) -> tuple[tuple[str, i
     return tuple(found)
 
 
-async def check_kept(editor: Editor) -> None:
+async def check_persisted(editor: Editor) -> None:
     """There is room: everything that was told is on the disk soon.
 
     Raises:

@@ -14,7 +14,7 @@ from tests.fuzz.allowed import Allowed
 from tests.fuzz.answers import Answers, Then
 from tests.fuzz.connection import Connection, Message
 from tests.fuzz.folder import Folder, decoded, place_of
-from tests.fuzz.late import LateEdits
+from tests.fuzz.late import DelayedEdits
 from tests.fuzz.reference import (
     Document,
     Violation,
@@ -73,7 +73,7 @@ class Editor:
         self.dice = random.Random(seed)
         self.connection: Connection
         self.n_edits = 0
-        self.late = LateEdits(seed)
+        self.late = DelayedEdits(seed)
         self._last_id = 0
         self._last_versions: dict[str, int] = {}
 

@@ -192,7 +192,7 @@ def watched(editor: Editor, dice: Dice) -> None:
     editor.notify("workspace/didChangeWatchedFiles", params)
 
 
-def files_told(editor: Editor, dice: Dice) -> None:
+def notify_files(editor: Editor, dice: Dice) -> None:
     """Files were renamed or deleted, it is said."""
     files = [
         {
@@ -282,7 +282,7 @@ def ask_oddly(editor: Editor, dice: Dice) -> None:
     editor.request(method, nasty.spoiled(dice, params) if dice.random() < 0.8 else nasty.odd(dice))
 
 
-def tell_oddly(editor: Editor, dice: Dice) -> None:
+def notify_oddly(editor: Editor, dice: Dice) -> None:
     """A notification of anything but texts, with anything in it."""
     told = [m for m in METHODS if not m.startswith("textDocument/did") and m != "initialized"]
     method = dice.choice(told)
@@ -359,9 +359,9 @@ WORDS: dict[str, tuple[int, Word]] = {
     "huge": (1, huge_text), "version": (3, odd_version), "malformed": (20, malformed_change),
     "unknown": (10, change_unknown), "open": (25, open_document), "close": (15, close_document),
     "close unknown": (5, close_unknown), "save": (15, save), "select": (40, select),
-    "focus": (20, focus), "watched": (8, watched), "files": (4, files_told),
+    "focus": (20, focus), "watched": (8, watched), "files": (4, notify_files),
     "configuration": (1, configuration), "folders": (1, folders), "ask": (120, ask),
-    "ask oddly": (40, ask_oddly), "tell oddly": (20, tell_oddly), "cancel": (15, cancel),
+    "ask oddly": (40, ask_oddly), "tell oddly": (20, notify_oddly), "cancel": (15, cancel),
     "odd id": (10, odd_id), "no message": (10, no_message), "bytes": (10, odd_bytes),
     "stop": (2, stop_progress), "check": (4, check), **COMMANDS,
     "disk": (0, disk),  # comes by `with_disk`

@@ -32,7 +32,7 @@ class LateEdit:
     since: float
 
 
-class LateEdits:
+class DelayedEdits:
     """Edits that wait until they are looked at; in every other life there are none."""
 
     def __init__(self, seed: int) -> None:

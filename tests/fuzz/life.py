@@ -10,7 +10,7 @@ from typing import Any
 from tests.fuzz import nasty
 from tests.fuzz.checks import check_disk, check_hunks, check_texts
 from tests.fuzz.connection import Connection
-from tests.fuzz.disk import check_kept, with_disk
+from tests.fuzz.disk import check_persisted, with_disk
 from tests.fuzz.editor import Editor
 from tests.fuzz.grammar import WORDS
 from tests.fuzz.reference import Violation
@@ -140,7 +140,7 @@ async def _live(editor: Editor, ops: Sequence[Op], life: Life, *, counts_memory:
         if marks & set(range(start, start + CHUNK)):
             life.figures.append(await _measure(editor))
     await _look(editor)
-    await check_kept(editor)
+    await check_persisted(editor)
     if counts_memory:
         life.figures.append(await _measure(editor))
 

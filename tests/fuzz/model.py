@@ -71,7 +71,7 @@ ENDS = ("done", "done", "done", "done", "say", "say", "nothing", "fault", "long"
 MOST_ROUNDS = 7
 
 
-class AnyModel:
+class RandomModel:
     """The model.
 
     Args:
@@ -235,7 +235,7 @@ def _value(kind: object, dice: random.Random, text: str) -> Any:
 
 def _refuse_as_providers_do(request: Request) -> None:
     """Report in the log, which the life looks at, what a provider that checks would refuse."""
-    if refusal := refusal_of(to_api_messages(request.messages, AnyModel.name)):
+    if refusal := refusal_of(to_api_messages(request.messages, RandomModel.name)):
         log.error("a provider refuses the conversation: %s", refusal)
         raise ModelError(refusal)
 

@@ -37,7 +37,7 @@ from stet.tools import taint
 from stet.workspace import redactor as redaction
 from stet.workspace import request_log as sending
 from tests.fuzz.broken import broken
-from tests.fuzz.model import AnyModel
+from tests.fuzz.model import RandomModel
 from tests.fuzz.reference import checksum
 
 DECISIONS = {
@@ -114,7 +114,7 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
     return {}
 
 
-def kept(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
+def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
     """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
     found = {hunk.id: _told(hunk.state) for hunk in state.store.load().hunks}
     if state.store.not_persisted:
@@ -173,7 +173,7 @@ def main() -> int:
     server = build_server()
     first: Any = server.documents
 
-    model = AnyModel(lambda: documents_of(first._state()), is_counted="--counted" in sys.argv)
+    model = RandomModel(lambda: documents_of(first._state()), is_counted="--counted" in sys.argv)
 
     async def open_model(*_: object) -> Model:
         return model
@@ -186,7 +186,7 @@ def main() -> int:
     route.command("test.decide", decide)
     route.command("test.answer", answer)
     route.command("test.fillDisk", fill_disk)
-    route.command("test.kept", kept)
+    route.command("test.kept", unsaved_hunks)
     return serve(server)
 
 

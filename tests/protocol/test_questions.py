@@ -246,7 +246,7 @@ async def test_questions_come_one_after_the_other_where_the_user_typed_on(
         await editor.wait_for_diagnostics(uri)
         editor.change(uri, "one", "zero\none")
         await editor.choose(uri, "two", "Stet: Red (turn ")
-        await question_of(editor, turn, behind=first)
+        await question_of(editor, turn, after=first)
         [shown] = await editor.wait_for_diagnostics(
             uri, lambda found: found and "called" in found[0].message
         )

@@ -11,14 +11,14 @@ from stet.text.change import TextChange
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.position import Position, Range
 from tests.soak.journal import MemoryJournal
-from tests.soak.page import URI, WORD, Page, words_of
+from tests.soak.page import URI, WORD, SimulatedDocument, words_of
 
 
 class Violation(AssertionError):
     """The world is not as it must be."""
 
 
-class CheckedPage(Page):
+class CheckedDocument(SimulatedDocument):
     """A document and the ledger that follows it."""
 
     def __init__(self, seed: int) -> None:

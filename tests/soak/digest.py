@@ -12,7 +12,7 @@ from pathlib import Path
 from stet.review.proposal import Hunk
 from tests.soak.page import URI
 from tests.soak.run import plan
-from tests.soak.world import World
+from tests.soak.world import SimulatedWorld
 
 FILE = Path(__file__).with_name("digests.txt")
 SEEDS = range(700_000_000, 700_000_160)
@@ -21,7 +21,7 @@ SEEDS = range(700_000_000, 700_000_160)
 
 def digest(seed: int) -> str:
     """Return a SHA-256 digest (first 16 hexadecimal digits) of all states of the world of a seed."""
-    world, ops = World(seed), plan(seed)
+    world, ops = SimulatedWorld(seed), plan(seed)
     total = hashlib.sha256()
     for op in ops:
         world.do(op)
@@ -29,7 +29,7 @@ def digest(seed: int) -> str:
     return total.hexdigest()[:16]
 
 
-def _state(world: World) -> Iterator[str]:
+def _state(world: SimulatedWorld) -> Iterator[str]:
     """Give the text and each hunk as lines; the names of attributes are no part of them."""
     yield repr(world.buffer.text)
     for hunk in world.ledger.hunks(uri=URI):

@@ -21,12 +21,12 @@ class MemoryJournal:
         return first
 
     def keep(
-        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         for hunk in hunks:
             self.hunks[hunk.id] = hunk
-        for footing in footings:
-            self.footing = footing
+        for snapshot in snapshots:
+            self.footing = snapshot
 
     def kept(self) -> RestoredState:
         return RestoredState(tuple(self.hunks.values()), (self.footing,) if self.footing else ())

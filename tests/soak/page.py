@@ -21,7 +21,7 @@ MIXED = 5
 """One world in so many has both kinds of line ends, until a tool makes them one."""
 
 
-class Page:
+class SimulatedDocument:
     """One document's text, without anybody who knows of it."""
 
     def __init__(self, seed: int) -> None:

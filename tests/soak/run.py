@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from tests.soak.world import OPERATIONS, Op, World
+from tests.soak.world import OPERATIONS, Op, SimulatedWorld
 
 LENGTH = 60
 """Operations in one world, before a new one is made."""
@@ -46,7 +46,7 @@ def plan(seed: int) -> tuple[Op, ...]:
 
 def play(seed: int, ops: tuple[Op, ...]) -> str:
     """Do the operations; what was violated, or nothing."""
-    world = World(seed)
+    world = SimulatedWorld(seed)
     for op in ops:
         try:
             world.do(op)

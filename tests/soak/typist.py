@@ -3,11 +3,11 @@
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Range
-from tests.soak.checks import CheckedPage
+from tests.soak.checks import CheckedDocument
 from tests.soak.page import URI
 
 
-class Typist(CheckedPage):
+class Typist(CheckedDocument):
     """The user, as far as they know of no review."""
 
     def _type(self) -> None:

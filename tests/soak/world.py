@@ -26,7 +26,7 @@ from tests.support.page import rules
 Op = tuple[str, int]
 
 
-class World(Typist):
+class SimulatedWorld(Typist):
     """One document and everybody who works on it."""
 
     def __init__(self, seed: int) -> None:
@@ -162,9 +162,9 @@ class World(Typist):
         """The server is killed and comes back; the text may have moved on meanwhile."""
         before, live = self._views(), {h.id for h in self.ledger.live(URI)}
         if self._dice.random() < 0.5:
-            footing = self.ledger.anchor_snapshot(URI)
-            if footing is not None:
-                self.journal.keep((), footing)
+            snapshot = self.ledger.anchor_snapshot(URI)
+            if snapshot is not None:
+                self.journal.keep((), snapshot)
         text = self.buffer.text
         if self._dice.random() < 0.3:
             text = "".join(self._shaken(split_lines(text)))

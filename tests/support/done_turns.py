@@ -19,11 +19,11 @@ def two_files(folder: Path) -> Path:
     return folder
 
 
-async def do(editor: FakeEditor, *wishes: Mapping[str, Any], saves: bool = True) -> list[str]:
+async def do(editor: FakeEditor, *specs: Mapping[str, Any], saves: bool = True) -> list[str]:
     """Have each proposed, accepted and saved before the next is; gives the hunks."""
     hunks: list[str] = []
-    for wish in wishes:
-        made = await propose(editor, dict(wish))
+    for spec in specs:
+        made = await propose(editor, dict(spec))
         for hunk in made:
             await editor.command("stet.accept", {"hunk": hunk})
             await wait_for_states(editor, **{hunk: "accepted"})

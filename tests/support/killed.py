@@ -190,34 +190,34 @@ class CrashOracle:
 def main(folder: Path, n_kills: int, seed: int) -> None:
     """Kill so many lives, and look at what is left after each."""
     chance = random.Random(seed)
-    witness = CrashOracle()
+    oracle = CrashOracle()
     for nth in range(n_kills):
         if nth % LIVES == 0:
-            _last(folder / str(nth // LIVES - 1), witness)
-            told, caught = witness.n_told, witness.n_caught
-            witness = CrashOracle()
-            witness.n_told, witness.n_caught = told, caught
+            _last(folder / str(nth // LIVES - 1), oracle)
+            told, caught = oracle.n_told, oracle.n_caught
+            oracle = CrashOracle()
+            oracle.n_told, oracle.n_caught = told, caught
         # One life in ten does not get far: it dies while it opens, loads, comes back.
         n_deeds = 0 if chance.random() < 0.1 else chance.randint(1, 20)
         delay = chance.random() * (0.03 if n_deeds == 0 else 0.003)
-        _live(folder / str(nth // LIVES), witness, chance.randrange(10**9), (n_deeds, delay))
-    _last(folder / str((n_kills - 1) // LIVES), witness)
+        _live(folder / str(nth // LIVES), oracle, chance.randrange(10**9), (n_deeds, delay))
+    _last(folder / str((n_kills - 1) // LIVES), oracle)
     sys.stdout.write(
-        json.dumps({"kills": n_kills, "told": witness.n_told, "caught": witness.n_caught}) + "\n"
+        json.dumps({"kills": n_kills, "told": oracle.n_told, "caught": oracle.n_caught}) + "\n"
     )
 
 
-def _last(folder: Path, witness: CrashOracle) -> None:
+def _last(folder: Path, oracle: CrashOracle) -> None:
     """What is left in the end."""
     if folder.exists():
         store = TestedStore(folder)
         kept = store.load()
         store.close()
         assert store.said == []
-        witness.hear(found_in(kept))
+        oracle.hear(found_in(kept))
 
 
-def _live(folder: Path, witness: CrashOracle, seed: int, end: tuple[int, float]) -> None:
+def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) -> None:
     """One life, killed so many seconds after it has told so many deeds."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -231,12 +231,12 @@ def _live(folder: Path, witness: CrashOracle, seed: int, end: tuple[int, float])
         messages = _messages(pipe.fileno())
         while n_done < n_deeds:
             message = next(messages)
-            witness.hear(message)
+            oracle.hear(message)
             n_done += "done" in message
         select.select([], [], [], delay)
         os.kill(child, signal.SIGKILL)
         for message in messages:
-            witness.hear(message)
+            oracle.hear(message)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), f"a life ended by itself: {status}"
 

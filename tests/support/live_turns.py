@@ -10,11 +10,11 @@ from tests.support.openai_server import OpenAIServer
 Reply = dict[str, Any]
 
 
-def calls(*wanted: tuple[str, dict[str, Any]], text: str = "") -> Reply:
+def calls(*wanted_calls: tuple[str, dict[str, Any]], text: str = "") -> Reply:
     """A model's answer that calls tools."""
     return {
         "text": text,
-        "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted],
+        "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in wanted_calls],
     }
 
 
@@ -63,18 +63,18 @@ async def run_answering(editor: FakeEditor, prompt: str, *answers: str, **argume
     """Ask, answer what the turn asks, one question after the other, and wait for the end."""
     turn, last = await ask(editor, prompt, **arguments), ""
     for answer in answers:
-        last = await question_of(editor, turn, behind=last)
+        last = await question_of(editor, turn, after=last)
         await editor.command("stet.answer", {"question": last, "text": answer})
     return await end_of(editor, turn)
 
 
-async def question_of(editor: FakeEditor, turn: str, behind: str = "") -> str:
-    """The id of what a turn asks, once it asks something else than `behind`."""
+async def question_of(editor: FakeEditor, turn: str, after: str = "") -> str:
+    """The id of what a turn asks, once it asks something else than `after`."""
     while True:
         # Noted before asking: what comes together with the answer may be what is waited for.
         arrived = editor.n_news
         found = await editor.command("stet.turn", {"turn": turn})
-        if found["question"] and found["question"]["id"] != behind:
+        if found["question"] and found["question"]["id"] != after:
             return str(found["question"]["id"])
         assert found["state"] in ("queued", "running", "waiting"), found
         await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]

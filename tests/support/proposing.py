@@ -14,11 +14,11 @@ FULL_SERVER = (*PROPOSING_SERVER, "--full")
 IMPATIENT_SERVER = (*PROPOSING_SERVER, "--impatient")
 
 
-async def propose(editor: FakeEditor, *wishes: dict[str, Any]) -> list[str]:
+async def propose(editor: FakeEditor, *specs: dict[str, Any]) -> list[str]:
     """Have hunks proposed (`proposing_server.propose` says how to wish); gives their ids."""
     async with asyncio.timeout(WAIT_SECONDS):
         # As a turn does, wait until what an earlier run has left is there.
         while not (await editor.command("stet.status"))["ready"]:
             pass
-    answer = await editor.command("test.propose", *wishes)
+    answer = await editor.command("test.propose", *specs)
     return list(answer["hunks"])

@@ -32,7 +32,7 @@ from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import inspect_path
 from stet.workspace.snapshot import Snapshot
 
-Wish = Mapping[str, Any]
+ProposalSpec = Mapping[str, Any]
 
 
 def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
@@ -59,7 +59,7 @@ def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 
 
 def _proposed(
-    state: ServerState, snapshot: Snapshot, rules: EditRules, wish: Wish
+    state: ServerState, snapshot: Snapshot, rules: EditRules, wish: ProposalSpec
 ) -> Iterable[Hunk]:
     said: dict[str, Any] = {
         "turn": str(wish.get("turn", "t1")),
@@ -96,7 +96,7 @@ def _uri(snapshot: Snapshot, name: str) -> str:
 
 
 def _edit(
-    snapshot: Snapshot, name: str, changes: Iterable[tuple[str, str]], said: Wish
+    snapshot: Snapshot, name: str, changes: Iterable[tuple[str, str]], said: ProposalSpec
 ) -> EditDraft:
     document = snapshot.show(_uri(snapshot, name))
     replacements = []

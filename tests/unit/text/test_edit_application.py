@@ -6,19 +6,19 @@ from collections import Counter
 from pathlib import Path
 
 from tests.bench.edits import ELSEWHERE, LEAST_RIGHT, MOST_WRONG, NEW_MARK, folder_of, table, tally
-from tests.bench.edits_apply import Verdict
+from tests.bench.edits_apply import EditResult
 from tests.bench.edits_sources import Change, from_history, from_sources
 
-REFUSED = ("ours", Verdict.REFUSED)
+REFUSED = ("ours", EditResult.REFUSED)
 
 
 def test_made_up_edits_of_an_installed_package_end_right_or_refused() -> None:
     result = tally(from_sources(folder_of("rich"), random.Random(7), 40), 7)
     shown = f"{table(result)}\n{result.bad[:3]}"
-    assert result.share("ours", Verdict.WRONG) <= MOST_WRONG, shown
-    assert result.share("ours", Verdict.RIGHT) >= LEAST_RIGHT, shown
+    assert result.share("ours", EditResult.WRONG) <= MOST_WRONG, shown
+    assert result.share("ours", EditResult.RIGHT) >= LEAST_RIGHT, shown
     assert result.elsewhere == 1, shown
-    assert result.share("exact", Verdict.RIGHT) < 0.5, shown
+    assert result.share("exact", EditResult.RIGHT) < 0.5, shown
     assert sum(result.ended.values()) > 1_000
 
 
@@ -39,7 +39,7 @@ def test_an_edit_of_a_line_that_holds_the_words_of_a_mark_itself_loses_nothing()
     lines[20] = "assert told == '[redacted: AWS key #1]'"
     new = (lines[20].replace("told", "shown"), "and more")
     result = tally([Change("x", "\n".join(lines) + "\n", 20, (lines[20],), new)], 1)
-    assert result.share("ours", Verdict.RIGHT) == 1, result.bad
+    assert result.share("ours", EditResult.RIGHT) == 1, result.bad
     assert result.elsewhere == 1
 
 

@@ -66,35 +66,35 @@ def desk_for(
     (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
     (root / "poem.txt").write_text("A ship sails out.\n")
     (root / ".env").write_text("SECRET=canary-secret\n")
-    desk = IndexedWorkspace(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
+    workspace = IndexedWorkspace(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
     search = SearchSettings(
         "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
     )
-    desk.workspace.with_settings(dataclasses.replace(Settings(), search=search))
-    return desk
+    workspace.workspace.with_settings(dataclasses.replace(Settings(), search=search))
+    return workspace
 
 
 async def test_texts_are_embedded_in_one_request_each_once_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Embeddings() as server:
-        desk = desk_for(tmp_path, server, monkeypatch)
-        await desk.ready()
-        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
+        workspace = desk_for(tmp_path, server, monkeypatch)
+        await workspace.ready()
+        await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
         assert len(server.asked) == 1
         assert server.asked[0].headers["authorization"] == "Bearer canary-key"
         assert server.asked[0].body["model"] == "m"
         assert sorted("moon" in text for text in server.texts) == [False, True]
         assert not any("canary" in text for text in server.texts)
-        answer = await desk.ask("ocean and lunar gravity")
+        answer = await workspace.ask("ocean and lunar gravity")
         assert server.texts[2:] == ["ocean and lunar gravity"]
         assert answer.used_vectors
         assert answer.passages[0].name == "tides.md"
         assert answer.passages[0].lexical_rank is None
-        await desk.close()
+        await workspace.close()
 
-        again = IndexedWorkspace(desk.root, desk.endpoint)
-        again.workspace.with_settings(desk.workspace.settings)
+        again = IndexedWorkspace(workspace.root, workspace.endpoint)
+        again.workspace.with_settings(workspace.workspace.settings)
         await again.ready()
         (again.root / "poem.txt").write_text("A ship sails home.\n")
         again.index.changed([(again.root / "poem.txt").as_uri()])
@@ -112,18 +112,18 @@ async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
     async with Embeddings() as server:
         server.status = 401
-        desk = desk_for(tmp_path, server, monkeypatch)
-        await desk.ready()
-        assert await desk.find("moon") == ["tides.md"]
-        while not desk.told:  # the texts are sent beside the questions
-            assert await desk.find("moon") == ["tides.md"]
+        workspace = desk_for(tmp_path, server, monkeypatch)
+        await workspace.ready()
+        assert await workspace.find("moon") == ["tides.md"]
+        while not workspace.told:  # the texts are sent beside the questions
+            assert await workspace.find("moon") == ["tides.md"]
         server.status = 200
-        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert [told for told in desk.told if "words alone" in told] == [
+        await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
+        assert [told for told in workspace.told if "words alone" in told] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
             "look at the key in EMBED_KEY."
         ]
-        await desk.close()
+        await workspace.close()
 
 
 @pytest.mark.parametrize(
@@ -135,18 +135,18 @@ async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
     async with Embeddings() as server:
         server.altered = lambda text, vector: [odd, *vector[1:]]
-        desk = desk_for(tmp_path, server, monkeypatch)
-        await desk.ready()
+        workspace = desk_for(tmp_path, server, monkeypatch)
+        await workspace.ready()
         while len(server.asked) < 8:  # the texts are sent beside the questions
-            assert await desk.find("moon") == ["tides.md"]
-        assert [told for told in desk.told if "words alone" in told] == [
+            assert await workspace.find("moon") == ["tides.md"]
+        assert [told for told in workspace.told if "words alone" in told] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} can't be asked for vectors: "
             "it answered what is no vector."
         ]
         server.altered = lambda text, vector: vector
-        await desk.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert (await desk.ask("ocean and lunar gravity")).used_vectors
-        await desk.close()
+        await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
+        assert (await workspace.ask("ocean and lunar gravity")).used_vectors
+        await workspace.close()
 
 
 @pytest.mark.parametrize(
@@ -191,38 +191,40 @@ async def test_a_passage_that_gets_no_vector_stands_in_the_way_of_no_other(
             server.is_refused = lambda text: "poison" in text
         else:
             server.altered = lambda text, vector: [None] if "poison" in text else vector
-        desk = desk_for(tmp_path, server, monkeypatch)
+        workspace = desk_for(tmp_path, server, monkeypatch)
         for number in range(70):
             about = "poison" if number in (3, 4, 50) else "gulls"
-            (desk.root / f"n{number}.md").write_text(f"# Note {number}\n\nOf {about} {number}.\n")
-        await desk.ready()
-        await desk.until(lambda state: state.chunks == 72 and state.unread == 3)
-        assert desk.told == []
+            (workspace.root / f"n{number}.md").write_text(
+                f"# Note {number}\n\nOf {about} {number}.\n"
+            )
+        await workspace.ready()
+        await workspace.until(lambda state: state.chunks == 72 and state.unread == 3)
+        assert workspace.told == []
         n_logged = caplog.text.count("a passage goes without its meaning")
         n_sent = sum("poison" in text for text in server.texts)
-        (desk.root / "poem.txt").write_text("A ship sails home.\n")
-        desk.index.changed([(desk.root / "poem.txt").as_uri()])
+        (workspace.root / "poem.txt").write_text("A ship sails home.\n")
+        workspace.index.changed([(workspace.root / "poem.txt").as_uri()])
         async with asyncio.timeout(WAIT_SECONDS):
             while not any("sails" in text and "home" in text for text in server.texts):
-                await desk.ask("gulls")
-        await desk.until(lambda state: state.unread == 3)
+                await workspace.ask("gulls")
+        await workspace.until(lambda state: state.unread == 3)
         assert n_logged == 3
         assert sum("poison" in text for text in server.texts) == n_sent
-        assert (await desk.ask("birds of the sea")).used_vectors
-        await desk.close()
+        assert (await workspace.ask("birds of the sea")).used_vectors
+        await workspace.close()
 
 
 async def test_without_the_key_nothing_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Embeddings() as server:
-        desk = desk_for(tmp_path, server, monkeypatch)
+        workspace = desk_for(tmp_path, server, monkeypatch)
         monkeypatch.delenv("EMBED_KEY")
-        await desk.ready()
-        assert await desk.find("moon") == ["tides.md"]
+        await workspace.ready()
+        assert await workspace.find("moon") == ["tides.md"]
         assert server.asked == []
-        assert any("set EMBED_KEY" in told for told in desk.told)
-        await desk.close()
+        assert any("set EMBED_KEY" in told for told in workspace.told)
+        await workspace.close()
 
 
 async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
@@ -231,27 +233,27 @@ async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
     key = keys()["GitHub token"]
     parts = [part.lower() for part in re.findall(r"[A-Za-z]+|[0-9]+", key) if len(part) > 3]
     async with Embeddings() as server:
-        desk = desk_for(tmp_path, server, monkeypatch)
+        workspace = desk_for(tmp_path, server, monkeypatch)
         (tmp_path / "ws" / "login.py").write_text(
             f"token = '{key}'\npassword = 'tr0ub4dor&3x'\n{private_key()}"
         )
-        port = EmbeddingPort(OsSystem(), desk.workspace)
-        desk.endpoint = port
-        await desk.ready()
-        await desk.until(lambda state: state.chunks == 3 and state.unread == 0)
+        port = EmbeddingPort(OsSystem(), workspace.workspace)
+        workspace.endpoint = port
+        await workspace.ready()
+        await workspace.until(lambda state: state.chunks == 3 and state.unread == 0)
         [text] = [one for one in server.texts if "login" in one]
         assert [part for part in [*parts, "tr0ub4dor", "ub"] if part in text.split()] == []
         assert "password" in text
-        await port.embed([f"where is {key}"], desk.workspace.settings.search)
+        await port.embed([f"where is {key}"], workspace.workspace.settings.search)
         assert server.texts[-1] == "where is [redacted: GitHub token #1]"
-        noted = desk.workspace.request_log.latest[-1]
+        noted = workspace.workspace.request_log.latest[-1]
         assert (noted.to, noted.host, noted.model, noted.kinds) == (
             Recipient.EMBEDDINGS,
             f"127.0.0.1:{server.port}",
             "m",
             (("GitHub token", 1),),
         )
-        await desk.close()
+        await workspace.close()
 
 
 @pytest.mark.parametrize("is_embedded", [True, False])
@@ -264,18 +266,20 @@ async def test_vectors_that_are_nearly_alike_do_not_outrank_a_unique_word(
     async with Embeddings() as server:
         server.altered = alike
         server.is_refused = lambda text: not is_embedded and "zirconium ore" in text
-        desk = desk_for(tmp_path, server, monkeypatch)
+        workspace = desk_for(tmp_path, server, monkeypatch)
         for at in range(40):
-            (desk.root / f"sample{at}.md").write_text(
+            (workspace.root / f"sample{at}.md").write_text(
                 f"# Where it is kept\n\nOre {at} in the hall.\n"
             )
-        (desk.root / "unique.md").write_text("# Notes\n\nLong ago somebody sold zirconium ore.\n")
-        await desk.ready()
+        (workspace.root / "unique.md").write_text(
+            "# Notes\n\nLong ago somebody sold zirconium ore.\n"
+        )
+        await workspace.ready()
         n_left = 0 if is_embedded else 1
-        await desk.until(lambda state: state.chunks == 43 and state.unread == n_left)
-        answer = await desk.ask("where is the zirconium kept", limit=40)
+        await workspace.until(lambda state: state.chunks == 43 and state.unread == n_left)
+        answer = await workspace.ask("where is the zirconium kept", limit=40)
         assert answer.passages[0].name == "unique.md"
-        await desk.close()
+        await workspace.close()
 
 
 async def test_a_passage_without_a_vector_is_found_by_its_unique_word(
@@ -287,13 +291,15 @@ async def test_a_passage_without_a_vector_is_found_by_its_unique_word(
     async with Embeddings() as server:
         server.altered = positive
         server.is_refused = lambda text: "zirconium ore" in text
-        desk = desk_for(tmp_path, server, monkeypatch)
+        workspace = desk_for(tmp_path, server, monkeypatch)
         for at in range(40):
             text = f"# Where it is kept\n\nOre {at} in the hall{'s' * (at % 15)}.\n"
-            (desk.root / f"sample{at}.md").write_text(text)
-        (desk.root / "unique.md").write_text("# Notes\n\nLong ago somebody sold zirconium ore.\n")
-        await desk.ready()
-        await desk.until(lambda state: state.chunks == 43 and state.unread == 1)
-        answer = await desk.ask("zirconium", limit=40)
+            (workspace.root / f"sample{at}.md").write_text(text)
+        (workspace.root / "unique.md").write_text(
+            "# Notes\n\nLong ago somebody sold zirconium ore.\n"
+        )
+        await workspace.ready()
+        await workspace.until(lambda state: state.chunks == 43 and state.unread == 1)
+        answer = await workspace.ask("zirconium", limit=40)
         assert answer.passages[0].name == "unique.md"
-        await desk.close()
+        await workspace.close()

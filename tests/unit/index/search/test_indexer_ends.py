@@ -31,9 +31,9 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
     root = tmp_path / "ws"
     root.mkdir()
     (root / "harbour.py").write_text("def moor(boat):\n    return boat\n")
-    desk = IndexedWorkspace(root)
-    yield desk
-    await desk.close()
+    workspace = IndexedWorkspace(root)
+    yield workspace
+    await workspace.close()
 
 
 @pytest.fixture
@@ -51,21 +51,21 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return event
 
 
-async def stopped(desk: IndexedWorkspace) -> int:
+async def stopped(workspace: IndexedWorkspace) -> int:
     """Have the process stand still before it is asked; its number."""
-    await desk.ready()
-    process = desk.index._process
+    await workspace.ready()
+    process = workspace.index._process
     assert process is not None
     os.kill(process.pid, signal.SIGSTOP)
     return process.pid
 
 
 async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
-    desk: IndexedWorkspace, asked: asyncio.Event
+    workspace: IndexedWorkspace, asked: asyncio.Event
 ) -> None:
-    pid = await stopped(desk)
+    pid = await stopped(workspace)
     async with asyncio.TaskGroup() as tasks:
-        finding = tasks.create_task(desk.find("moor"))
+        finding = tasks.create_task(workspace.find("moor"))
         await asked.wait()
         os.kill(pid, signal.SIGKILL)
     assert finding.result() == ["harbour.py"]
@@ -73,22 +73,22 @@ async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
 
 @pytest.mark.parametrize("how", ["closed", "other settings"])
 async def test_a_question_does_not_wait_for_a_process_that_was_ended(
-    desk: IndexedWorkspace, asked: asyncio.Event, how: str
+    workspace: IndexedWorkspace, asked: asyncio.Event, how: str
 ) -> None:
-    await stopped(desk)
+    await stopped(workspace)
     async with asyncio.TaskGroup() as tasks:
-        finding = tasks.create_task(desk.find("moor"))
+        finding = tasks.create_task(workspace.find("moor"))
         await asked.wait()
         if how == "closed":
-            await desk.index.close()
+            await workspace.index.close()
         else:
-            desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
-            await desk.index.keep_up(desk.workspace.snapshot())
+            workspace.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
+            await workspace.index.keep_up(workspace.workspace.snapshot())
     assert finding.result() == ["harbour.py"]
 
 
 async def test_what_is_being_started_when_all_is_closed_is_ended_too(
-    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
+    workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = IndexProcess.start
     is_started, may_go_on = asyncio.Event(), asyncio.Event()
@@ -103,76 +103,76 @@ async def test_what_is_being_started_when_all_is_closed_is_ended_too(
 
     monkeypatch.setattr(IndexProcess, "start", classmethod(slow))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(desk.index.keep_up(desk.workspace.snapshot()))
+        tasks.create_task(workspace.index.keep_up(workspace.workspace.snapshot()))
         await is_started.wait()
-        closing = tasks.create_task(desk.index.close())
+        closing = tasks.create_task(workspace.index.close())
         asyncio.get_running_loop().call_soon(may_go_on.set)
     assert closing.done()
-    assert not desk.index.is_running
+    assert not workspace.index.is_running
 
 
 async def test_a_process_that_writes_what_is_no_message_is_started_again(
-    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
+    workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await desk.ready()
-    process = desk.index._process
+    await workspace.ready()
+    process = workspace.index._process
     assert process is not None
     stream = process._process.stdout
     assert stream is not None
     stream.feed_data(b"a library greets you\n")
-    await desk.until(lambda state: state.stage is Stage.STARTING)
-    await desk.until(lambda state: state.stage is Stage.READY)
-    assert desk.index._process is not process
-    assert await desk.find("moor") == ["harbour.py"]
-    assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+    await workspace.until(lambda state: state.stage is Stage.STARTING)
+    await workspace.until(lambda state: state.stage is Stage.READY)
+    assert workspace.index._process is not process
+    assert await workspace.find("moor") == ["harbour.py"]
+    assert workspace.told == ["Stet: the search index stopped unexpectedly; it is started again."]
 
 
 async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_runs(
-    desk: IndexedWorkspace,
+    workspace: IndexedWorkspace,
 ) -> None:
-    await desk.ready()
-    old = desk.index._process
+    await workspace.ready()
+    old = workspace.index._process
     assert old is not None
-    desk.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
-    await desk.index.keep_up(desk.workspace.snapshot())
-    before = desk.index.state
+    workspace.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
+    await workspace.index.keep_up(workspace.workspace.snapshot())
+    before = workspace.index.state
     late = {"is": "state", "state": "ready", "files": 7, "total": 7, "chunks": 7, "unread": 0}
-    desk.index._on_message(old, {**late, "rebuilt": 0})
-    assert desk.index.state == before
+    workspace.index._on_message(old, {**late, "rebuilt": 0})
+    assert workspace.index.state == before
 
 
-async def killed(desk: IndexedWorkspace) -> None:
+async def killed(workspace: IndexedWorkspace) -> None:
     """Kill the process, and wait until there is one again that is ready."""
-    process = desk.index._process
+    process = workspace.index._process
     assert process is not None
     os.kill(process.pid, signal.SIGKILL)
-    await desk.until(lambda state: state.stage in (Stage.STARTING, Stage.FAILED))
-    await desk.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
+    await workspace.until(lambda state: state.stage in (Stage.STARTING, Stage.FAILED))
+    await workspace.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
 
 
 async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(
-    desk: IndexedWorkspace,
+    workspace: IndexedWorkspace,
 ) -> None:
-    await desk.ready()
-    (path,) = (desk.root.parent / "cache").rglob("index.db")
+    await workspace.ready()
+    (path,) = (workspace.root.parent / "cache").rglob("index.db")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("INSERT INTO meta VALUES ('old', 'yes')")
     found = []
     for _ in range(indexing.MAX_DEATHS - 1):
-        await killed(desk)
+        await killed(workspace)
         with closing(sqlite3.connect(path)) as database:
             found += database.execute("SELECT count(*) FROM meta WHERE key = 'old'").fetchone()
     assert found == [1, 0]
 
 
 async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
-    desk: IndexedWorkspace,
+    workspace: IndexedWorkspace,
 ) -> None:
-    await desk.ready()
-    await desk.index.close()
-    await desk.tasks.close()
-    desk.tasks = Tasks()
-    (path,) = (desk.root.parent / "cache").rglob("index.db")
+    await workspace.ready()
+    await workspace.index.close()
+    await workspace.tasks.close()
+    workspace.tasks = Tasks()
+    (path,) = (workspace.root.parent / "cache").rglob("index.db")
     with closing(sqlite3.connect(path)) as database:
         sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_meant'"
         (page,) = database.execute(sql).fetchone()
@@ -180,35 +180,35 @@ async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
     with path.open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(bytes(size))
-    desk.index = desk.new_index()
-    await desk.ready()
-    assert await desk.find("moor") == ["harbour.py"]
-    (told,) = desk.told
+    workspace.index = workspace.new_index()
+    await workspace.ready()
+    assert await workspace.find("moor") == ["harbour.py"]
+    (told,) = workspace.told
     assert "built anew" in told
 
 
-async def test_ends_between_which_it_has_answered_never_add_up(desk: IndexedWorkspace) -> None:
-    await desk.ready()
+async def test_ends_between_which_it_has_answered_never_add_up(workspace: IndexedWorkspace) -> None:
+    await workspace.ready()
     for _ in range(indexing.MAX_DEATHS + 1):
-        await killed(desk)
-        assert (await desk.ask("moor")).used_vectors  # the index has answered
-    assert desk.index.state.stage is Stage.READY
-    assert desk.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+        await killed(workspace)
+        assert (await workspace.ask("moor")).used_vectors  # the index has answered
+    assert workspace.index.state.stage is Stage.READY
+    assert workspace.told == ["Stet: the search index stopped unexpectedly; it is started again."]
 
 
 async def test_ends_long_after_it_was_ready_never_add_up(
-    desk: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
+    workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "STEADY_SECONDS", 0.0)
-    await desk.ready()
+    await workspace.ready()
     for _ in range(indexing.MAX_DEATHS + 1):
-        await killed(desk)
-    assert desk.index.state.stage is Stage.READY
+        await killed(workspace)
+    assert workspace.index.state.stage is Stage.READY
 
 
-async def test_ends_soon_after_it_was_ready_add_up(desk: IndexedWorkspace) -> None:
-    await desk.ready()
+async def test_ends_soon_after_it_was_ready_add_up(workspace: IndexedWorkspace) -> None:
+    await workspace.ready()
     for _ in range(indexing.MAX_DEATHS):
-        assert desk.index.state.stage is Stage.READY
-        await killed(desk)
-    assert desk.index.state.stage is Stage.FAILED
+        assert workspace.index.state.stage is Stage.READY
+        await killed(workspace)
+    assert workspace.index.state.stage is Stage.FAILED
