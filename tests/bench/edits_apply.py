@@ -12,7 +12,7 @@ from stet.text.diff import unified_diff
 from stet.text.match import MatchError, ShownText, find_block
 from stet.text.position import Position, Range
 from tests.bench.edits_draft import MARK, Draft, Key
-from tests.support.page import ReviewHarness, rules
+from tests.support.review_harness import ReviewHarness, rules
 
 
 class EditResult(Enum):

@@ -9,9 +9,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from tests.bench.hunks_desk import HunksWorkspace
-from tests.bench.hunks_page import FEW, MANY, BenchReview, change
+from tests.bench.hunks_review import FEW, MANY, BenchReview, change
 from tests.bench.hunks_works import WORKS
+from tests.bench.hunks_workspace import HunksWorkspace
 from tests.bench.table import Row, at_most
 
 ROUNDS = 3

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 
-from tests.bench.hunks_desk import HunksWorkspace
-from tests.bench.hunks_page import N_LINES, BenchReview, change
+from tests.bench.hunks_review import N_LINES, BenchReview, change
+from tests.bench.hunks_workspace import HunksWorkspace
 
 
 async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:

@@ -16,9 +16,9 @@ from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
 from stet.workspace.workspace import Workspace
 from tests.bench.table import Row, at_least
+from tests.support.agent_harness import AgentHarness
 from tests.support.prefix import cached_share
-from tests.support.turns import AgentHarness
-from tests.support.world import insertion, make_workspace, open_document, uri_at
+from tests.support.workspaces import insertion, make_workspace, open_document, uri_at
 
 ROUNDS = 10
 TURNS = 3

@@ -21,7 +21,7 @@ from stet.index.search.index_state import Stage
 from stet.workspace.uris import uri_of
 from tests.bench.corpus import make_workspace
 from tests.bench.table import Row, at_most
-from tests.support.indexed import IndexedWorkspace
+from tests.support.indexed_workspace import IndexedWorkspace
 
 PATIENCE = 600
 """Seconds: what is too slow is to be measured, not to end the run."""

@@ -26,7 +26,7 @@ from platformdirs import user_data_path
 from stet.llm.embedded import weights
 from stet.review import edit_instruction as instruction
 from stet.system.os_system import OsSystem
-from tests.support.documented import only_documented, undocumented
+from tests.support.docstring_checks import only_documented, undocumented
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import run, wait_for_states
 from tests.support.shell import Shell

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from tests.editors.neovim import Neovim
-from tests.support.proposing import PROPOSING_SERVER
+from tests.support.proposals import PROPOSING_SERVER
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 Begin = Callable[..., Neovim]

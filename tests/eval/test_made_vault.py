@@ -8,7 +8,7 @@ from stet.index.link_scan import scan_links
 from stet.index.note_content import tags_in
 from stet.system.os_system import OsSystem
 from stet.workspace.workspace import Workspace
-from tests.support.made_vault import make_vault
+from tests.support.vault import make_vault
 
 N_NOTES = 2000
 

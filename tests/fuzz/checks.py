@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.fuzz.allowed import Hunk
 from tests.fuzz.editor import Editor
+from tests.fuzz.permissions import Hunk
 from tests.fuzz.reference import Violation, as_sent, checksum, is_held, key_of, slice_of
 
 

@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.fuzz import nasty
-from tests.fuzz.allowed import Hunk
+from tests.fuzz import odd_values as nasty
 from tests.fuzz.editor import Editor
+from tests.fuzz.permissions import Hunk
 
 Dice = random.Random
 PROMPTS = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.reference import Violation
-from tests.support.starting import start
+from tests.support.server_processes import start
 
 SERVER = str(Path(__file__).with_name("server.py"))
 LONGEST_SECONDS = 60.0

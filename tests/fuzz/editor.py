@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.allowed import Allowed
 from tests.fuzz.answers import Answers, Then
 from tests.fuzz.connection import Connection, Message
+from tests.fuzz.delayed_edits import DelayedEdits
 from tests.fuzz.folder import Folder, decoded, place_of
-from tests.fuzz.late import DelayedEdits
+from tests.fuzz.permissions import Allowed
 from tests.fuzz.reference import (
     Document,
     Violation,

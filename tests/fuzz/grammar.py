@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from tests.fuzz import nasty
+from tests.fuzz import odd_values as nasty
 from tests.fuzz.checks import check_hunks, check_texts
 from tests.fuzz.commands import COMMANDS
 from tests.fuzz.disk import disk

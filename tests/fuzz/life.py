@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz import nasty
+from tests.fuzz import odd_values as nasty
 from tests.fuzz.checks import check_disk, check_hunks, check_texts
 from tests.fuzz.connection import Connection
 from tests.fuzz.disk import check_persisted, with_disk

@@ -36,8 +36,8 @@ from stet.text.document import TextDocument
 from stet.tools import taint
 from stet.workspace import redactor as redaction
 from stet.workspace import request_log as sending
-from tests.fuzz.broken import broken
 from tests.fuzz.model import RandomModel
+from tests.fuzz.mutations import broken
 from tests.fuzz.reference import checksum
 
 DECISIONS = {

@@ -19,7 +19,7 @@ from stet.text.lines import split_lines
 from stet.text.stripped_document import strip_blocks
 from stet.workspace.comments.markdown_comments import comments_of_markdown
 from stet.workspace.comments.sign_comments import comments_by_sign
-from tests.support.doubling import grows_evenly
+from tests.support.growth import grows_evenly
 
 FEW = settings(max_examples=200, deadline=None)
 NAMES = ("a.md", "a.py", "a.rs", "a.go", "a.ts", "a.css", "a.html", "a.c", "a.java", "a.php")

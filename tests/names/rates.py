@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from stet.review.protected_files import is_protected
 from stet.workspace.privacy_filter import PrivacyFilter
 from tests.names.tables import Entry
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 
 def privacy() -> PrivacyFilter:

@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import states, wait_for_states
-from tests.support.proposing import HURRIED_SERVER, PROPOSING_SERVER, propose
+from tests.support.proposals import HURRIED_SERVER, PROPOSING_SERVER, propose
 
 TEXT = "one\ntwo\nand\nthree\n"
 WANTED = {"edit": "a.txt", "changes": [["two", "2\n2b"], ["three", "3"]]}

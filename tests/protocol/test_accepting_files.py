@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import states, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 
 TEXT = "one\ntwo\nand\nthree\n"
 WANTED = {"edit": "a.txt", "changes": [["two", "2"], ["three", "3"]]}

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcException
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import calls, done, edit, end_of, run, scripted, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER
+from tests.support.proposals import PROPOSING_SERVER
 from tests.support.restarts import until_killed
 
 TEXT = "one\ntwo\nand\nthree\n"

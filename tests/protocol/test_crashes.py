@@ -14,8 +14,8 @@ from tests.support.canaries import keys
 from tests.support.editor import FakeEditor
 from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import calls, done, edit, run, scripted
-from tests.support.raw import command, connected
-from tests.support.starting import start
+from tests.support.raw_peer import command, connected
+from tests.support.server_processes import start
 
 SERVER = (
     sys.executable,

@@ -7,7 +7,7 @@ from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 from tests.support.restarts import proposals
 
 TEXT = "one\ntwo\nthree\nfour\n"

@@ -12,17 +12,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from tests.support.editor_profiles import PROFILES, Profile, Quirk
-from tests.support.live_turns import (
-    ask,
-    calls,
-    done,
-    scripted,
-    states,
-    wait_for_states,
-)
-from tests.support.proposing import PROPOSING_SERVER
-from tests.support.raw import Message, command, connected, opened
-from tests.support.unharmed import (
+from tests.support.fault_scene import (
     NEW,
     OLD,
     TEXT,
@@ -34,6 +24,16 @@ from tests.support.unharmed import (
     proposed,
     three_files,
 )
+from tests.support.live_turns import (
+    ask,
+    calls,
+    done,
+    scripted,
+    states,
+    wait_for_states,
+)
+from tests.support.proposals import PROPOSING_SERVER
+from tests.support.raw_peer import Message, command, connected, opened
 
 
 @pytest.fixture

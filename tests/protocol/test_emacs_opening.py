@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.editor import FakeEditor
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 
 WANTED = {"edit": "a.txt", "changes": [["two", "2"]]}
 

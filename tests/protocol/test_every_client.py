@@ -8,7 +8,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
 from tests.support.live_turns import states, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 
 FILES = {
     "a.md": "# A\n\none\ntwo\nthree\nfour\nfive\n",

@@ -15,11 +15,11 @@ import pytest
 import pytest_asyncio
 
 from tests.support.certificates import EXPIRED, server_side
+from tests.support.fault_scene import TEXT, FaultScene, at_fault, check_unharmed
 from tests.support.live_turns import ask, end_of, provider, run, states
 from tests.support.model_faults import DONE, ELSEWHERE, FAULTS, Fault
 from tests.support.openai_server import End, OpenAIServer, Reply, call, delta
-from tests.support.proposing import IMPATIENT_SERVER
-from tests.support.unharmed import TEXT, FaultScene, at_fault, check_unharmed
+from tests.support.proposals import IMPATIENT_SERVER
 
 PROGRAM = "x = 1\n\nmiddle = 0\n\ny = 2\n"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES, Quirk
-from tests.support.raw import WIRE_SERVER
+from tests.support.raw_peer import WIRE_SERVER
 
 
 @pytest.fixture

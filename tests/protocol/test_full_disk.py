@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import calls, done, edit, provider, run, scripted, wait_for_states
 from tests.support.openai_server import OpenAIServer, say
-from tests.support.proposing import FULL_SERVER, PROPOSING_SERVER, propose
+from tests.support.proposals import FULL_SERVER, PROPOSING_SERVER, propose
 from tests.support.restarts import proposals, ready, until_killed
 
 TEXT = "".join(f"word {n}\n\n" for n in range(8))

@@ -20,7 +20,7 @@ from tests.support.live_turns import (
     wait_for_states,
 )
 from tests.support.openai_server import OpenAIServer
-from tests.support.proposing import PROPOSING_SERVER
+from tests.support.proposals import PROPOSING_SERVER
 
 LINE = "def handler_{n:06d}(request): return respond(request, {n})\n"
 N_LINES = 40_000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.raw import (
+from tests.support.raw_peer import (
     WIRE_SERVER,
     Message,
     Peer,

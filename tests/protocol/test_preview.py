@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import calls, done, edit, run, scripted, states, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 
 TEXT = "one\ntwo\nthree\nfour\n"
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.support.proposing import PROPOSING_SERVER
-from tests.support.raw import (
+from tests.support.fault_scene import NEW, OLD, TEXT, checksum, command_result, isolated_home
+from tests.support.proposals import PROPOSING_SERVER
+from tests.support.raw_peer import (
     Message,
     Peer,
     changed,
@@ -28,7 +29,6 @@ from tests.support.raw import (
     replaced,
     request,
 )
-from tests.support.unharmed import NEW, OLD, TEXT, checksum, command_result, isolated_home
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

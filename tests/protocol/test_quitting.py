@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.raw import Peer, command, connected, frame, notification, request
+from tests.support.raw_peer import Peer, command, connected, frame, notification, request
 
 SERVER = (sys.executable, "-I", "-m", "stet.cli.main", "serve")
 EXIT = notification("exit")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.done_turns import do, two_files, undo
+from tests.support.accepted_turns import do, two_files, undo
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import PROPOSING_SERVER
+from tests.support.proposals import PROPOSING_SERVER
 
 TURNS: dict[str, tuple[Mapping[str, Any], ...]] = {
     "edited, and moved twice": (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.starting import PYTHON, start
+from tests.support.server_processes import PYTHON, start
 
 STATE = """
 import asyncio, gc, json, logging, os, signal, sys, threading, time

@@ -14,7 +14,7 @@ from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer, Reply
 from tests.support.restarts import ready, until_killed
 from tests.support.shell import Shell
-from tests.support.stored import query
+from tests.support.state_stores import query
 from tests.support.strict_provider import StrictProvider
 
 DONE = api.call("done", summary="Done.")

@@ -11,7 +11,7 @@ import pytest
 from tests.support.editor import FakeEditor
 from tests.support.editor_session import WAIT_SECONDS
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 from tests.support.restarts import ready
 
 DAY = 86_400.0

@@ -18,7 +18,7 @@ from tests.support.live_turns import (
     states,
     wait_for_states,
 )
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 from tests.support.restarts import until_killed
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"

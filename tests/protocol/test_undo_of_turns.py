@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.done_turns import TEXT, do, two_files, undo
+from tests.support.accepted_turns import TEXT, do, two_files, undo
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import states, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 
 NEW = "x\ny\nz\n"
 

@@ -4,7 +4,7 @@ from asyncio.subprocess import PIPE
 
 import pytest
 
-from tests.support.raw import Peer, changed, command, connected, notification, opened, request
+from tests.support.raw_peer import Peer, changed, command, connected, notification, opened, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

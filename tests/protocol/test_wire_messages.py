@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.raw import (
+from tests.support.raw_peer import (
     changed,
     command,
     connected,

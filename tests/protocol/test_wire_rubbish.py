@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 import pytest_asyncio
 
-from tests.support.raw import (
+from tests.support.raw_peer import (
     Message,
     Peer,
     command,

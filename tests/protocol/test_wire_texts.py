@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.raw import changed, connected, opened, replaced
+from tests.support.raw_peer import changed, connected, opened, replaced
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -11,7 +11,7 @@ from stet.text.change import TextChange
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.position import Position, Range
 from tests.soak.journal import MemoryJournal
-from tests.soak.page import URI, WORD, SimulatedDocument, words_of
+from tests.soak.simulated_document import URI, WORD, SimulatedDocument, words_of
 
 
 class Violation(AssertionError):

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stet.review.proposal import Hunk
-from tests.soak.page import URI
 from tests.soak.run import plan
-from tests.soak.world import SimulatedWorld
+from tests.soak.simulated_document import URI
+from tests.soak.simulated_world import SimulatedWorld
 
 FILE = Path(__file__).with_name("digests.txt")
 SEEDS = range(700_000_000, 700_000_160)

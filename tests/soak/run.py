@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from tests.soak.world import OPERATIONS, Op, SimulatedWorld
+from tests.soak.simulated_world import OPERATIONS, Op, SimulatedWorld
 
 LENGTH = 60
 """Operations in one world, before a new one is made."""

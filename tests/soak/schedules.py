@@ -22,7 +22,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import states
-from tests.support.proposing import PROPOSING_SERVER, propose
+from tests.support.proposals import PROPOSING_SERVER, propose
 from tests.support.restarts import killed_at_the_end
 from tests.support.typist import Typist
 

@@ -18,7 +18,7 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_done(tmp_path: Path) -
     runs = [
         subprocess.Popen(
             [
-                *(sys.executable, "-m", "tests.support.killed"),
+                *(sys.executable, "-m", "tests.support.crash_oracle"),
                 *(str(tmp_path / str(nth)), str(KILLS // PROCESSES), str(seed + nth)),
             ],
             stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ million operations.
 import pytest
 
 from tests.soak.run import cut_down, play, soak
-from tests.soak.world import Op
+from tests.soak.simulated_world import Op
 
 BROKEN_ONCE = {
     "what stands as proposed already, typed in between two turns of all line ends": (

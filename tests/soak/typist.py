@@ -4,7 +4,7 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Range
 from tests.soak.checks import CheckedDocument
-from tests.soak.page import URI
+from tests.soak.simulated_document import URI
 
 
 class Typist(CheckedDocument):

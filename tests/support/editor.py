@@ -27,7 +27,7 @@ from tests.support.editor_documents import (
 )
 from tests.support.editor_profiles import PROFILES, Profile, Quirk
 from tests.support.editor_session import SERVER, own_environment
-from tests.support.starting import start
+from tests.support.server_processes import start
 
 
 class FakeEditor(EditorBuffers):

@@ -6,8 +6,8 @@ from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace
 
 TEXT = "x = 1\ny = 2\n"
 EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3", summary="Three")

@@ -10,8 +10,8 @@ from stet.llm.scripted_model import Reply, say
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.position import Range
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace
 
 PATH = "/ws/a.md"
 LINE = "one two three\n"

@@ -1,7 +1,7 @@
 """Changes of a text by places that may be none, on the wire and as counting everything anew has them."""
 
 from tests.support.naive_text import naive_splice
-from tests.support.raw import Message, replaced
+from tests.support.raw_peer import Message, replaced
 
 Splice = tuple[int, int, int, int, str]
 

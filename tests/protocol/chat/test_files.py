@@ -11,7 +11,7 @@ from tests.support.chat_text import parts
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import done, end_of, scripted
-from tests.support.proposing import HURRIED_SERVER
+from tests.support.proposals import HURRIED_SERVER
 from tests.support.restarts import ready
 
 

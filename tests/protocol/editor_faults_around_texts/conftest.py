@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.unharmed import three_files
+from tests.support.fault_scene import three_files
 
 
 @pytest.fixture

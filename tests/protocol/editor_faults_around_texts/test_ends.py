@@ -14,12 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.editor import FakeEditor
-from tests.support.held_turns import paused_model, start_paused_turn
-from tests.support.live_turns import end_of, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER
-from tests.support.raw import Message, command, connected, notification, opened, request
-from tests.support.restarts import ready
-from tests.support.unharmed import (
+from tests.support.fault_scene import (
     NEW,
     OLD,
     TEXT,
@@ -30,6 +25,11 @@ from tests.support.unharmed import (
     command_result,
     isolated_home,
 )
+from tests.support.live_turns import end_of, wait_for_states
+from tests.support.paused_turns import paused_model, start_paused_turn
+from tests.support.proposals import PROPOSING_SERVER
+from tests.support.raw_peer import Message, command, connected, notification, opened, request
+from tests.support.restarts import ready
 
 
 async def test_e38_cancels_that_come_early_late_twice_or_for_nobody(root: Path) -> None:

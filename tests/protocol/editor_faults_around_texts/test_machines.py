@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 
 from tests.support.editor import FakeEditor
+from tests.support.fault_scene import (
+    TEXT,
+    at_fault,
+    checksum,
+    command_result,
+    isolated_home,
+    proposed,
+)
 from tests.support.live_turns import states
-from tests.support.proposing import PROPOSING_SERVER
-from tests.support.raw import connected, notification, opened
+from tests.support.proposals import PROPOSING_SERVER
+from tests.support.raw_peer import connected, notification, opened
 from tests.support.restarts import ready
-from tests.support.unharmed import TEXT, at_fault, checksum, command_result, isolated_home, proposed
 
 
 async def test_e46_a_full_disk_is_told_once_and_nothing_stops(root: Path, tmp_path: Path) -> None:

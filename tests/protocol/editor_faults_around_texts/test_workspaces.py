@@ -11,11 +11,11 @@ import pytest
 from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
-from tests.support.held_turns import paused_model, start_paused_turn
+from tests.support.fault_scene import TEXT, FaultScene, at_fault, isolated_home, proposed
 from tests.support.live_turns import end_of
-from tests.support.proposing import PROPOSING_SERVER
-from tests.support.raw import notification
-from tests.support.unharmed import TEXT, FaultScene, at_fault, isolated_home, proposed
+from tests.support.paused_turns import paused_model, start_paused_turn
+from tests.support.proposals import PROPOSING_SERVER
+from tests.support.raw_peer import notification
 
 
 async def test_e27_a_folder_that_goes_in_a_run_takes_nothing_with_it(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.unharmed import TEXT
+from tests.support.fault_scene import TEXT
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.raw import changed, replaced
+from tests.support.fault_scene import TEXT, at_fault
+from tests.support.raw_peer import changed, replaced
 from tests.support.splices import Splice, as_change, spliced
-from tests.support.unharmed import TEXT, at_fault
 
 PAST, FAR = 2**31, 2**53
 CHANGES: dict[str, Sequence[Splice]] = {

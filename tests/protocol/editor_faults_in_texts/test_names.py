@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fault_scene import NEW, OLD, TEXT, at_fault, checksum, refusal_of
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import propose
-from tests.support.raw import changed, closed, notification, opened, replaced
-from tests.support.unharmed import NEW, OLD, TEXT, at_fault, checksum, refusal_of
+from tests.support.proposals import propose
+from tests.support.raw_peer import changed, closed, notification, opened, replaced
 
 INVALID_PARAMS = -32602
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fault_scene import FaultScene, at_fault
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import propose
-from tests.support.raw import changed, closed, opened, replaced
+from tests.support.proposals import propose
+from tests.support.raw_peer import changed, closed, opened, replaced
 from tests.support.splices import Splice, as_change, spliced
-from tests.support.unharmed import FaultScene, at_fault
 
 HALVES = "\ud83d \ude00\n"
 TEXTS: dict[str, tuple[str, Splice, tuple[str, str]]] = {

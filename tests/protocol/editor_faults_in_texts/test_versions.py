@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fault_scene import TEXT, at_fault, checksum, until_read
 from tests.support.live_turns import ask, calls, done, edit, end_of, scripted, wait_for_states
-from tests.support.raw import changed, closed, opened, replaced
-from tests.support.unharmed import TEXT, at_fault, checksum, until_read
+from tests.support.raw_peer import changed, closed, opened, replaced
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
 from stet.web.web_source import WebSource
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace
 
 PLACE = EditorLocation("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
 ASK = Ask(

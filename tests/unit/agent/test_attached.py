@@ -10,8 +10,8 @@ from stet.llm.scripted_model import call
 from stet.settings.values import EditSettings, Settings
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.workspace.attachments import Attachments
-from tests.support.turns import AgentHarness, make_tool_context, use
-from tests.support.world import make_workspace, uri_at
+from tests.support.agent_harness import AgentHarness, make_tool_context, use
+from tests.support.workspaces import make_workspace, uri_at
 
 FILES = {"/ws/b.md": "old\n", "/ws/c.md": "old\n"}
 A = uri_at("/ws/a.md")

@@ -12,8 +12,8 @@ from stet.llm.messages import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.workspace.modification import WireEdit
-from tests.support.turns import AgentHarness
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import insertion, make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 DONE = call("done", summary="Done.")

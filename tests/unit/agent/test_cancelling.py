@@ -12,9 +12,9 @@ from stet.agent.turn import TurnState
 from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
 from stet.review.feedback import ModelKnowledge
+from tests.support.agent_harness import AgentHarness
 from tests.support.one_file_turns import DONE, EDIT, TEXT, PausedReply, make_agent
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 
 async def test_a_cancelled_turn_keeps_its_proposals_and_nothing_follows_its_end() -> None:

@@ -6,8 +6,8 @@ from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.position import Position, Range
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace, open_document, uri_at
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import insertion, make_workspace, open_document, uri_at
 
 A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
 TEXT = "one\ntwo\nthree\n"

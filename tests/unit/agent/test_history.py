@@ -22,9 +22,9 @@ from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
 from stet.web.web_source import WebSource
+from tests.support.agent_harness import AgentHarness
 from tests.support.conversations import exchanges, is_well_formed
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 AT = 1_763_780_000.0

@@ -18,12 +18,12 @@ from stet.agent.turn import Turn, TurnState
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem
-from tests.support.asking import KEY, QUICK, model_at
+from tests.support.agent_harness import AgentHarness
 from tests.support.certificates import EXPIRED, server_side
 from tests.support.model_faults import DONE, ELSEWHERE, FAULTS, Fault
+from tests.support.model_requests import KEY, QUICK, model_at
 from tests.support.openai_server import End, OpenAIServer, Reply, call, delta, error
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 BRIEF = Timeouts(connect=2.0, first=1.5, idle=1.5, total=3.0)
 TEXT = "x = 1\n\nmiddle = 0\n\ny = 2\n"

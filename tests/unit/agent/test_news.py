@@ -7,8 +7,8 @@ from stet.agent.turn import TurnState
 from stet.llm.messages import Completion
 from stet.llm.scripted_model import Reply, call
 from stet.workspace.modification import WireEdit
-from tests.support.turns import AgentHarness
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import insertion, make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\n"
 DONE = call("done", summary="Done.")

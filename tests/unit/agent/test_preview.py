@@ -15,8 +15,8 @@ from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace, uri_at
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace, uri_at
 
 DONE = call("done", summary="Done.")
 

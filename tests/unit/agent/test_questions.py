@@ -14,8 +14,8 @@ from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
 from stet.tools.question import Question
 from stet.tools.tool_errors import ToolError
-from tests.support.turns import AgentHarness, make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness, make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 ASK = call("ask_user", question="Which one?", choices=["Red", "Green"])
 DONE = call("done", summary="Done.")

@@ -16,8 +16,8 @@ from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_re
 from stet.review.rules import EditRules
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit
-from tests.support.turns import AgentHarness
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import insertion, make_workspace
 
 TEXT = "def f():\n    return 1\n"
 

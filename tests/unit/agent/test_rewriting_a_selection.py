@@ -16,7 +16,7 @@ from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.modification import WireEdit
 from tests.support.rewritten import LINE, PATH, begin, fenced, range_at, rewritten
-from tests.support.world import insertion
+from tests.support.workspaces import insertion
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
 from stet.llm.scripted_model import Reply, ScriptedModel, say
 from stet.llm.tokens import estimate_prompt
 from stet.settings.values import AgentSettings, ContextSettings, Settings
+from tests.support.agent_harness import make_tool_context, use
 from tests.support.conversations import is_well_formed
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 LONG = "a line of a file\n" * 400
 QUESTION = Message("user", "Do it")

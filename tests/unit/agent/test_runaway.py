@@ -18,8 +18,8 @@ from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, combine, say
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import AgentHarness, make_tool_context
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness, make_tool_context
+from tests.support.workspaces import make_workspace
 
 EDIT = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3")
 DONE = call("done", summary="Done.")

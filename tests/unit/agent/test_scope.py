@@ -13,8 +13,8 @@ from stet.review.rules import EditRules
 from stet.settings.values import ContextSettings, EditSettings, Settings
 from stet.text.document import TextDocument
 from stet.workspace.workspace import Workspace
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace
 
 FILES = {
     "/ws/out.md": "# Out\n[far](deep/far.md)\n",

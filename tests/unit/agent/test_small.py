@@ -26,8 +26,8 @@ from stet.text.document import TextDocument
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import AgentHarness, make_tool_context
-from tests.support.world import make_workspace, uri_at
+from tests.support.agent_harness import AgentHarness, make_tool_context
+from tests.support.workspaces import make_workspace, uri_at
 
 TEXT = "def add(a, b):\n    return a - b\n"
 EDIT = "edit_file a.py\n-     return a - b\n+     return a + b\n"

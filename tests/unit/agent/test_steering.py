@@ -13,8 +13,8 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import AgentSettings, Settings
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness
+from tests.support.workspaces import make_workspace
 
 DONE = call("done", summary="Done.")
 READ = call("read_file", file="b.py")

@@ -14,9 +14,9 @@ from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.tools.question import Question
 from stet.tools.tool import ToolKind
-from tests.support.shouting import SHOUT
-from tests.support.turns import AgentHarness, make_tool_context
-from tests.support.world import make_workspace
+from tests.support.agent_harness import AgentHarness, make_tool_context
+from tests.support.shout_tool import SHOUT
+from tests.support.workspaces import make_workspace
 
 DONE = call("done", summary="Done.")
 NOTE = "---\ntitle: A\n---\n# Head\n\none\n"

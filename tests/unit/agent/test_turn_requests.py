@@ -8,7 +8,7 @@ from stet.agent.agent_events import AgentEvent, ToolEnded
 from stet.agent.turn import Mode
 from stet.llm.scripted_model import call, combine, say
 from tests.support.one_file_turns import DONE, EDIT, make_agent, raw
-from tests.support.world import insertion
+from tests.support.workspaces import insertion
 
 
 async def test_every_request_of_a_turn_begins_with_the_one_before() -> None:

@@ -15,7 +15,7 @@ from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.tool import ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, raw
-from tests.support.world import insertion
+from tests.support.workspaces import insertion
 
 
 async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() -> None:

@@ -13,7 +13,13 @@ from stet.text.position import Position, Range
 from stet.text.render import number_lines
 from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_workspace, open_document
+from tests.support.workspaces import (
+    change,
+    close_document,
+    insertion,
+    make_workspace,
+    open_document,
+)
 
 A = "file:///ws/src/app.py"
 SELECTED = Range(Position(0, 4), Position(1, 10))

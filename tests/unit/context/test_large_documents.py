@@ -4,7 +4,7 @@ from stet.context.context_builder import EditorLocation, build_context
 from stet.text.large_document import LARGE, LargeDocument
 from stet.text.position import Position, Range
 from tests.support.canaries import keys, private_key
-from tests.support.world import change, insertion, make_workspace
+from tests.support.workspaces import change, insertion, make_workspace
 
 LINE = "def handler_{n:06d}(request): return respond(request, {n})\n"
 N_LINES = LARGE // 50

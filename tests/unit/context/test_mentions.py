@@ -7,7 +7,7 @@ from stet.context.mentions import MAX_MENTIONS, Mention, parse_mentions
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 FILES = {
     "/ws/a.py": "a = 1\n",

@@ -1,7 +1,7 @@
 import pytest
 
 from stet.context.natural_language import detect_language, detect_workspace_language
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 GERMAN = "Das ist ein Text, der nicht lang ist, und er wird mit den Augen gelesen. Die Sonne scheint auf das Haus."
 TEXTS = {

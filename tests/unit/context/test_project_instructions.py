@@ -1,6 +1,6 @@
 from stet.context.project_instructions import MAX_CHARACTERS, project_instructions
 from stet.settings.values import PrivacySettings, Settings
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 FILES = {
     "/ws/AGENTS.md": "Use tabs.\n",

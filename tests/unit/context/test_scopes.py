@@ -11,7 +11,7 @@ from stet.settings.values import ContextSettings, Scope, Settings
 from stet.system.memory_system import START, MemorySystem
 from stet.workspace.attachments import Attachments
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, open_document
+from tests.support.workspaces import make_workspace, open_document
 
 NOTES = {
     "/ws/a.md": "[[b]]\n",

@@ -4,7 +4,7 @@ from stet.index.dead_link_check import DeadLinkChecker
 from stet.index.link_scan import scan_links
 from stet.index.name_suggestions import NameSuggestions
 from stet.settings.values import ContextSettings, Settings
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 
 def dead(files: dict[str, str | bytes], source: str, settings: Settings | None = None) -> list[str]:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from stet.index.links import find_links
-from tests.support.doubling import grows_evenly
+from tests.support.growth import grows_evenly
 
 CASES = {
     "a.py": (

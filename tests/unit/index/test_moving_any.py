@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from stet.index.file_table import FileTable
 from stet.index.link_resolver import resolve_link
 from stet.index.links import find_links
-from tests.support.moved import World, move
+from tests.support.move_oracle import World, move
 
 # Properties. Links are written as Stet itself writes them: another spelling of a path is not kept.
 FOLDERS = st.sampled_from(["", "x/", "x/y/", "z/"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.moved import World, move
+from tests.support.move_oracle import World, move
 
 
 def test_a_script_behind_the_alias_of_a_folder_keeps_it_while_it_can() -> None:

@@ -1,7 +1,7 @@
 """What a move does to the links of notes, and to paths of any kind."""
 
 from stet.index.note_properties import read_properties
-from tests.support.moved import move
+from tests.support.move_oracle import move
 
 
 def test_links_to_a_note_follow_it_and_so_do_its_own() -> None:

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from stet.index.build_files import BuildFile, read_build
-from tests.support.moved import move
-from tests.support.resolved import built
+from tests.support.link_resolution import built
+from tests.support.move_oracle import move
 
 PACKAGE = """{
   "name": "@org/kit",

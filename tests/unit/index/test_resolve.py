@@ -6,7 +6,7 @@ from stet.index.build_files import BuildFile, read_build
 from stet.index.file_table import FileTable
 from stet.index.link_resolver import resolve_link
 from stet.index.links import find_links
-from tests.support.resolved import built
+from tests.support.link_resolution import built
 
 
 def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws",)) -> list[str]:

@@ -9,7 +9,7 @@ from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, open_document
+from tests.support.workspaces import make_workspace, open_document
 
 
 def scan(world: Workspace, cache: LinkCache | None = None) -> ScannedLinks:

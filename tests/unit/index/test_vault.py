@@ -10,7 +10,7 @@ from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, Settings
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 VAULT = Path(__file__).parent / "vault"
 CAFE = "Cafe\u0301.md"

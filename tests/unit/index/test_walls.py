@@ -13,7 +13,7 @@ from stet.index.dead_report import dead_links, files_below
 from stet.index.link_scan import LinkCache, scan_links
 from stet.index.note_content import tags_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 SETTINGS = Settings(
     context=ContextSettings(excluded_folders=("wall", "b/wall")),

@@ -8,7 +8,7 @@ import pytest
 from stet.index.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
 from stet.index.word_search import LINES_PER_FILE, WordSearcher
 from stet.settings.values import ContextSettings, Settings
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/src/config.py": "def load_config(path):\n    return parse(path)\n",

@@ -8,7 +8,7 @@ from ruamel.yaml.error import YAMLError
 
 from stet.index.yaml_nodes import nodes_in
 from stet.index.yaml_quotes import QuotedText, find_quoted, quote_name, unquote_name
-from tests.support.moved import move
+from tests.support.move_oracle import move
 
 
 def by_parser(yaml: str) -> list[tuple[int, str]]:

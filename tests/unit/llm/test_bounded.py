@@ -25,8 +25,8 @@ from stet.text.bounded_json import JsonTooLarge, parse_bounded
 from stet.web.errors import WebError
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
-from tests.support.asking import QUICK, ModelOutput, model_at
 from tests.support.bombs import Bomb, bombs
+from tests.support.model_requests import QUICK, ModelOutput, model_at
 from tests.support.openai_server import End, OpenAIServer, Reply, error, say
 from tests.support.web_server import WebReply as Page
 from tests.support.web_server import WebServer, found

@@ -24,7 +24,7 @@ from stet.web.fetch import Fetcher
 from stet.web.page_reader import read_page
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
-from tests.support.asking import QUICK, ModelOutput
+from tests.support.model_requests import QUICK, ModelOutput
 from tests.support.web_server import WebReply, WebServer
 
 CHUNK = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}

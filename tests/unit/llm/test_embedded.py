@@ -18,7 +18,7 @@ from stet.llm.errors import ContextOverflow, ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request, ignore
 from stet.system.os_system import OsSystem
-from tests.support.asking import ModelOutput, question
+from tests.support.model_requests import ModelOutput, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
 

@@ -26,7 +26,7 @@ from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
 from stet.system.os_system import OsSystem
-from tests.support.asking import KEY, QUICK, ModelOutput, model_at, question
+from tests.support.model_requests import KEY, QUICK, ModelOutput, model_at, question
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, piece, say, usage
 
 HELLO = [delta(role="assistant", content=""), delta(content="Hel"), delta(content="lo")]

@@ -14,7 +14,7 @@ from stet.llm.model import Request
 from stet.llm.model_endpoint import ModelEndpoint, Sampling
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem
-from tests.support.asking import KEY, READ_FILE, ModelOutput, model_at, question
+from tests.support.model_requests import KEY, READ_FILE, ModelOutput, model_at, question
 from tests.support.openai_server import (
     End,
     OpenAIServer,

@@ -3,7 +3,7 @@
 import pytest
 
 from stet.llm.errors import ModelRefused
-from tests.support.asking import ModelOutput, model_at
+from tests.support.model_requests import ModelOutput, model_at
 from tests.support.openai_server import OpenAIServer, Reply
 
 

@@ -13,7 +13,7 @@ from stet.llm.model_selection import open_model, select_model
 from stet.llm.scripted_model import ScriptedModel, call, combine, say
 from stet.settings.values import ModelSettings
 from stet.system.os_system import OsSystem
-from tests.support.asking import ModelOutput, question
+from tests.support.model_requests import ModelOutput, question
 
 
 async def test_replies_come_in_order_and_in_pieces() -> None:

@@ -19,7 +19,7 @@ from stet.llm.text_tool_calls import (
     render_call,
     render_message,
 )
-from tests.support.asking import READ_FILE, ModelOutput, model_at, question
+from tests.support.model_requests import READ_FILE, ModelOutput, model_at, question
 from tests.support.openai_server import OpenAIServer, error
 from tests.support.openai_server import say as wire_say
 

@@ -13,8 +13,8 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
-from tests.support.page import rules
-from tests.support.stored import TestedStore
+from tests.support.review_harness import rules
+from tests.support.state_stores import TestedStore
 
 TEXT = "one\ntwo\nthree\n"
 SAID = {"turn": "t1", "author": "m", "summary": "s"}

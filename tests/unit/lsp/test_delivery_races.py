@@ -18,7 +18,7 @@ from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
 from stet.settings.values import Settings
-from tests.support.delivered import ALL, TEXT, URI, YES, ApplyHarness, applies
+from tests.support.edit_applier_harness import ALL, TEXT, URI, YES, ApplyHarness, applies
 
 NEW = "file:///ws/n/b.txt"
 OPERATIONS = pytest.mark.parametrize(

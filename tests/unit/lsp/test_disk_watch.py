@@ -13,8 +13,8 @@ from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from tests.support.page import rules
-from tests.support.world import make_workspace
+from tests.support.review_harness import rules
+from tests.support.workspaces import make_workspace
 
 TEXT = "one\ntwo\n"
 URI = "file:///ws/a%20b.txt"

@@ -16,8 +16,8 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.workspace.workspace import Workspace
 from tests.support.hunks import make_hunk
-from tests.support.page import URI, ReviewHarness
-from tests.support.stored import TestedStore, query
+from tests.support.review_harness import URI, ReviewHarness
+from tests.support.state_stores import TestedStore, query
 
 TEXT = "one\ntwo\nthree\n"
 

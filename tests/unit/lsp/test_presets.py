@@ -10,8 +10,8 @@ from stet.lsp.attachment_presets import MAX_ATTACHED, ContextChange, from_json, 
 from stet.lsp.preset_controller import ContextChangeRefused, PresetController, UnknownPreset
 from stet.settings.values import ContextSettings, PresetSettings, Settings
 from stet.workspace.attachments import Attachments
-from tests.support.stored import TestedStore, store_in
-from tests.support.world import make_workspace
+from tests.support.state_stores import TestedStore, store_in
+from tests.support.workspaces import make_workspace
 
 A, B = "file:///ws/a.md", "file:///ws/b.md"
 FILES = {"/ws/a.md": "", "/ws/b.md": "", **{f"/ws/many/{n}.md": "" for n in range(MAX_ATTACHED)}}

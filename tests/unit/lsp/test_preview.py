@@ -4,7 +4,7 @@ import asyncio
 
 from stet.lsp.edits.refactor_preview import RefactorPreview
 from stet.text.encoding import Encoding
-from tests.support.delivered import URI, ApplyHarness
+from tests.support.edit_applier_harness import URI, ApplyHarness
 
 
 async def test_what_was_decided_meanwhile_is_not_shown() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
-from tests.support.delivered import TEXT, URI, ApplyHarness
+from tests.support.edit_applier_harness import TEXT, URI, ApplyHarness
 
 
 async def test_a_move_is_undone_to_the_name_that_its_file_got_meanwhile(

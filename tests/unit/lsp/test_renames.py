@@ -14,7 +14,7 @@ from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 TEXT = "one\ntwo\nthree\n"
 OLD, NEW = "file:///ws/old.txt", "file:///ws/new.txt"

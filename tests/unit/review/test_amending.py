@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from stet.review.proposal import HunkState
 from stet.text.lines import line_end, split_lines
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 
 def amended(text: str, new: str, wanted: str) -> str:

@@ -11,8 +11,8 @@ from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.workspace.workspace import Workspace
-from tests.support.gate_drafts import creation, edit_of, move, removal, rules_in, world_at
 from tests.support.hostile import VICTIM, build
+from tests.support.policy_drafts import creation, edit_of, move, removal, rules_in, world_at
 
 
 def turned(link: Path, target: Path) -> Callable[[], None]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from stet.workspace.names import PathRefused
 from stet.workspace.uris import path_of
-from tests.support.gate_drafts import (
+from tests.support.hostile import build
+from tests.support.policy_drafts import (
     creation,
     edit_of,
     move,
@@ -18,7 +19,6 @@ from tests.support.gate_drafts import (
     rules_in,
     world_at,
 )
-from tests.support.hostile import build
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
-from tests.support.gate_drafts import (
+from tests.support.hostile import VICTIM, build
+from tests.support.policy_drafts import (
     creation,
     edit_of,
     move,
@@ -14,8 +15,7 @@ from tests.support.gate_drafts import (
     rules_in,
     world_at,
 )
-from tests.support.hostile import VICTIM, build
-from tests.support.world import open_document
+from tests.support.workspaces import open_document
 
 
 def test_what_the_user_has_open_may_be_edited_wherever_it_lies_but_not_moved(

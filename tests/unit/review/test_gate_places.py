@@ -7,7 +7,8 @@ import pytest
 
 from stet.review.authorization import authorize
 from stet.review.rules import ProposalRefused
-from tests.support.gate_drafts import (
+from tests.support.hostile import VICTIM, build
+from tests.support.policy_drafts import (
     creation,
     edit_of,
     move,
@@ -16,7 +17,6 @@ from tests.support.gate_drafts import (
     rules_in,
     world_at,
 )
-from tests.support.hostile import VICTIM, build
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.indent_outline import Style
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness, rules
+from tests.support.review_harness import ReviewHarness, rules
 
 SHAPES = dedent(
     """\

@@ -12,7 +12,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 
 @dataclass(slots=True)

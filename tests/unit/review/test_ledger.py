@@ -5,7 +5,7 @@ import pytest
 from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
-from tests.support.page import URI, ReviewHarness
+from tests.support.review_harness import URI, ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 NEW = "A\nb\nc\nnew\nd\n"

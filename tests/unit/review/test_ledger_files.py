@@ -9,7 +9,7 @@ from stet.review.errors import UnknownHunk
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position
-from tests.support.page import URI, ReviewHarness, rules
+from tests.support.review_harness import URI, ReviewHarness, rules
 
 OLD = "a\nb\nc\nd\ne\n"
 

@@ -10,7 +10,7 @@ from stet.review.pending_view import PendingView
 from stet.review.proposal import HunkState
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 LIVE = TextDocument("file:///ws/a.py", "".join(f"{n}\n" for n in range(8)), version=1)
 

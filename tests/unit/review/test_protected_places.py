@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.gate_drafts import creation, move, policy_result, rules_in, world_at
 from tests.support.hostile import VICTIM
+from tests.support.policy_drafts import creation, move, policy_result, rules_in, world_at
 
 
 @pytest.fixture

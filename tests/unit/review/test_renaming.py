@@ -1,7 +1,7 @@
 """Hunks of a new file that is not there, where another file with its name gets another one."""
 
 from stet.review.proposal import HunkState
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 NEW, OTHER = "file:///ws/new.md", "file:///ws/other.md"
 

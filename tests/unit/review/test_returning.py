@@ -8,8 +8,8 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
-from tests.support.page import URI, ReviewHarness
-from tests.support.stored import TestedStore, store_in
+from tests.support.review_harness import URI, ReviewHarness
+from tests.support.state_stores import TestedStore, store_in
 
 TEXT = "alpha\nbeta\ngamma\ndelta\n"
 

@@ -12,7 +12,7 @@ from stet.review.rules import EditRules, ProposalRefused, check_open
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import PathStatus
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 OLD = "one\ntwo\n"
 

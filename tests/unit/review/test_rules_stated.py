@@ -7,7 +7,7 @@ import stet
 from stet.review.policy_prompt import MODE_SENTENCE, POLICY_SENTENCES, describe_policy
 from stet.review.rules import EditRules
 from tests.support.hostile import ATTACKS, PROTECTED
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 SOURCES = [
     "review/rules.py", "review/authorization.py", "workspace/path_status.py", "workspace/names.py",

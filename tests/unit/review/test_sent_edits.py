@@ -11,7 +11,7 @@ from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from tests.support.page import URI, ReviewHarness
+from tests.support.review_harness import URI, ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 NEW = "A\nb\nc\nnew\nd\n"

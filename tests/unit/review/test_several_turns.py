@@ -4,7 +4,7 @@ import pytest
 
 from stet.review.errors import HunkOverlap
 from stet.review.proposal import HunkState
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 OLD = "a\nb\nc\nd\ne\n"
 

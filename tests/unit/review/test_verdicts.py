@@ -25,9 +25,9 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.line_hunk import LineHunk
 from stet.workspace.modification import WireEdit
 from stet.workspace.workspace import Workspace
-from tests.support.page import rules
-from tests.support.turns import type_into
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import type_into
+from tests.support.review_harness import rules
+from tests.support.workspaces import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "one\ntwo\nthree\nfour\n"

@@ -26,7 +26,7 @@ from stet.text.entities import unescape_entities
 from stet.text.position import Position, Range
 from stet.text.secrets import find_secrets
 from stet.text.unicode_normal import LONGEST, normalize_unicode
-from tests.support.doubling import grows_evenly
+from tests.support.growth import grows_evenly
 
 _FIRST = Range(Position(0, 0), Position(1, 0))
 

@@ -10,8 +10,8 @@ from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.text.match import MatchError, MatchKind, ShownText, find_block
 from stet.text.normalized_text import BOM
+from tests.support.model_edits import FILE_FORMS, is_plainly_unique, perturbed
 from tests.support.naive_text import NASTY
-from tests.support.perturbed import FILE_FORMS, is_plainly_unique, perturbed
 
 
 @pytest.mark.parametrize("kind", FILE_FORMS)

@@ -3,7 +3,7 @@
 import pytest
 
 from stet.text.secrets import find_secrets
-from tests.support.doubling import grows_evenly
+from tests.support.growth import grows_evenly
 
 
 @pytest.mark.parametrize(

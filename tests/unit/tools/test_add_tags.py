@@ -4,8 +4,8 @@ import pytest
 
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 
 def desk_of(text: str, name: str = "a.md") -> ToolContext:

@@ -14,8 +14,8 @@ from stet.tools.read_file import READ_FILE
 from stet.tools.tool import ToolGroup
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import UserDeclined
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import insertion, make_workspace
 
 
 def names(settings: AgentSettings) -> set[str]:

@@ -7,9 +7,9 @@ from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import PrivacySettings, Settings
+from tests.support.agent_harness import FILE, AgentHarness
 from tests.support.canaries import keys, private_key
-from tests.support.turns import FILE, AgentHarness
-from tests.support.world import insertion, make_workspace
+from tests.support.workspaces import insertion, make_workspace
 
 KEY = keys()["AWS key"]
 OTHER = keys(2)["Stripe key"]

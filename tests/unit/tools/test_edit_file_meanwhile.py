@@ -10,9 +10,9 @@ from stet.tools.edit_file import EDIT_FILE, EditFile, run_batch
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus
-from tests.support.held import longest_stall
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.loop_stalls import longest_stall
+from tests.support.workspaces import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "one\ntwo\nthree\nfour\n"

@@ -10,8 +10,8 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"

@@ -4,8 +4,8 @@ import pytest
 
 from stet.tools.edit_file import EditFile, run_batch
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 URI = "file:///ws/a.py"
 CODE = "def f():\n    return 1\nx = 1\n"

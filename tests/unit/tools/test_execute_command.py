@@ -15,8 +15,8 @@ from stet.system.program import Program, ProgramResult
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.question import Question
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 LIST = CommandSettings("list", ("ls", "{folder}"), "Lists a\nfolder", safe=True)
 TEST = CommandSettings("test", ("make", "test"))

@@ -20,8 +20,8 @@ from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import insertion, make_workspace
 
 URI = "file:///ws/a.py"
 TEXT = "x = 1\n# ai! rename x\n"

@@ -10,7 +10,7 @@ from stet.tools.query_files import QUERY_FILES
 from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.tools.tool import Tool
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_tool_context, use
+from tests.support.agent_harness import make_tool_context, use
 
 KEY = "ghp_zuqovarimolehkandibutesrogipwexyn4K7"
 FILES = {

@@ -9,8 +9,8 @@ from stet.agent.toolbox import ALL_TOOLS, MAX_ERROR, Toolbox
 from stet.llm.messages import ToolCall
 from stet.tools.get_links import MAX_LINES
 from stet.tools.question import Question
-from tests.support.turns import make_tool_context
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context
+from tests.support.workspaces import make_workspace
 
 MUCH = 1_000_000
 NOTE = "---\ntitle: A\n---\n# Head\n"

@@ -4,8 +4,8 @@ import pytest
 
 from stet.tools.link_files import LINK_FILES
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 OTHERS: dict[str, str | bytes] = {
     "/ws/notes/Set up.md": "# Set up\n",

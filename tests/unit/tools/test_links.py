@@ -7,8 +7,8 @@ from stet.settings.values import ContextSettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
 from stet.tools.get_links import GET_LINKS
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/home.md": "# Home\n\nSee [[guide]] and [[Giude]], ![p](pic.png).\n",

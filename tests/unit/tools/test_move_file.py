@@ -20,8 +20,8 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import insertion, make_workspace
 
 FILES = {
     "/ws/b.md": "# B\n\nSee [[a]] and [a](a.md#x).\n",

@@ -5,8 +5,8 @@ import pytest
 from stet.settings.values import PrivacySettings, Settings
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 FILES = dict.fromkeys(
     ["src/app.py", "src/util/app.py", "src/helpers.py", "docs/README.md", ".env", "hidden/appl.py"],

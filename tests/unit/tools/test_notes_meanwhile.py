@@ -15,9 +15,9 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.workspace.path_status import PathStatus
 from stet.workspace.refusal import Refusal
-from tests.support.held import longest_stall
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.loop_stalls import longest_stall
+from tests.support.workspaces import insertion, make_workspace
 
 URI = "file:///ws/a.md"
 NOTE = "---\ntags:\n  - a\n---\nBody\n"

@@ -7,8 +7,8 @@ from stet.settings.values import ContextSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.tools.query_files import QUERY_FILES
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.md": "---\ntags: [Project/alpha]\nrating: 4\ndue: 2026-05-01\n---\n- [ ] write\n- [x] think\n",

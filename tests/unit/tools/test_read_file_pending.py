@@ -3,8 +3,8 @@
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 TEXT = "one\ntwo\nthree\nfour\n"
 

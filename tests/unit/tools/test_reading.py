@@ -13,8 +13,8 @@ from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.workspace.grep_helper import MAX_HITS
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace, open_document
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace, open_document
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.py": "one\ntwo\nthree\n",

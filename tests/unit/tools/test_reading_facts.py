@@ -13,8 +13,8 @@ from stet.tools.get_file_info import GET_FILE_INFO
 from stet.tools.get_properties import GET_PROPERTIES
 from stet.tools.list_tags import LIST_TAGS
 from stet.tools.tool import Tool
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 NOTE = "---\ntags: [Plan]\nrating: 4\nday: 2026-05-01\nnested: {a: [x, null]}\n---\n# Title\n\n#idea [[b]]\n"
 FILES: dict[str, str | bytes] = {

@@ -13,8 +13,8 @@ from stet.llm.messages import ToolCall
 from stet.settings.values import AgentSettings, PrivacySettings, Settings
 from stet.workspace.names import without_folders
 from stet.workspace.workspace import Workspace
-from tests.support.turns import make_tool_context
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context
+from tests.support.workspaces import make_workspace
 
 HOME = "/home/ann"
 ROOT = f"{HOME}/ws"

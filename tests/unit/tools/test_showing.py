@@ -5,8 +5,8 @@ from stet.tools.copy_files import COPY_FILES
 from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/b.md": "# B\n```\ncode\n```",

@@ -9,8 +9,8 @@ from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
 from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import insertion, make_workspace
 
 TEXT = "---\ntitle: Old # why\nn: 1\n---\nBody\n"
 

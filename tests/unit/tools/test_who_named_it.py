@@ -9,8 +9,8 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
-from tests.support.turns import make_tool_context, use
-from tests.support.world import make_workspace
+from tests.support.agent_harness import make_tool_context, use
+from tests.support.workspaces import make_workspace
 
 CI = ".github/workflows/ci.yml"
 NOTE = "Then add a step to .github/workflows/ci.yml, as in .github/workflows/new.yml, .github/workflows/moved.yml.\n"

@@ -17,8 +17,8 @@ from stet.tools.read_file import READ_FILE
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
-from tests.support.turns import make_tool_context, type_into, use
-from tests.support.world import close_document, insertion, make_workspace
+from tests.support.agent_harness import make_tool_context, type_into, use
+from tests.support.workspaces import close_document, insertion, make_workspace
 
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 

@@ -2,7 +2,13 @@ from stet.text.position import Position, Range
 from stet.workspace.modification import WireEdit
 from stet.workspace.selection import ActivitySource, Selection
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_workspace, open_document
+from tests.support.workspaces import (
+    change,
+    close_document,
+    insertion,
+    make_workspace,
+    open_document,
+)
 
 A, B, C = (f"file:///ws/{name}.py" for name in "abc")
 

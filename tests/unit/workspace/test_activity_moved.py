@@ -7,7 +7,13 @@ import pytest
 from stet.text.position import Position, Range
 from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_workspace, open_document
+from tests.support.workspaces import (
+    change,
+    close_document,
+    insertion,
+    make_workspace,
+    open_document,
+)
 
 A, B = "file:///ws/a.py", "file:///ws/b.py"
 

@@ -5,7 +5,7 @@ import pytest
 from stet.settings.values import ContextSettings, PresetSettings, PrivacySettings, Settings
 from stet.workspace.attachable import Attachable, NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 A, B, DOCS = "file:///ws/a.md", "file:///ws/docs/b.md", "file:///ws/docs"
 BOTH = Attachments((A, B), (DOCS,), "linked", 2)

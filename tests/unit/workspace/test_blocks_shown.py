@@ -2,7 +2,7 @@
 
 from stet.text.position import Position, Range
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, open_document, uri_at
+from tests.support.workspaces import make_workspace, open_document, uri_at
 
 BLOCK = "<<<<<<< yours\ntwo\n=======\n2\n>>>>>>> stet h1\n"
 TEXT = f"one\n{BLOCK}three\n"

@@ -9,7 +9,7 @@ from stet.system.memory_system import MemorySystem
 from stet.workspace.names import alias_fault, loosest, split_name, windows_fault
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 
 def world_with_traps() -> Workspace:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.workspace.secret_files import is_secret
 from stet.workspace.snapshot import NotShown, Snapshot
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 
 def refusal_of(snapshot: Snapshot, path: str) -> str | None:

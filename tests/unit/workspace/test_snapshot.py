@@ -11,7 +11,7 @@ from stet.workspace import walk
 from stet.workspace.disk_text import MAX_FILE_BYTES
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, open_document
+from tests.support.workspaces import make_workspace, open_document
 
 
 def names(snapshot: Snapshot, folder: str = "") -> list[str]:

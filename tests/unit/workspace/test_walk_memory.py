@@ -13,7 +13,7 @@ from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
 from stet.workspace.workspace import Workspace
-from tests.support.world import close_document, make_workspace, open_document, uri_at
+from tests.support.workspaces import close_document, make_workspace, open_document, uri_at
 
 FOLDERS = ("", "src/", "src/deep/", "docs/", "build/", ".git/", "old/")
 NAMES = ("a.py", "b.md", ".env", "key.pem", "data.bin", "notes.txt", "ü.md", ".gitignore")

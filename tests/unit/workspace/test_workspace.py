@@ -14,7 +14,13 @@ from stet.text.position import Position, Range
 from stet.workspace.document_history import MAX_CHANGES
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
-from tests.support.world import change, close_document, insertion, make_workspace, open_document
+from tests.support.workspaces import (
+    change,
+    close_document,
+    insertion,
+    make_workspace,
+    open_document,
+)
 
 A = "file:///ws/a.py"
 

@@ -20,7 +20,7 @@ from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode
 from tests.support.http_server import HttpServer
-from tests.support.world import open_document, uri_at
+from tests.support.workspaces import open_document, uri_at
 
 A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
 

@@ -12,7 +12,7 @@ from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 
 def select(world: Workspace, path: str, *lines: int) -> None:

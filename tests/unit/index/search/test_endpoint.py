@@ -18,7 +18,7 @@ from stet.workspace.request_log import Recipient
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys, private_key
 from tests.support.http_server import HttpRequest
-from tests.support.indexed import WAIT_SECONDS, IndexedWorkspace
+from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 from tests.support.web_server import WebReply, WebServer, found
 
 

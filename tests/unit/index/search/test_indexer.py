@@ -16,7 +16,7 @@ from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
-from tests.support.indexed import WAIT_SECONDS, IndexedWorkspace
+from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 
 
 @pytest.fixture

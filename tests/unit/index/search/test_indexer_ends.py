@@ -18,7 +18,7 @@ from stet.index.search.index_state import Stage
 from stet.lsp.tasks import Tasks
 from stet.settings.values import SearchSettings, Settings
 from stet.system.system import System
-from tests.support.indexed import IndexedWorkspace
+from tests.support.indexed_workspace import IndexedWorkspace
 
 
 @pytest.fixture

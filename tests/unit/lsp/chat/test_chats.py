@@ -25,9 +25,9 @@ from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.modification import Modification, ModificationKind
+from tests.support.agent_harness import AgentHarness
 from tests.support.chat_text import parts, written
-from tests.support.turns import AgentHarness
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 DONE = call("done", summary="Done.")
 

@@ -11,8 +11,8 @@ from stet.lsp.chat.transcript_builder import TranscriptBuilder
 from stet.review.drafts import RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
-from tests.support.page import rules
-from tests.support.world import make_workspace
+from tests.support.review_harness import rules
+from tests.support.workspaces import make_workspace
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
 TURN = Turn(id="t1", ask=ASK)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.lsp.connection.frames import FrameReader
-from tests.support.doubling import grows_evenly
-from tests.support.raw import frame
+from tests.support.growth import grows_evenly
+from tests.support.raw_peer import frame
 
 BODIES = st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=40)), min_size=1)
 HEADERS = st.sampled_from(

@@ -7,7 +7,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import ApplyOutcome
 from stet.lsp.edits.edit_errors import EditError
-from tests.support.delivered import TEXT, URI, YES, ApplyHarness
+from tests.support.edit_applier_harness import TEXT, URI, YES, ApplyHarness
 from tests.support.editor_documents import with_edits
 
 

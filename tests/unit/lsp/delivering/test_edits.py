@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome
-from tests.support.delivered import NO, TEXT, YES, ApplyHarness, applies
+from tests.support.edit_applier_harness import NO, TEXT, YES, ApplyHarness, applies
 
 
 async def test_a_lie_is_found_out() -> None:

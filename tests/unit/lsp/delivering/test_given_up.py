@@ -7,7 +7,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import ApplyOutcome
-from tests.support.delivered import SILENT, URI, YES, ApplyHarness
+from tests.support.edit_applier_harness import SILENT, URI, YES, ApplyHarness
 
 
 async def test_text_that_comes_after_all_counts_as_accepted() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.edits.apply_order import accept_in_order
-from tests.support.delivered import ALL, TEXT, URI, ApplyHarness
+from tests.support.edit_applier_harness import ALL, TEXT, URI, ApplyHarness
 
 EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])
 

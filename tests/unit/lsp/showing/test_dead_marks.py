@@ -14,7 +14,7 @@ from stet.lsp.presentation.dead_link_marks import (
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from tests.support.world import make_workspace
+from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {
     "/ws/a.md": "x\n\U0001f600 [[Guid]]\n",

@@ -15,7 +15,7 @@ from stet.lsp.presentation.search_hits import (
 )
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
-from tests.support.world import make_workspace, uri_at
+from tests.support.workspaces import make_workspace, uri_at
 
 APP = (
     "import os\n\n\nclass App:\n    def start(self):\n        x = '\x1b[8m'\n        return '😀'\n"

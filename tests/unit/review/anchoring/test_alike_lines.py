@@ -6,7 +6,7 @@ Whatever is told of the hunks has to explain the text: those that are accepted, 
 import pytest
 
 from stet.text.diff import changes_between
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 ALIKE = {
     "a deletion and the line put in behind it": ("}\n\na\n", "}\na\n", "}\n\n\nN\na\n"),

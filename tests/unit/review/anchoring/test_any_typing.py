@@ -7,7 +7,7 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 LINE = st.sampled_from(["", "a", "  a", "  ab", "b", "é🙂"])
 GAP = st.lists(LINE, max_size=4)

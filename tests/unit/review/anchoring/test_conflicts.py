@@ -3,7 +3,7 @@
 import pytest
 
 from stet.review.proposal import HunkState
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 OLD = "one\ntwo\nthree\nfour\nfive\n"
 REPLACED = "one\ntwo\nTHREE\nfour\nfive\n"

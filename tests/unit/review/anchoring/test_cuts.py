@@ -9,7 +9,7 @@ from stet.review.anchoring.moved_lines import MovedLineTracker, ReplacedLines
 from stet.review.proposal import HunkState
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 FIRST = "def first(a):\n    total = a\n    return total\n"
 SECOND = "def second(b):\n    total = b\n    return total\n"

@@ -1,6 +1,6 @@
 """The editor's undo and redo of an accepted hunk are noticed."""
 
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 
 def test_the_editors_undo_and_redo_of_an_accepted_hunk_are_noticed() -> None:

@@ -1,6 +1,6 @@
 """Hunks at the end of a text, where a last line may have no end or go."""
 
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 
 def test_a_last_line_without_end_is_followed() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.tuples(st.sampled_from(["a", "b", "", "other"]), ENDS).map("".join)

@@ -4,7 +4,7 @@ import pytest
 
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 
 def test_an_insertion_stays_behind_a_line_that_is_taken_away_and_put_back() -> None:

@@ -7,7 +7,7 @@ import pytest
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 TEXT = "a\nb\nc\nd\ne\nf\n"
 CHANGES = (("b\n", "B\n"), ("c\n", "C\nC2\n"), ("d\n", ""), ("e\n", "e\nE\n"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stet.review.anchoring.checkpoints import MAX_TEXTS
 from stet.text.buffer import TextBuffer
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 LINES = [f"{word}\n" for word in ("one", "two", "three", "four", "five", "six")]
 TEXT = "".join(LINES)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from stet.review.proposal import HunkState
 from stet.text.lines import whole_lines, without_end
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 ENDS = st.sampled_from(["\n", "\r", "\r\n"])
 WORDS = st.sampled_from(["", "a", "b", "c"])

@@ -5,7 +5,7 @@ import pytest
 from stet.review.anchoring.anchor import Anchor
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 BACK_AND_FORTH = {
     "a line of its own taken out and put back": ((1, 2, ""), (1, 1, "b\n")),

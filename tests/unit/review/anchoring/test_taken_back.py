@@ -11,7 +11,7 @@ from stet.review.anchoring.tracked_span import FEW_RECORDS
 from stet.review.proposal import Hunk
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 CHANGES = {
     "a line put in there": (2, 2, "z\n"),

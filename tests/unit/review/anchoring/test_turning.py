@@ -4,7 +4,7 @@ import pytest
 
 from stet.review.drafts import EditDraft
 from stet.text.edit import Replacement, TextEdit
-from tests.support.page import ReviewHarness, rules
+from tests.support.review_harness import ReviewHarness, rules
 
 OLD = "a\nb\nc\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.block_page import CODE, MARKED, NOTE, shown, texts
+from tests.support.inline_review_harness import CODE, MARKED, NOTE, shown, texts
 
 
 @pytest.mark.parametrize("uri", [CODE, NOTE])

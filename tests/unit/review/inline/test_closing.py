@@ -5,7 +5,16 @@ import pytest
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, InlineReviewHarness, shown, texts
+from tests.support.inline_review_harness import (
+    CODE,
+    MARKED,
+    NEW,
+    NOTE,
+    OLD,
+    InlineReviewHarness,
+    shown,
+    texts,
+)
 
 
 def test_blocks_are_found_again_after_a_restart() -> None:

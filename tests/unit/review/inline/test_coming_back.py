@@ -4,7 +4,16 @@ import itertools
 
 import pytest
 
-from tests.support.block_page import CODE, MARKED, NEW, NOTE, OLD, InlineReviewHarness, shown, texts
+from tests.support.inline_review_harness import (
+    CODE,
+    MARKED,
+    NEW,
+    NOTE,
+    OLD,
+    InlineReviewHarness,
+    shown,
+    texts,
+)
 
 
 def test_an_insertion_whose_place_is_lost_is_lost_again_when_its_block_is_undone() -> None:

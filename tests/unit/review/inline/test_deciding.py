@@ -9,8 +9,8 @@ from stet.review.proposal import HunkState
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.stripped_document import strip_blocks
-from tests.support.block_page import CODE, NOTE, OLD, InlineReviewHarness, shown, texts
-from tests.support.page import ReviewHarness
+from tests.support.inline_review_harness import CODE, NOTE, OLD, InlineReviewHarness, shown, texts
+from tests.support.review_harness import ReviewHarness
 
 
 @pytest.mark.parametrize("uri", [CODE, NOTE])

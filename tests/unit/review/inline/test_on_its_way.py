@@ -8,8 +8,8 @@ from stet.review.drafts import EditDraft
 from stet.review.errors import ReviewError, WrongHunkState
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
-from tests.support.block_page import CODE, MARKED, NEW, OLD, InlineReviewHarness
-from tests.support.page import ReviewHarness, rules
+from tests.support.inline_review_harness import CODE, MARKED, NEW, OLD, InlineReviewHarness
+from tests.support.review_harness import ReviewHarness, rules
 
 ZWEI = "one\nzwei\nthree\nfour\nfive\n"
 

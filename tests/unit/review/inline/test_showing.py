@@ -3,7 +3,7 @@
 import pytest
 
 from stet.review.proposal import HunkState
-from tests.support.block_page import (
+from tests.support.inline_review_harness import (
     CODE,
     FENCED,
     MARKED,

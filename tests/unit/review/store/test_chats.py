@@ -6,7 +6,7 @@ from stet.review.store.chat_rows import MAX_TURNS, ChatRow, ChatRows, TurnRow
 from stet.review.store.chat_tables import MAX_DAYS
 from stet.review.store.schema import MIGRATIONS, open_database
 from stet.review.store.state_store import TIDY_WRITES
-from tests.support.stored import query, store_in
+from tests.support.state_stores import query, store_in
 
 ODD = "a/\ud800\0 b"
 

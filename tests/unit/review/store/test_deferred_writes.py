@@ -7,7 +7,7 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkState
 from stet.text.large_document import LARGE
 from tests.support.hunks import URI, hunks_between
-from tests.support.stored import store_in
+from tests.support.state_stores import store_in
 
 LONG = "a line\n" * (LARGE // 7 + 1)
 

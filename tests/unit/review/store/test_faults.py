@@ -16,7 +16,7 @@ from stet.review.store.schema import MIGRATIONS, DatabaseTooNew, StoreError, ope
 from stet.review.store.write_batch import SKIPPED
 from stet.review.store.write_failures import RETRY_SECONDS
 from tests.support.hunks import URI, hunks_between, make_hunk
-from tests.support.stored import TestedStore, query, store_in
+from tests.support.state_stores import TestedStore, query, store_in
 
 
 def numbered(number: int, size: int = 1) -> Hunk:

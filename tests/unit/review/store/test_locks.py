@@ -16,7 +16,7 @@ from stet.review.store import state_store as store
 from stet.review.store import write_failures as failures
 from stet.system.file_lock import FileLock
 from tests.support.hunks import make_hunk
-from tests.support.stored import TestedStore, query, store_in
+from tests.support.state_stores import TestedStore, query, store_in
 
 LEFT = make_hunk(1, HunkKind.REMOVE, old="left\n")
 OWN = make_hunk(2, HunkKind.REMOVE, old="own\n")

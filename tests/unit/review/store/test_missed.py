@@ -14,7 +14,7 @@ from stet.review.store.database import Database
 from stet.review.store.schema import DatabaseDamaged, StoreError
 from stet.review.store.write_failures import FULL_SECONDS
 from tests.support.hunks import make_hunk
-from tests.support.stored import TestedStore, query, store_in
+from tests.support.state_stores import TestedStore, query, store_in
 
 OLD, NEW = make_hunk(1, HunkKind.REMOVE, old="old"), make_hunk(7, HunkKind.REMOVE, old="new")
 TURNS = (TurnRow("t1", "main", "{}"), TurnRow("t7", "other", "{}"))

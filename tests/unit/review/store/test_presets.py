@@ -4,7 +4,7 @@ from pathlib import Path
 
 from stet.review.store.preset_rows import PresetRows
 from stet.review.store.schema import MIGRATIONS, open_database
-from tests.support.stored import query, store_in
+from tests.support.state_stores import query, store_in
 
 ODD = "a/\ud800 'b'"
 

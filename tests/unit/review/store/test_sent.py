@@ -6,7 +6,7 @@ import pytest
 
 from stet.review.store import request_tables as sent_tables
 from stet.review.store.schema import MIGRATIONS, open_database
-from tests.support.stored import query, store_in
+from tests.support.state_stores import query, store_in
 
 DAY = 86_400.0
 

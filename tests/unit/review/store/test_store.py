@@ -20,7 +20,7 @@ from stet.review.store.state_loader import MAX_DECIDED
 from stet.review.store.state_store import MAX_LOG_BYTES, TIDY_WRITES
 from stet.text.position import Position, Range
 from tests.support.hunks import URI, hunks_between, make_hunk
-from tests.support.stored import TestedStore, query, store_in
+from tests.support.state_stores import TestedStore, query, store_in
 
 OLD = "a\nb\nc\nd\n"
 DAY = 86_400.0
@@ -346,7 +346,7 @@ import sys
 from pathlib import Path
 from stet.review.proposal import HunkKind
 from tests.support.hunks import make_hunk
-from tests.support.stored import store_in
+from tests.support.state_stores import store_in
 with store_in(Path(sys.argv[1])) as store:
     for _ in range(300):
         number = store.number("hunk")

@@ -8,7 +8,7 @@ import pytest
 
 from stet.review.store.unused import drop_unused, note_roots
 from stet.system.file_lock import FileLock
-from tests.support.stored import TestedStore
+from tests.support.state_stores import TestedStore
 
 OLD, BEFORE = 1.0e9, 1.1e9
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.library import IndexLibrary
+from tests.support.index_library import IndexLibrary
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from stet.index.search import index_builder as building
-from tests.support.library import IndexLibrary
+from tests.support.index_library import IndexLibrary
 
 
 def test_words_are_found_in_code_notes_and_plain_text(library: IndexLibrary) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from stet.system.no_follow import open_to_list
 from stet.system.os_system import OsSystem
-from tests.support.library import IndexLibrary
+from tests.support.index_library import IndexLibrary
 
 
 def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.support.library import IndexLibrary
+from tests.support.index_library import IndexLibrary
 
 
 def test_unsaved_text_counts_until_the_document_is_closed(library: IndexLibrary) -> None:

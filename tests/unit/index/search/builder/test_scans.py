@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stet.index.search import index_builder as building
-from tests.support.library import IndexLibrary
+from tests.support.index_library import IndexLibrary
 
 
 def test_a_scan_reads_only_what_has_changed(library: IndexLibrary) -> None:

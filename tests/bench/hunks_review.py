@@ -6,8 +6,8 @@ from typing import Any
 
 from stet.review.drafts import EditDraft
 from stet.text.edit import Replacement, TextEdit
-from tests.bench.hunks_desk import HunksWorkspace
-from tests.support.page import rules
+from tests.bench.hunks_workspace import HunksWorkspace
+from tests.support.review_harness import rules
 
 N_LINES = 10_000
 MANY, FEW = 1_000, 10

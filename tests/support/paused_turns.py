@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from tests.support.fault_scene import FaultScene, until_read
 from tests.support.live_turns import ask, calls, done, edit, scripted
-from tests.support.unharmed import FaultScene, until_read
 
 
 def paused_model(folder: Path) -> tuple[dict[str, str], Path]:

@@ -22,8 +22,8 @@ from tests.support.editor import FakeEditor
 from tests.support.editor_documents import EditorDocument
 from tests.support.editor_profiles import Quirk
 from tests.support.live_turns import states, wait_for_states
-from tests.support.proposing import PROPOSING_SERVER, propose
-from tests.support.raw import Message, Peer, frame
+from tests.support.proposals import PROPOSING_SERVER, propose
+from tests.support.raw_peer import Message, Peer, frame
 
 TEXT = "one\ntwo\nthree\nfour\n"
 OLD, NEW = "three\n", "3\n"

@@ -2,7 +2,7 @@
 
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
-from tests.support.page import ReviewHarness
+from tests.support.review_harness import ReviewHarness
 
 CODE = "file:///ws/a.py"
 NOTE = "file:///ws/a.md"

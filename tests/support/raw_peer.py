@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.starting import start
+from tests.support.server_processes import start
 
 WIRE_SERVER = (sys.executable, "-I", str(Path(__file__).with_name("wire_server.py")))
 Message = dict[str, Any]

@@ -28,7 +28,7 @@ from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.workspace import Workspace
 from tests.support.editor_documents import with_edits
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 TEXT = "one\ntwo\nand\nthree\n"
 URI = "file:///ws/a.txt"

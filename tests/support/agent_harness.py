@@ -32,7 +32,7 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
-from tests.support.world import uri_at
+from tests.support.workspaces import uri_at
 
 FILE = "/ws/a.py"
 

@@ -1,6 +1,6 @@
 """Lives of a server that proposes, accepts, rejects and undoes until it is killed; run as a program.
 
-    python -m tests.support.killed FOLDER KILLS SEED
+    python -m tests.support.crash_oracle FOLDER KILLS SEED
 
 Each life is a forked process with a ledger and a store. It tells what it is about to do, and what
 has become of it, through a pipe; at a random moment it gets SIGKILL. The next life begins by telling
@@ -24,8 +24,8 @@ from stet.review.errors import UndoConflict
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from tests.support.page import URI, ReviewHarness
-from tests.support.stored import TestedStore
+from tests.support.review_harness import URI, ReviewHarness
+from tests.support.state_stores import TestedStore
 
 LIVES = 5
 """How many lives follow one another on one database."""

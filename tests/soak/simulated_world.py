@@ -19,9 +19,9 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from tests.soak.checks import Violation
-from tests.soak.page import URI, range_of, words_of
+from tests.soak.simulated_document import URI, range_of, words_of
 from tests.soak.typist import Typist
-from tests.support.page import rules
+from tests.support.review_harness import rules
 
 Op = tuple[str, int]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import wait_for_states
-from tests.support.proposing import propose
+from tests.support.proposals import propose
 
 TEXT = "one\ntwo\nthree\n"
 
