@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -67,14 +68,17 @@ async def guessed(stage: Stage) -> Result:
                 orders.append(order(tool, **asked))
                 wanted.append((tool, guess, json.dumps(asked)))
     seen = await stage.play(orders, accepts=False)
-    told: dict[str, str] = {}
-    calls: dict[str, str] = {}
-    for one in json.loads(seen.sent[-1])["messages"]:
-        for call in one.get("tool_calls") or ():
-            calls[call["id"]] = call["function"]["name"] + call["function"]["arguments"]
-        if one["role"] == "tool":
-            told[calls[one["tool_call_id"]]] = str(one["content"])
-    answers = [told[tool + asked].replace(guess, "GUESS") for tool, guess, asked in wanted]
+    # In order, not by what was asked: a guess that looks like a secret is redacted, right or wrong, each
+    # with a number of its own.
+    told = [
+        str(one["content"])
+        for one in json.loads(seen.sent[-1])["messages"]
+        if one["role"] == "tool"
+    ]
+    answers = [
+        re.sub(r"secret #\d+", "secret #N", answer.replace(guess, "GUESS"))
+        for answer, (_, guess, _) in zip(told[: len(wanted)], wanted, strict=True)
+    ]
     effects = [
         f"a guess is told from another: {wanted[at]}"
         for at in range(0, len(answers), 2)

@@ -45,8 +45,8 @@ def twins_unseen(put: Put) -> None:
 @weakness
 def one_yes(put: Put) -> None:
     """A yes to one question is a yes to all that follow."""
-    ctx = importlib.import_module("stet.tools.tool_context").Desk
-    ask, said = ctx.ask, set()
+    ctx = importlib.import_module("stet.tools.tool_context").ToolContext
+    ask, said = ctx.ask_user, set()
 
     async def asked(self: Any, kind: str, text: str, choices: Any = ()) -> str:
         if kind in said:
@@ -69,7 +69,7 @@ def nothing_protected(put: Put) -> None:
 def spelling(put: Put) -> None:
     """Names are compared letter by letter, whatever they look like."""
     names = importlib.import_module("stet.workspace.names")
-    for module in ("names", "secret_files", "privacy"):
+    for module in ("names", "secret_files", "privacy_filter"):
         put(f"stet.workspace.{module}", "folded", lambda part: part)
     put("stet.review.protected_files", "skeleton", lambda part: part)
     for module in ("stet.workspace.names", "stet.workspace.walk"):
@@ -363,7 +363,7 @@ def anything_shown(put: Put) -> None:
 @weakness
 def hashes_ignored(put: Put) -> None:
     """What was looked at is not compared with what is accepted."""
-    text = importlib.import_module("stet.lsp.arguments").Arguments.text
+    text = importlib.import_module("stet.lsp.arguments").CommandArguments.text
 
     def read(self: Any, name: str) -> Any:
         found = text(self, name)

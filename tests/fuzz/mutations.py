@@ -19,7 +19,7 @@ def _past_the_line() -> None:
         return right(line, units, kind) if units < 40 else len(line)
 
     changed: Any = buffer
-    changed.column_of = wrong
+    changed.column_from_units = wrong
 
 
 def _no_answer() -> None:
@@ -103,7 +103,7 @@ def _raw_calls() -> None:
     def wrong(messages: Iterable[Message], model: str) -> list[Message]:
         return list(messages)
 
-    changed.paired, changed.valid_name = wrong, str
+    changed.pair_calls, changed.valid_name = wrong, str
 
 
 def _lossy() -> None:

@@ -265,6 +265,7 @@ async def test_turn_and_proposals_answer_every_key_of_the_contract(
             "success",
             "proposals",
             "hunks",
+            "replaced",
             "toolCalls",
             "filesRead",
             "filesCopied",

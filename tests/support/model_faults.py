@@ -124,7 +124,7 @@ FAILS = [
     Fault("M14 no such model", [error(404, "no such model")], "model.name"),
     Fault("M16 too large", [error(413, "too large")], "start a new chat"),
     Fault("M17 an encoding nobody asked for", twice(Reply([b"\x8b\x02\x80hello\x03"], End.EOF,
-          headers={"content-encoding": "br"})), "without any content"),
+          headers={"content-encoding": "br"})), "compressed as 'br', which was not asked for"),
     Fault("M20 proxy", [error(407, "login")], "HTTPS_PROXY"),
     Fault("M21 slow drip", [Reply([delta(content="x")] * 3000, End.HANG, pause=0.01)],
           "did not end its answer"),

@@ -177,7 +177,7 @@ class Transport:
         return True
 
     def _connection_failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
-        cause = exc.__cause__ or exc
+        cause = exc if isinstance(exc, BadBody) else exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, BadBody):
             return faults.interrupted_failure(self._endpoint, f"is no answer: {reason}", "")

@@ -110,7 +110,7 @@ class KeptChats(ChatArchive):
         super().__init__()
         self.chats: dict[str, Sequence[Exchange]] = {}
 
-    def keep_chat(
+    def save_chat(
         self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
     ) -> None:
         self.chats[chat] = history
@@ -124,7 +124,7 @@ class SlowArchive(ChatArchive):
         self.may, self.begun = threading.Event(), asyncio.Event()
         self._loop = loop
 
-    def keep_chat(
+    def save_chat(
         self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
     ) -> None:
         self._loop.call_soon_threadsafe(self.begun.set)

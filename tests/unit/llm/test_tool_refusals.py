@@ -154,14 +154,14 @@ def error_of(status: int, said: Any) -> Any:
 def test_a_server_without_tool_calls_is_recognised(case: tuple[int, Any]) -> None:
     failure = error_of(*case)
     assert isinstance(failure.error, ToolsUnsupported)
-    assert (failure.error.is_certain, failure.again) == (True, RetryMode.NEVER)
+    assert (failure.error.is_certain, failure.retry_mode) == (True, RetryMode.NEVER)
 
 
 @pytest.mark.parametrize("case", POSSIBLE.values(), ids=POSSIBLE.keys())
 def test_a_complaint_about_tools_may_mean_it(case: tuple[int, Any]) -> None:
     failure = error_of(*case)
     assert isinstance(failure.error, ToolsUnsupported)
-    assert (failure.error.is_certain, failure.again) == (False, RetryMode.NEVER)
+    assert (failure.error.is_certain, failure.retry_mode) == (False, RetryMode.NEVER)
 
 
 @pytest.mark.parametrize("case", OTHER.values(), ids=OTHER.keys())

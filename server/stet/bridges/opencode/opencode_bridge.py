@@ -24,6 +24,7 @@ from stet.bridges.opencode.opencode_errors import (
     NotOpenCode,
     OpenCodeError,
     OpenCodeRefused,
+    OpenCodeUnreachable,
     SessionBusy,
     SessionStopped,
 )
@@ -51,6 +52,11 @@ WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
 NOT_AGAIN = "Nothing more is sent to that session; begin another, or start OpenCode anew"
 
 Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+_FAULTS = frozenset(
+    kind.__name__ for kind in (OpenCodeUnreachable, NotOpenCode, OpenCodeRefused, SessionStopped)
+)
+"""Errors that end when the server can be told again."""
 
 
 class OpenCodeBridge:
@@ -259,7 +265,7 @@ class OpenCodeBridge:
         )
 
     def _succeeded(self, address: OpenCodeAddress) -> None:
-        faults = self._last_warning & {"Unreachable", "NotOpenCode", "Refused", "Stopped"}
+        faults = self._last_warning & _FAULTS
         if faults:
             self._last_warning -= faults
             log.info("OpenCode at %s is told of the editor again", address.url)

@@ -20,7 +20,9 @@ from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[IndexedWorkspace]:
+async def workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[IndexedWorkspace]:
     """A workspace of three files; nothing is indexed yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     root = tmp_path / "ws"

@@ -22,7 +22,9 @@ from tests.support.indexed_workspace import IndexedWorkspace
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[IndexedWorkspace]:
+async def workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[IndexedWorkspace]:
     """A workspace of one file; nothing is indexed yet, and nothing is answered by a clock."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)

@@ -25,7 +25,7 @@ class Told:
     def __init__(self) -> None:
         self.texts: list[str | None] = []
 
-    async def tell(self, message: Mapping[str, Any]) -> None:
+    async def send(self, message: Mapping[str, Any]) -> None:
         self.texts.append(message["text"])
 
 

@@ -45,7 +45,7 @@ class SlowDisk(MemorySystem):
         self._wait()
         return super().read_bytes(path, limit)
 
-    def write_own(self, name: str, text: str) -> Path:
+    def write_generated(self, name: str, text: str) -> Path:
         self._wait()
         return super().write_generated(name, text)
 
@@ -81,7 +81,7 @@ class Room:
     async def begun(self, chat: str, words: str) -> str:
         """A chat in whose file something is written; gives the file's name."""
         page = await self.chats.open(chat)
-        self.disk.write_own(page.file, new_document(chat) + words)
+        self.disk.write_generated(page.file, new_document(chat) + words)
         return page.file
 
     def text(self, file: str) -> str:
@@ -180,7 +180,7 @@ async def test_the_same_words_are_not_sent_twice_but_what_is_written_behind_them
     assert await room.send("main") == "One"
     with pytest.raises(EmptyMessage, match="what stands there has been sent"):
         await room.send("main")
-    room.disk.write_own(file, room.text(file) + "Two\n")
+    room.disk.write_generated(file, room.text(file) + "Two\n")
     assert await room.chats.send("main", ask) == "t1"  # it runs, and is told
     held.set()
     await room.table.rest()

@@ -15,11 +15,11 @@ from stet.lsp.crashes.report_directory import ReportDirectory
 DIE = """
 import faulthandler, sys
 from pathlib import Path
-from stet.lsp.crashes.fault_log import FatalNotes
-from stet.lsp.crashes.report_directory import Shelf
+from stet.lsp.crashes.fault_log import FaultLog
+from stet.lsp.crashes.report_directory import ReportDirectory
 import resource
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-FatalNotes(Shelf(Path(sys.argv[1]))).begin(["Stet 1.2.3", "editor: neovim"])
+FaultLog(ReportDirectory(Path(sys.argv[1]))).begin(["Stet 1.2.3", "editor: neovim"])
 if sys.argv[2] == "fault":
     faulthandler._sigsegv()
 import os, signal

@@ -7,7 +7,12 @@ from stet.lsp.edits import edit_confirmation, file_state
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("ARRIVAL_SECONDS", "OUTRUN_SECONDS", "UNSEEN_SECONDS", "SHOWN_SECONDS"):
+    for name in (
+        "CONFIRM_SECONDS",
+        "CONFIRM_AFTER_CHANGE_SECONDS",
+        "UNOPENED_SECONDS",
+        "OPENED_SECONDS",
+    ):
         monkeypatch.setattr(edit_confirmation, name, 0.02)
     monkeypatch.setattr(file_state, "CONFIRM_SECONDS", 0.02)
     monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
