@@ -30,7 +30,8 @@ from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
 from stet.review.anchoring import tracked_document as track
-from stet.review.proposal import LIVE, HunkState
+from stet.review.hunk_store import is_line_hunk
+from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.review.store import hunk_rows as rows
 from stet.text.document import TextDocument
 from stet.tools import taint
@@ -94,10 +95,10 @@ def answer(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """`test.answer`: `stet.answer`, and the questions that it answered; at once, as the oldest that
     waits may be another by the next message."""
     waiting: Any = state.agent.questions
-    before = {key: one.question.text for key, one in waiting._open.items()}
+    before = {key: one.question.text for key, one in waiting._pending.items()}
     answered = turn_commands.answer(state, given)
     return {
-        "answered": [text for key, text in before.items() if key not in waiting._open],
+        "answered": [text for key, text in before.items() if key not in waiting._pending],
         "answer": answered,
     }
 
@@ -116,20 +117,24 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
 
 def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
     """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
-    found = {hunk.id: _told(hunk.state) for hunk in state.store.load().hunks}
+    found = {hunk.id: _told(hunk) for hunk in state.store.load().hunks}
     if state.store.not_persisted:
         return None
     return [
         [hunk.id, hunk.state, found.get(hunk.id)]
         for hunk in state.ledger.hunks()
         # Of what is decided only the latest is kept.
-        if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _told(hunk.state)
+        if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _told(hunk)
     ]
 
 
-def _told(state: HunkState) -> HunkState:
-    """A state without what only the text as it is just now tells, which is kept when nobody types."""
-    return HunkState.PENDING if state is HunkState.CONFLICT else state
+def _told(hunk: Hunk) -> HunkState:
+    """Return a hunk's state without what is not persisted: what only the text as it is just now tells, and
+    that an edit of lines is on its way or waits for the editor (after a restart such a hunk is pending).
+    """
+    if hunk.state is HunkState.SENT and is_line_hunk(hunk):
+        return HunkState.PENDING
+    return HunkState.PENDING if hunk.state is HunkState.CONFLICT else hunk.state
 
 
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
@@ -151,7 +156,7 @@ def keep_little() -> None:
     of_fields: Any = fields
     of_words.stem = of_fields.stem = lru_cache(maxsize=300)(words.stem.__wrapped__)
     of_rows: Any = rows
-    of_rows._known = lru_cache(maxsize=64)(rows._cached_text.__wrapped__)
+    of_rows._cached_text = lru_cache(maxsize=64)(rows._cached_text.__wrapped__)
     taint.MAX_CHARACTERS = 3000
     track.MAX_SETTLED, track.RECENTLY_SETTLED = 40, 4
 
