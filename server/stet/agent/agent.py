@@ -269,8 +269,8 @@ class Agent:
 
     async def _save_chat(self, session: Session) -> None:
         async with session.save_lock:
-            n_carried = session.approved_hosts.n_sent_characters
-            known = (session.chat, tuple(session.history), session.knowledge, n_carried)
+            n_sent_characters = session.approved_hosts.n_sent_characters
+            known = (session.chat, tuple(session.history), session.knowledge, n_sent_characters)
             await asyncio.to_thread(self._archive.save_chat, *known)
 
     def _on_task_done(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:

@@ -75,7 +75,11 @@ class ChatArchive:
             self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
     def save_chat(
-        self, chat: str, history: Sequence[Exchange], knowledge: ModelKnowledge, n_carried: int = 0
+        self,
+        chat: str,
+        history: Sequence[Exchange],
+        knowledge: ModelKnowledge,
+        n_sent_characters: int = 0,
     ) -> None:
         """Keep what a chat knows; for a worker thread, because that may be much.
 
@@ -83,13 +87,15 @@ class ChatArchive:
             chat: Its id.
             history: Its turns, oldest first.
             knowledge: What its model knows of proposals and files.
-            n_carried: `KnownAddresses.n_sent_characters`.
+            n_sent_characters: `KnownAddresses.n_sent_characters`.
         """
         if self._rows is None:
             return
         exchanges = [asdict(exchange) for exchange in _limit_history(history)]
         texts = {document.uri: document.text for document in knowledge.shown.values()}
-        fields = _to_json({"history": exchanges, "upto": knowledge.upto, "carried": n_carried})
+        fields = _to_json(
+            {"history": exchanges, "upto": knowledge.upto, "carried": n_sent_characters}
+        )
         self._rows.keep_chat(ChatRow(chat, fields, texts))
 
     def load(self) -> SavedChats:
@@ -166,8 +172,8 @@ def _parse_session(row: ChatRow) -> Session | None:
         if is_tracked(uri)
     }
     saved_count = known.get("carried")
-    n_carried = saved_count if type(saved_count) is int and saved_count >= 0 else 0
-    named = KnownAddresses(n_sent_characters=n_carried)
+    n_sent_characters = saved_count if type(saved_count) is int and saved_count >= 0 else 0
+    named = KnownAddresses(n_sent_characters=n_sent_characters)
     return Session(
         row.id, history, knowledge=ModelKnowledge(upto, shown_texts), approved_hosts=named
     )

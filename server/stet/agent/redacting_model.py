@@ -124,13 +124,13 @@ def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Count
             call if arguments == call.arguments else dataclasses.replace(call, arguments=arguments)
         )
 
-    def told_message(message: Message) -> Message:
+    def redact_message(message: Message) -> Message:
         content, calls = redact_text(message.content), tuple(map(redact_call, message.tool_calls))
         if content == message.content and calls == message.tool_calls:
             return message
         return dataclasses.replace(message, content=content, tool_calls=calls)
 
-    def told_tool(tool: ToolDefinition) -> ToolDefinition:
+    def redact_tool(tool: ToolDefinition) -> ToolDefinition:
         description = redact_text(tool.description)
         if description == tool.description:
             return tool
@@ -138,8 +138,8 @@ def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Count
 
     asked = dataclasses.replace(
         request,
-        messages=tuple(map(told_message, request.messages)),
-        tools=tuple(map(told_tool, request.tools)),
+        messages=tuple(map(redact_message, request.messages)),
+        tools=tuple(map(redact_tool, request.tools)),
     )
     return asked, kinds
 

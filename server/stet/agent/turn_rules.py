@@ -57,11 +57,11 @@ def create_turn_rules(
             return path.parent in fixed_folders
         return any(path.is_relative_to(root.path) for root in workspace.roots)
 
-    def ground(uri: str) -> PathStatus:
+    def path_status(uri: str) -> PathStatus:
         return inspect_path(workspace.snapshot().asked_about(current), uri)
 
     def bound() -> Callable[[str], PathStatus]:
         return partial(inspect_path, workspace.snapshot().asked_about(current))
 
     read_only = ask.mode is Mode.ASK
-    return EditRules(settings, editable, may_create, ground, read_only=read_only, bound=bound)
+    return EditRules(settings, editable, may_create, path_status, read_only=read_only, bound=bound)

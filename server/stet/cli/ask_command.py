@@ -27,7 +27,7 @@ Mode = Literal["agent", "ask", "rewrite"]
 Accept = Literal["all", "none", "review"]
 CANCEL_SECONDS = 2
 FAILED, NOT_ACCEPTED = 1, 3
-_TOLD = (
+_REPORTED_KEYS = (
     "turn", "state", "success", "answer", "summary", "error", "notes", "replaced",
     "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
 )  # fmt: skip
@@ -84,7 +84,7 @@ class AskOutcome:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
         return json.dumps(
             {
-                **{key: self.turn.get(key) for key in _TOLD},
+                **{key: self.turn.get(key) for key in _REPORTED_KEYS},
                 "proposals": self.proposals,
                 "accepted": self.accepted,
                 "refused": self.refused,

@@ -20,7 +20,7 @@ class AttachedFile:
     """A file that was named, or lies in a folder that was.
 
     Attributes:
-        document: As it was.
+        document: The file's text when it was read.
         name: What the model calls it.
         mtime: Seconds since the epoch; None where it is on no disk.
         is_whole: Whether all of it is wanted, not only its first lines.

@@ -16,7 +16,7 @@ class ScopeFile:
     """One file.
 
     Attributes:
-        document: As it was.
+        document: The file's text when it was read.
         name: What the model calls it.
         mtime: Seconds since the epoch; None where it is on no disk.
     """

@@ -29,8 +29,8 @@ class AttachmentPreset:
         name: What the user calls it.
         files: Names of files.
         folders: Names of folders.
-        scope: In place of the settings'; None: that.
-        link_depth: The same.
+        scope: Used instead of the setting; None: the setting's.
+        link_depth: Used instead of the setting; None: the setting's.
         origin: Where it comes from.
     """
 

@@ -56,7 +56,7 @@ class BlockImport:
         self._watched: set[str] = set()
         self._proposed: dict[str, frozenset[str]] = {}
         """By canonical URI of a closed note, the agent's hunks at its last import."""
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
         ledger.subscribe(self._hunks_changed)
 
     async def import_restored(self) -> None:
@@ -207,9 +207,9 @@ class BlockImport:
     def _tell_too_long(self, draft: BlockDraft, size: int) -> None:
         """Say once that a note with blocks is too long for them to become hunks."""
         known = (canonical(draft.document.uri), "too long")
-        if not draft.blocks or known in self._told:
+        if not draft.blocks or known in self._reported:
             return
-        self._told.add(known)
+        self._reported.add(known)
         name = self._workspace.snapshot().name_of(draft.document.uri)
         self._client.show_message(
             f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is shown: "
@@ -221,8 +221,8 @@ class BlockImport:
         """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
         beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
         known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
-        is_news = known not in self._told
-        self._told.add(known)
+        is_news = known not in self._reported
+        self._reported.add(known)
         return is_news
 
 

@@ -30,7 +30,7 @@ class Observability:
 
     def __init__(self, reports: CrashReporter | None = None) -> None:
         self.reports = reports or CrashReporter()
-        self._notes = FaultLog(self.reports.shelf)
+        self._notes = FaultLog(self.reports.directory)
         self._editor: ClientCapabilities | None = None
         self._settings = Settings()
         self._tell: Callable[[str], None] = lambda _: None
@@ -85,7 +85,7 @@ class Observability:
         if n_found:
             self._tell(
                 "Stet: an earlier run ended by a fatal error. A report is in "
-                f"{self.reports.shelf.folder}: it holds none of your text. Please attach it to an issue "
+                f"{self.reports.directory.folder}: it holds none of your text. Please attach it to an issue "
                 "in Stet's tracker."
             )
 

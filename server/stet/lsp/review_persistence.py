@@ -189,6 +189,6 @@ class ReviewPersistence:
 
     def _save_positions(self) -> None:
         """Hand over where the hunks of changed files stand; written later, in that order."""
-        footings = (self._ledger.anchor_snapshot(uri) for uri in self._due)
-        self._store.note_snapshots([footing for footing in footings if footing is not None])
+        snapshots = (self._ledger.anchor_snapshot(uri) for uri in self._due)
+        self._store.note_snapshots([snapshot for snapshot in snapshots if snapshot is not None])
         self._due.clear()

@@ -143,7 +143,7 @@ class ServerState:
         self.persistence = ReviewPersistence(
             self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
         )
-        hands = LspEditorActions(
+        actions = LspEditorActions(
             self.workspace, self.ledger, self.edit_applier, self.client, self.generated, self.system
         )
         self.startup = Startup(
@@ -152,7 +152,7 @@ class ServerState:
             self.client,
             self.system,
             self.persistence,
-            editor_actions=hands.actions,
+            editor_actions=actions.actions,
             searcher=self.index,
             log_level_given=self.log_level_given,
             restore_chats=self._restore_chats,

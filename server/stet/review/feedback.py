@@ -51,7 +51,7 @@ class HunkOutcome:
 
     Attributes:
         hunk: Its id.
-        kind: That.
+        kind: Its state, as the model is told of it.
         file: As the model calls it; empty where it may not be shown.
         line: Where the hunk stands now, from 1; 0 where that means nothing.
         summary: What it was for.

@@ -19,9 +19,9 @@ class PreparedEdit:
     """A draft that the gate has let through; made by `prepare_draft` only.
 
     Attributes:
-        draft: That.
-        authorized: What the gate says of it.
-        hunks: Those of an edit, one for each of `admitted.hunks`, but for their ids and proposals; in
+        draft: The authorized draft.
+        authorized: What the policy check says of the draft.
+        hunks: Those of an edit, one for each of `authorized.hunks`, but for their ids and proposals; in
             the place of a group stands what it is called within a proposal.
     """
 
@@ -85,8 +85,8 @@ class PreparedMove:
     """A move that the gate has let through with all its links; made by `prepare_move` only.
 
     Attributes:
-        draft: That.
-        authorized: What the gate says of it.
+        draft: The authorized draft.
+        authorized: What the policy check says of the draft.
         links: The edits of its links.
     """
 

@@ -46,7 +46,7 @@ class LineTable:
     """Lines without line ends in which blocks are looked for: what many searches share is made once.
 
     Attributes:
-        lines: Those.
+        lines: The lines, without line ends.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:

@@ -170,7 +170,7 @@ def _is_of_letters(text: str, start: int, end: int) -> bool:
 def _is_issued(word: str) -> bool:
     """Whether a word is a key by its shape."""
     at = 0
-    is_told = False
+    has_issuer = False
     if not word[:1].isalnum() or _LIKE_UUID.search(word):
         return False
     for _ in range(_MOST_WORDS):
@@ -180,8 +180,8 @@ def _is_issued(word: str) -> bool:
         if not at and not word[0].isalpha() and len(head.group()) < LEAST_MIXED - 1:
             return False
         at = head.end() + 1
-        is_told = is_told or _TELLING.fullmatch(head.group()) is not None
-        if _is_random_part(word[at:]) or (is_told and _is_short_key(word[at:])):
+        has_issuer = has_issuer or _TELLING.fullmatch(head.group()) is not None
+        if _is_random_part(word[at:]) or (has_issuer and _is_short_key(word[at:])):
             return True
     return False
 

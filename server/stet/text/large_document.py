@@ -8,8 +8,8 @@ from itertools import accumulate, islice
 from stet.text.document import TextDocument
 from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
+from stet.text.patched_lines import PatchedLines
 from stet.text.position import Position, Range
-from stet.text.replaced_lines import ReplacedLines
 
 LARGE = 2_000_000
 """Code points from which on a text is taken for one."""
@@ -50,9 +50,9 @@ class LargeDocument(TextDocument):
             revision: Of the new text.
         """
         replaced = [(block.first, block.end, whole_lines(block.before)) for block in blocks]
-        lines = ReplacedLines(self.lines, replaced)
+        lines = PatchedLines(self.lines, replaced)
         if not lines or line_end(lines[-1]):
-            lines = ReplacedLines(lines, [(len(lines), len(lines), ("",))])
+            lines = PatchedLines(lines, [(len(lines), len(lines), ("",))])
         plain = LargeDocument(self.uri, lines, self.version, self.language_id, revision)
         plain.__dict__.update(real=self, left_out=blocks)
         return plain

@@ -105,8 +105,8 @@ def is_named_secret(text: str, start: int) -> bool:
     if not _SIGN.fullmatch(sign.lstrip(" ") if scheme and not sign.strip() else sign):
         return False
     if name.lower() in _CARRIERS:
-        carried = _name_at_end(before, _BETWEEN_NAMES)
-        return carried is not None and _is_telling(carried[0])
+        earlier_name = _name_at_end(before, _BETWEEN_NAMES)
+        return earlier_name is not None and _is_telling(earlier_name[0])
     if not _is_telling(name) or ("," in sign and not before.rstrip(_QUOTES).endswith("(")):
         return False  # a list of names
     is_assigned = bool(sign.strip(" \t\"'")) or name.lower() in _DIRECTIVES

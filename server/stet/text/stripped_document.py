@@ -122,11 +122,11 @@ def strip_blocks(
 
 def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) -> StrippedDocument:
     """A very long text without these blocks; the same object again for the same blocks."""
-    kept: StrippedDocument | None = document.__dict__.get("_stripped")
-    if kept is None or (kept.blocks is not blocks and kept.blocks != blocks):
-        kept = StrippedDocument(document, document.without(blocks, NO_REVISION), blocks)
-        document.__dict__["_stripped"] = kept
-    return kept
+    cached: StrippedDocument | None = document.__dict__.get("_stripped")
+    if cached is None or (cached.blocks is not blocks and cached.blocks != blocks):
+        cached = StrippedDocument(document, document.without(blocks, NO_REVISION), blocks)
+        document.__dict__["_stripped"] = cached
+    return cached
 
 
 def plain_changes(

@@ -111,7 +111,11 @@ class KeptChats(ChatArchive):
         self.chats: dict[str, Sequence[Exchange]] = {}
 
     def save_chat(
-        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
+        self,
+        chat: str,
+        history: Sequence[Exchange],
+        knowledge: ModelKnowledge,
+        n_sent_characters: int = 0,
     ) -> None:
         self.chats[chat] = history
 
@@ -125,7 +129,11 @@ class SlowArchive(ChatArchive):
         self._loop = loop
 
     def save_chat(
-        self, chat: str, history: Sequence[Exchange], heard: ModelKnowledge, n_carried: int = 0
+        self,
+        chat: str,
+        history: Sequence[Exchange],
+        knowledge: ModelKnowledge,
+        n_sent_characters: int = 0,
     ) -> None:
         self._loop.call_soon_threadsafe(self.begun.set)
         assert self.may.wait(5)

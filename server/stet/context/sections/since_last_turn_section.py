@@ -100,7 +100,7 @@ def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Itera
 
     Decided ones that have nothing more to say share an item.
     """
-    pending = [verdict for verdict in outcomes if verdict.kind in _PENDING]
+    pending = [outcome for outcome in outcomes if outcome.kind in _PENDING]
     plain: dict[tuple[OutcomeKind, str, str], list[str]] = {}
     for outcome in outcomes:
         if outcome.kind in _PENDING:
@@ -114,7 +114,7 @@ def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Itera
         place = f" in {_short(file)}" if file else ""
         moved = f", the file is {_short(new_file)} now" if new_file else ""
         yield (f"- {', '.join(_id_ranges(ids))}{place}: {_OUTCOME_TEXT[kind]}{moved}",)
-    yield from (_outcome_item(verdict, truncate) for verdict in pending)
+    yield from (_outcome_item(outcome, truncate) for outcome in pending)
 
 
 def _outcome_item(outcome: HunkOutcome, truncate: Truncate) -> _Item:

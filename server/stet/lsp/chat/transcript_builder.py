@@ -25,7 +25,7 @@ class TranscriptBuilder:
     def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
         self._workspace = workspace
         self._ledger = ledger
-        self._told: dict[str, ChatTranscript] = {}
+        self._transcripts: dict[str, ChatTranscript] = {}
         self._said_here: dict[str, list[str]] = {}
 
     def skip_steering(self, turn_id: str, words: str) -> None:
@@ -35,7 +35,7 @@ class TranscriptBuilder:
     def handle_event(self, event: AgentEvent) -> None:
         """A turn has gone on."""
         turn = event.turn
-        transcript = self._told.setdefault(turn.id, ChatTranscript(self._link))
+        transcript = self._transcripts.setdefault(turn.id, ChatTranscript(self._link))
         match event:
             case TextDelta(text=text):
                 transcript.add_text(text)
@@ -67,13 +67,13 @@ class TranscriptBuilder:
 
     def forget(self, turn_id: str) -> None:
         """A turn is over: from now on it is told from what is kept."""
-        self._told.pop(turn_id, None)
+        self._transcripts.pop(turn_id, None)
         self._said_here.pop(turn_id, None)
 
     def create_turn(self, turn: Turn) -> ChatTurn:
         """A turn as it is to stand in a document."""
         hunks = self._ledger.hunks(turn=turn.id)
-        transcript = self._told.get(turn.id) or transcript_of(turn, hunks, self._link)
+        transcript = self._transcripts.get(turn.id) or transcript_of(turn, hunks, self._link)
         return ChatTurn(turn.id, turn.ask.prompt, transcript, self.ending(turn))
 
     def ending(self, turn: Turn) -> str:

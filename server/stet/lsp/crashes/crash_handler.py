@@ -35,7 +35,7 @@ class CrashReporter(SafeHandler):
 
     def __init__(self, reports: ReportDirectory | None = None) -> None:
         super().__init__(logging.DEBUG)
-        self.shelf = reports or ReportDirectory()
+        self.directory = reports or ReportDirectory()
         self.facts: Callable[[], list[str]] = list
         self._lines: deque[str] = deque(maxlen=_N_LINES)
         self._seen: set[tuple[str, str, int]] = set()
@@ -101,7 +101,7 @@ class CrashReporter(SafeHandler):
             *lines,
         ]
         try:
-            path = self.shelf.save("\n".join(parts) + "\n")
+            path = self.directory.save("\n".join(parts) + "\n")
         except OSError as fault:
             log.warning("no crash report is written: %s", fault)
             return

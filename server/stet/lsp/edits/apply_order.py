@@ -34,7 +34,7 @@ def accept_in_order(
 async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[Hunk]) -> None:
     agreed = {hunk.id: hunk for hunk in hunks}
 
-    async def carry(uri: str, hunk_ids: Sequence[str]) -> None:
+    async def apply(uri: str, hunk_ids: Sequence[str]) -> None:
         await delivery.apply(uri, [agreed[hunk_id] for hunk_id in hunk_ids])
 
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
@@ -42,7 +42,7 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
     lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
     for batch in (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last):
         await _apply_by_document(
-            ledger, carry, _drop_failed_moves(ledger, batch, hunks, HunkState.ACCEPTED)
+            ledger, apply, _drop_failed_moves(ledger, batch, hunks, HunkState.ACCEPTED)
         )
 
 

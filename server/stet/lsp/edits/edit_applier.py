@@ -191,9 +191,9 @@ class EditApplier:
         await self._check_policy([hunk])
         hunk = self._ledger.hunk(hunk_id)
         if hunk.state is state:  # nobody has thought better of it meanwhile
-            carry = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
+            apply = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             try:
-                await carry(hunk)
+                await apply(hunk)
             except FileOpen:
                 self._deferred_deletions.add(hunk)
 

@@ -81,7 +81,7 @@ class FileState:
         Args:
             uri: The document.
             path: Its file.
-            copy: That.
+            copy: The copy.
             saved_text: A text that is not lost with the document, as it is kept elsewhere.
 
         Raises:

@@ -70,10 +70,10 @@ def _folder_of(path: Path) -> Iterator[int | None]:
     if not HAS_FOLDER_DESCRIPTORS:
         yield None
         return
-    own = _stet_folders(path.parent)
-    held = os.open(own[0].parent if own else path.parent, os.O_RDONLY | _FOLDER)
+    below = _stet_folders(path.parent)
+    held = os.open(below[0].parent if below else path.parent, os.O_RDONLY | _FOLDER)
     try:
-        for folder in own:
+        for folder in below:
             if folder.is_symlink():  # opening it would only say that it is no folder
                 raise _link(folder)
             above, held = (

@@ -57,18 +57,20 @@ def _action_specs(
     numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}
     for hunk in here:
         what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"
-        yield from ((hunk, wish) for wish in _single_actions(hunk, what))
+        yield from ((hunk, offer) for offer in _single_actions(hunk, what))
     by_turn = {hunk.turn: _open(ledger, hunk.turn) for hunk in here}
     for hunk in {hunk.group: hunk for hunk in reversed(here)}.values():
         together = [
             other_hunk for other_hunk in by_turn[hunk.turn] if other_hunk.group == hunk.group
         ]
         what = _in_group(hunk.group, together)
-        yield from ((hunk, wish) for wish in _group_actions(together, what, {"group": hunk.group}))
+        yield from (
+            (hunk, offer) for offer in _group_actions(together, what, {"group": hunk.group})
+        )
     what = f"all {len(in_file)} hunks in this file"
     yield from ((here[0], spec) for spec in _group_actions(in_file, what, {"uri": here[0].uri}))
     for turn, waiting in by_turn.items():
-        yield from ((here[0], wish) for wish in _turn_actions(turn, waiting, editor))
+        yield from ((here[0], offer) for offer in _turn_actions(turn, waiting, editor))
 
 
 def _open(ledger: ReviewLedger, turn: str) -> list[Hunk]:

@@ -81,7 +81,7 @@ def _folders(workspaces: Path) -> list[Path]:
 
 
 def _is_unused(folder: Path, before: float) -> bool:
-    files = _own_files(folder)
+    files = _state_files(folder)
     if files is None or folder / ROOTS not in files:
         return False
     if max(file.lstat().st_mtime for file in files) >= before:
@@ -90,7 +90,7 @@ def _is_unused(folder: Path, before: float) -> bool:
     return bool(roots) and all(map(_is_gone, roots))
 
 
-def _own_files(folder: Path) -> list[Path] | None:
+def _state_files(folder: Path) -> list[Path] | None:
     """All files of a state folder; None if anything in it is not as Stet makes it."""
     files = []
     for part, names in ((folder, _FILE), (folder / _OWNERS, _OWNER)):
@@ -142,7 +142,7 @@ def _remove(folder: Path) -> bool:
     if opening is None:
         return False
     try:
-        files = _own_files(folder)
+        files = _state_files(folder)
         if files is None or not all(map(_is_free, files)):
             return False
         for file in files:

@@ -8,7 +8,7 @@ _AT_ONCE = 10_000
 """Lines that are read together."""
 
 
-class ReplacedLines(Sequence[str]):
+class PatchedLines(Sequence[str]):
     """`lines` with some of them replaced; it never changes, as `lines` must not."""
 
     def __init__(

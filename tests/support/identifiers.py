@@ -1,0 +1,51 @@
+"""The identifiers that source files define, and the words they are made of."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def words_in(identifier: str) -> tuple[str, ...]:
+    """Split an identifier into its words, in lower case: `FooBar_baz` gives foo, bar, baz."""
+    return tuple(word.lower() for word in _WORD.findall(identifier))
+
+
+def identifiers_in(path: Path) -> Iterator[str]:
+    """Yield each name that a file defines, once per definition, and the file's own name first."""
+    yield path.parent.name if path.name == "__init__.py" else path.stem
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield name
+            case ast.AsyncFunctionDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+            case ast.MatchAs(name=str(name)):
+                yield name
+            case _:
+                pass
+
+
+def class_names(path: Path) -> Iterator[str]:
+    """Yield the name of each class of a file, a leading underscore left out."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ClassDef):
+            yield node.name.lstrip("_")
+
+
+def count_terms(identifiers: Iterable[str], terms: Iterable[str]) -> Counter[str]:
+    """Count the identifiers that contain a term: one word, or several joined by `_`, in a row."""
+    wanted = {term: tuple(term.split("_")) for term in terms}
+    counts: Counter[str] = Counter()
+    for identifier in identifiers:
+        words = words_in(identifier)
+        for term, parts in wanted.items():
+            counts[term] += any(
+                words[at : at + len(parts)] == parts for at in range(len(words) - len(parts) + 1)
+            )
+    return counts
