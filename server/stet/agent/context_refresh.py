@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
 
-from stet.context.attachment_lookup import with_scope
+from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, EditorLocation, build_context
 from stet.index.link_scan import scan_links
 from stet.text.bounded_output import MAX_CHARACTERS

@@ -31,12 +31,12 @@ from stet.agent.turn_history import Prompt, flatten, recent_exchanges
 from stet.agent.turn_rules import create_turn_rules, linked_files
 from stet.agent.turn_runner import TurnChannel
 from stet.agent.turn_services import TurnServices
-from stet.context.attachment_lookup import with_scope
+from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, build_context
 from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import NAME, project_instructions
-from stet.context.sections.since_last_turn_section import cut_off, since_last_turn_section
+from stet.context.since_last_turn import cut_off, since_last_turn_section
 from stet.index.link_scan import LinkCache, scan_links
 from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher

@@ -16,18 +16,25 @@ may not. What has nothing to say is left out. The same snapshot gives the same b
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stet.context.attachment_collector import AttachedFile, CollectedAttachments
-from stet.context.attachment_lookup import collect_attachments, with_scope
+from stet.context.attachment_collector import (
+    AttachedFile,
+    CollectedAttachments,
+    collect_attachments,
+    with_scope,
+)
+from stet.context.context_sections import (
+    MAX_SELECTIONS,
+    attached_files_section,
+    current_file_section,
+    mentioned_section,
+    selection_section,
+    user_query_section,
+    workspace_section,
+)
 from stet.context.context_values import Context, ContextSection, EditorLocation
 from stet.context.current_document import CurrentDocument, find_current_document
 from stet.context.mentions import collect_mentioned
 from stet.context.scope_files import ScopeFiles, find_scope_files
-from stet.context.sections.attached_files_section import attached_files_section
-from stet.context.sections.current_file_section import current_file_section
-from stet.context.sections.mentioned_section import mentioned_section
-from stet.context.sections.selection_section import MAX_SELECTIONS, selection_section
-from stet.context.sections.user_query_section import user_query_section
-from stet.context.sections.workspace_section import workspace_section
 from stet.index.graph import LinkGraph
 from stet.text.document import TextDocument
 from stet.workspace.attachments import Attachments

@@ -1,6 +1,6 @@
 """What became of a conversation's proposals, and of the files it knows, since the model last heard.
 
-Values only; `stet.context.sections.since_last_turn_section` puts them into words. All text of files comes
+Values only; `stet.context.since_last_turn` puts them into words. All text of files comes
 through `Snapshot.show`: of a file that may not be shown (any more) nothing is told but that a hunk
 was decided.
 """

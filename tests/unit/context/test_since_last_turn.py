@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stet.context.sections.since_last_turn_section import (
+from stet.context.since_last_turn import (
     MAX_CHARACTERS,
     MAX_LINES,
     since_last_turn_section,

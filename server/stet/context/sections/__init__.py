@@ -1,1 +1,0 @@
-"""One file for each section of the context."""
