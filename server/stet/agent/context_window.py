@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from stet.agent.compaction import (
+    COMPACTED_MARK,
     Conversation,
     conversation_text,
     digest,
@@ -11,17 +12,50 @@ from stet.agent.compaction import (
     truncate_results,
     with_summary,
 )
-from stet.agent.edited_files import edited_file_texts
 from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.prompts import prompt as prompt_file
 from stet.agent.turn_history import Prompt
-from stet.context.context_tags import element
+from stet.context.context_tags import element, escape_tags, single_line
 from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Model, Request, ignore
 from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_prompt
+from stet.review.proposal import OPEN
 from stet.settings.values import Settings
+from stet.tools.read_file import READ_FILE, ReadFile
 from stet.tools.tool_context import ToolContext
+from stet.tools.tool_errors import ToolError
+
+MAX_FILES = 5
+HEADING = (
+    f"{COMPACTED_MARK}earlier parts of this conversation, to make room. The files that are being edited, as "
+    "they are now:)"
+)
+
+
+async def edited_file_texts(ctx: ToolContext, most: int) -> str:
+    """What the turn has edited, or has pending, numbered as `read_file` does; "" for nothing.
+
+    A file that would take the text beyond `most` characters is named only.
+    """
+    hunks = ctx.ledger.hunks(chat=ctx.chat)
+    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn]
+    snapshot = ctx.snapshot()
+    parts = []
+    for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:
+        name = snapshot.name_of(uri)
+        try:
+            text = escape_tags(await READ_FILE.run(ReadFile(file=name), ctx))
+        except ToolError:
+            continue  # gone, or not to be shown any more
+        shown = single_line(name)
+        if len(text) > most:
+            parts.append(f"{shown}: too long to stand here. Read it before you edit it again.")
+            continue
+        most -= len(text)
+        parts.append(f"{shown}:\n{text}")
+    return "\n".join([HEADING, *parts]) if parts else ""
+
 
 MIN_AFFORDABLE_ROUNDS = 5
 """How many rounds a turn must be able to pay, by what it sends at its beginning."""

@@ -8,11 +8,10 @@ from stet.agent.agent_events import (
     TextDelta,
 )
 from stet.agent.loop_detector import LoopDetector
-from stet.agent.refusal_check import check_refusal
 from stet.agent.tool_executor import MAX_CALLS, ToolExecutor, limit_calls, with_valid_arguments
 from stet.agent.toolbox import TOOL_NAMES
 from stet.agent.turn import Turn, TurnState, first_line, has_words
-from stet.agent.turn_errors import LimitReached, TurnFailed
+from stet.agent.turn_errors import LimitReached, TurnFailed, check_refusal
 from stet.agent.turn_services import TurnServices
 from stet.agent.written_call_detection import find_written_call
 from stet.llm.errors import AnswerTooLong, ContextOverflow

@@ -5,8 +5,12 @@ the selection's new text. One so small that it loses lines on the way (the embed
 to do: see `stet.agent.rewriting`.
 """
 
+import ast
 import asyncio
 import dataclasses
+import json
+import tomllib
+import warnings
 from collections.abc import Callable
 
 from stet.agent.agent_events import ToolEnded
@@ -15,7 +19,6 @@ from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.passage_selection import passage_at
 from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, RewriteRunner
-from stet.agent.rewriting.syntax import syntax_problem
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.agent.turn_errors import LimitReached, TurnFailed
@@ -34,6 +37,37 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.redactor import UnknownMark
 from stet.workspace.snapshot import Snapshot
+
+
+def _python(text: str) -> None:
+    with warnings.catch_warnings():
+        # Odd escapes in somebody's file are not ours to report.
+        warnings.simplefilter("ignore")
+        ast.parse(text)
+
+
+_READERS: dict[str, Callable[[str], object]] = {
+    "python": _python,
+    "json": json.loads,
+    "toml": tomllib.loads,
+}
+
+
+def syntax_problem(language: str, before: str, edit: TextEdit) -> str:
+    """What `edit` breaks, in a few words; empty where the file was broken before or nothing is."""
+    if (read := _READERS.get(language)) is None or _problem(read, before):
+        return ""
+    problem = _problem(read, edit.apply(before))
+    return f"it is no valid {language.capitalize()} ({problem})" if problem else ""
+
+
+def _problem(read: Callable[[str], object], text: str) -> str:
+    try:
+        read(text)
+    except (ValueError, SyntaxError, RecursionError) as error:
+        return str(error) or type(error).__name__
+    return ""
+
 
 _AUTHOR_CALL = "rewrite"
 _MAX_TRIES = 10

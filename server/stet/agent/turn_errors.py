@@ -6,6 +6,8 @@ TurnStopped
 └── TurnFailed      it can't go on; the turn is `failed`
 """
 
+from stet.llm.messages import Completion, StopReason
+
 INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
 
 
@@ -30,3 +32,20 @@ class SendingDeclined(TurnStopped):
 
 class TurnFailed(TurnStopped):
     """The turn can't go on."""
+
+
+def check_refusal(completion: Completion) -> None:
+    """Show a refusal as what it is, in the model's words or the provider's.
+
+    Raises:
+        TurnFailed: If it is one.
+    """
+    said = completion.text.strip()
+    if completion.stop_reason is StopReason.REFUSED:
+        raise TurnFailed(f"The model refuses: {said or 'it gives no reason'}")
+    if completion.stop_reason is StopReason.FILTERED:
+        raise TurnFailed(
+            "The provider's content filter has withheld the answer"
+            + (", in the middle; what was said until then stays." if said else ".")
+            + " Ask in other words, or choose another model."
+        )

@@ -6,8 +6,10 @@ when it was, who answered, the active file, what was proposed, what went well, w
 What is too long for that is lightened (`stet.agent.compaction`), and says so.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from itertools import groupby
 
 from stet.agent.tool_state import ToolRun, ToolState
@@ -15,6 +17,7 @@ from stet.agent.turn import Turn, time_of
 from stet.context.context_tags import element, single_line
 from stet.llm.messages import Message, Usage
 from stet.review.proposal import Hunk
+from stet.workspace.snapshot import Snapshot
 
 STEP_FROM = 10
 """From this `agent.historyLength` on, old turns are left out several at once (see `recent`)."""
@@ -120,7 +123,7 @@ class Exchange:
         said: What was answered.
         record: What else is remembered; None of several turns that are told as one.
         n_said: How many messages of the user and answers it counts as (`agent.historyLength`).
-        guard: Under which rules of privacy it was sent (`stet.agent.privacy_epoch`).
+        guard: Under which rules of privacy it was sent (`stet.agent.turn_history`).
     """
 
     messages: tuple[Message, ...]
@@ -245,3 +248,53 @@ def _format_entries(entries: Sequence[str]) -> str:
     shown = [single_line(entry)[:MAX_ENTRY] for entry in entries[:MAX_ENTRIES]]
     more = len(entries) - MAX_ENTRIES
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+
+
+_FEEDBACK = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
+
+
+def privacy_fingerprint(snapshot: Snapshot) -> str:
+    """The rules of privacy as a short text that differs where they do, and since when they held.
+
+    The ignore files of the roots are among the rules. Asks the disk.
+    """
+    settings = snapshot.settings
+    stamps = snapshot.rules.stamps(root.path for root in snapshot.roots)
+    rules = repr((settings.privacy, settings.context.excluded_folders, stamps))
+    digest = sha256(rules.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{digest} {snapshot.system.now()}"
+
+
+def drop_stale_history(
+    history: Sequence[Exchange], guard: str, written: float
+) -> tuple[Exchange, ...]:
+    """Earlier turns as they may be sent under `guard`.
+
+    Those of other rules hold texts of files that may be out of bounds by now: of them only the
+    user's words, the answer and the record are told.
+
+    Args:
+        history: Of the conversation.
+        guard: Of this turn.
+        written: When an ignore file, of any folder, was last written: what was sent before went out
+            without it. In seconds since the epoch.
+    """
+    return tuple(
+        exchange
+        if exchange.record is None or _is_current(exchange.guard, guard, written)
+        else _user_words_only(exchange, guard)
+        for exchange in history
+    )
+
+
+def _is_current(earlier: str, guard: str, written: float) -> bool:
+    """Whether the rules of an earlier turn are those of this one."""
+    rules, _, sent = earlier.partition(" ")
+    return rules == guard.partition(" ")[0] and written <= float(sent or 0)
+
+
+def _user_words_only(exchange: Exchange, guard: str) -> Exchange:
+    question = _FEEDBACK.sub("", exchange.question)
+    return replace(
+        Exchange.condensed(question, exchange.said, exchange.record, exchange.n_said), guard=guard
+    )

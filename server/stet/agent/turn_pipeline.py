@@ -7,7 +7,8 @@ after the server has answered `initialize`, in a thread.
 import asyncio
 import dataclasses
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from functools import partial
 
 from stet.agent import comment_turns
 from stet.agent.compaction import fit_history
@@ -17,7 +18,6 @@ from stet.agent.limits import Limits
 from stet.agent.loop import run_turn
 from stet.agent.model_source import ModelSource
 from stet.agent.pricing import pricing_of
-from stet.agent.privacy_epoch import drop_stale_history, privacy_fingerprint
 from stet.agent.prompts import PromptOptions, system_prompt
 from stet.agent.redacting_model import RedactingModel, RequestOrigin, redact_parts
 from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
@@ -27,8 +27,13 @@ from stet.agent.token_escaping import TokenEscapingModel
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode, Turn
 from stet.agent.turn_errors import SendingDeclined
-from stet.agent.turn_history import Prompt, flatten, recent_exchanges
-from stet.agent.turn_rules import create_turn_rules, linked_files
+from stet.agent.turn_history import (
+    Prompt,
+    drop_stale_history,
+    flatten,
+    privacy_fingerprint,
+    recent_exchanges,
+)
 from stet.agent.turn_runner import TurnChannel
 from stet.agent.turn_services import TurnServices
 from stet.context.attachment_collector import with_scope
@@ -37,6 +42,7 @@ from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
+from stet.index.graph import LinkGraph
 from stet.index.link_scan import LinkCache, scan_links
 from stet.index.search_query import Searcher
 from stet.index.word_search import WordSearcher
@@ -48,16 +54,74 @@ from stet.llm.prices import is_free
 from stet.llm.tokens import estimate_prompt
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
+from stet.review.rules import EditRules
 from stet.review.shown_documents import ShownDocuments, as_shown
+from stet.text.document import TextDocument
 from stet.tools.editor_actions import NO_EDITOR, EditorActions
 from stet.tools.question import DO_NOT_SEND, SEND, Question
 from stet.tools.tool_context import ToolContext
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
+from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
+
+
+def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
+    """The files that the scope `linked` adds to the one at `uri`: one step, in both directions."""
+    return () if uri is None or graph is None else graph.neighbours(uri, 1)
+
+
+def create_turn_rules(
+    ask: Ask,
+    workspace: Workspace,
+    shown: Mapping[str, TextDocument],
+    linked: Collection[str] = (),
+) -> EditRules:
+    """The rules of a turn.
+
+    Args:
+        ask: The question; its place names the file that was active.
+        workspace: Settings and roots.
+        shown: What the model has been shown, by canonical URI; it may grow, and the scope `context` with it.
+        linked: URIs of the files that are linked with the active one, for the scope `linked`.
+    """
+    settings = workspace.settings.edit
+    off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
+    # A tool that is switched off must not come in by a position of another.
+    settings = dataclasses.replace(
+        settings,
+        can_create=settings.can_create and "create_file" not in off,
+        can_navigate=settings.can_navigate and "open_file" not in off,
+    )
+    current = ask.place.uri
+    fixed = {current, *linked} if settings.scope == "linked" else {current}
+    fixed_keys = {canonical(uri) for uri in fixed if uri}
+    fixed_folders = {path.parent for uri in fixed if uri and (path := path_of(uri))}
+
+    def editable(uri: str) -> bool:
+        key = canonical(uri)
+        return key in fixed_keys or (settings.scope == "context" and key in shown)
+
+    def may_create(uri: str) -> bool:
+        path = path_of(uri)
+        if path is None:
+            return False
+        if settings.scope != "context":
+            return path.parent in fixed_folders
+        return any(path.is_relative_to(root.path) for root in workspace.roots)
+
+    def ground(uri: str) -> PathStatus:
+        return inspect_path(workspace.snapshot().asked_about(current), uri)
+
+    def bound() -> Callable[[str], PathStatus]:
+        return partial(inspect_path, workspace.snapshot().asked_about(current))
+
+    read_only = ask.mode is Mode.ASK
+    return EditRules(settings, editable, may_create, ground, read_only=read_only, bound=bound)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,7 +135,7 @@ class TurnInputs:
         linked: The files that the scope `linked` adds.
         options: How the model is to be.
         active: The name of the active file; "" for none.
-        epoch: The rules of privacy (`stet.agent.privacy_epoch`).
+        epoch: The rules of privacy (`stet.agent.turn_history`).
         written_at: When an ignore file was last written, in seconds since the epoch.
     """
 

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.redacting_model import RedactingModel, RequestOrigin, redact_json, redact_request
-from stet.agent.request_summary import summarize_request
+from stet.agent.redacting_model import (
+    RedactingModel,
+    RequestOrigin,
+    redact_json,
+    redact_request,
+    summarize_request,
+)
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted_model import ScriptedModel, say

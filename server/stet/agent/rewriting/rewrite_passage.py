@@ -11,9 +11,8 @@ from stet.agent.agent_events import (
     RoundStarted,
     TextDelta,
 )
-from stet.agent.refusal_check import check_refusal
 from stet.agent.turn import Turn
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn_errors import TurnFailed, check_refusal
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Model, Request
 from stet.text.document import TextDocument
