@@ -12,8 +12,8 @@ from stet.agent.tool_state import ToolRun
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion, Usage
 from stet.review.rules import RejectedEdit
-from stet.text.ai_comment_markers import Marker
-from stet.text.iso_time import iso_time
+from stet.text.ai_comments import Marker
+from stet.text.render import iso_time
 from stet.tools.question import Question
 from stet.tools.tool_errors import FailedEdit
 from stet.web.web_source import WebSource

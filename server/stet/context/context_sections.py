@@ -11,8 +11,8 @@ from stet.context.excerpt import Excerpt, excerpt_around, head_excerpt
 from stet.context.scope_files import ScopeFiles
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
-from stet.text.iso_time import iso_time
 from stet.text.position import Position
+from stet.text.render import iso_time
 from stet.workspace.roots import Root
 from stet.workspace.uris import path_of
 

@@ -12,7 +12,7 @@ from stet.context.context_tags import element, single_line
 from stet.context.context_values import ContextSection
 from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, OutcomeKind
 from stet.review.proposal import Hunk
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk
 from stet.text.lines import without_end
 
 NAME = "since_last_turn"

@@ -18,14 +18,11 @@ from stet.lsp.chat.chat_controller import DEFAULT_CHAT
 from stet.lsp.editor_client import Client
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.text.ai_comment_line import comment_text_on_line, marker_on_line
-from stet.text.ai_comment_markers import Marker
-from stet.text.ai_comments import AiComment
-from stet.text.change import TextChange
+from stet.text.ai_comments import AiComment, Marker, comment_text_on_line, marker_on_line
+from stet.text.change import TextChange, touched_lines
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
-from stet.text.touched_lines import touched_lines
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical

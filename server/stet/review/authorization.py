@@ -24,10 +24,9 @@ from stet.review.rules import (
     check_remove,
     check_text,
 )
-from stet.text.diff import diff_lines
+from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
 from stet.text.inline_block import InlineBlock
-from stet.text.line_hunk import LineHunk
 from stet.text.spoofing import describe_spoofing
 from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.redactor import new_marks

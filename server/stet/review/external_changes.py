@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from stet.review.proposal import Hunk
-from stet.text.diff import diff_lines
+from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
-from stet.text.line_hunk import LineHunk
 from stet.text.lines import whole_lines
 
 

@@ -12,9 +12,8 @@ from enum import Enum
 from stet.review.external_changes import external_changes
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
 from stet.review.shown_documents import as_shown
-from stet.text.diff import diff_lines
+from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
-from stet.text.line_hunk import LineHunk
 from stet.text.lines import whole_lines, without_end
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical

@@ -16,8 +16,8 @@ from stet.review.hunk_store import TOP, HunkStore
 from stet.review.prepared_edit import PreparedEdit, PreparedMove
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up
+from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
-from stet.text.line_hunk import LineHunk
 
 _Place = tuple[int, int]
 

@@ -11,7 +11,7 @@ from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.grouping import section_key
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.rules import EditRules, ProposalRefused
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from stet.review.drafts import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk
 from stet.text.lines import n_breaks
 from stet.workspace.names import folded
 from stet.workspace.path_status import PathStatus

@@ -8,8 +8,7 @@ no code at all.
 import re
 from collections.abc import Iterator
 
-from stet.text.letter_pairs import is_unspeakable
-from stet.text.randomness import looks_random
+from stet.text.randomness import is_unspeakable, looks_random
 
 _LOGIN = "password"
 _OTHER = "secret"

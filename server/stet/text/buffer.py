@@ -3,19 +3,192 @@ r"""The text of an open document, kept up with the editor keystroke by keystroke
 The text is a list of lines and an edit replaces a slice of it; the whole text is joined only when
 somebody asks. One rule makes line arithmetic exact: a change never begins or ends between `\r`
 and `\n`. Where an edit would leave such a pair at its edge, the change is widened to hold both.
+
+An editor that counts in UTF-16 may put in or take out one half of a character outside the first plane.
+Where both halves are beside each other they are that character; where an edit begins or ends between
+them, the other half stays.
+
+A very long text has millions of lines: to copy the list alone would hold up the event loop. So
+`FrozenLines` reads the live list and is led past what has been changed in it since.
 """
 
+import re
 import threading
 import weakref
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import overload
 
 from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
-from stet.text.encoding import Encoding, column_from_units
-from stet.text.frozen_lines import FrozenLines
+from stet.text.encoding import Encoding, column_from_units, units_from_column
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
-from stet.text.surrogates import join_surrogates, split_surrogates
+
+_AT_ONCE = 10_000
+"""Lines that are read together; whoever changes the text waits as long."""
+
+
+class FrozenLines(Sequence[str]):
+    """The lines that a list had when this was made; any thread may read them.
+
+    Whoever changes the list holds `lock` and tells `before_replace` of it.
+    """
+
+    def __init__(self, lines: list[str], lock: threading.Lock) -> None:
+        """Freeze `lines`; `lock` guards it and is one for all that is frozen of it."""
+        self._live = lines
+        self._lock = lock
+        self._n = len(lines)
+        self._starts = [0]
+        self._pieces: list[tuple[int, Sequence[str] | None]] = [(0, None)]
+        """What stands from each start on: lines that are no longer in the list, or (None) those of the
+        list from the number on."""
+
+    def before_replace(self, start: int, taken: Sequence[str], n_made: int) -> None:
+        """Lines of the list are about to be replaced; called with the lock held.
+
+        Args:
+            start: The first of them, 0-based.
+            taken: They themselves.
+            n_made: How many lines come in their place.
+        """
+        end, shift = start + len(taken), n_made - len(taken)
+        starts: list[int] = []
+        pieces: list[tuple[int, Sequence[str] | None]] = []
+
+        def put(at: int, piece: tuple[int, Sequence[str] | None]) -> None:
+            starts.append(at)
+            pieces.append(piece)
+
+        for nth, (at, (first, held)) in enumerate(zip(self._starts, self._pieces, strict=True)):
+            after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
+            last = first + after - at
+            if held is not None or last <= start:
+                put(at, (first, held))
+            elif first >= end:
+                put(at, (first + shift, None))
+            else:
+                if first < start:
+                    put(at, (first, None))
+                low, high = max(first, start), min(last, end)
+                if low < high:
+                    put(at + low - first, (0, tuple(taken[low - start : high - start])))
+                if high < last:
+                    put(at + max(high, low) - first, (max(high, low) + shift, None))
+        self._starts, self._pieces = starts, pieces
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            first, end, step = index.indices(self._n)
+            if step != 1:
+                return tuple(self[nth] for nth in range(first, end, step))
+            return self._between(first, end)
+        nth = index + self._n if index < 0 else index
+        if not 0 <= nth < self._n:
+            raise IndexError(index)
+        [line] = self._between(nth, nth + 1)
+        return line
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, self._n, _AT_ONCE):
+            yield from self._between(first, min(first + _AT_ONCE, self._n))
+
+    def _between(self, first: int, end: int) -> tuple[str, ...]:
+        found: list[str] = []
+        with self._lock:
+            nth = bisect_right(self._starts, first) - 1
+            while first < end:
+                at, (start, held) = self._starts[nth], self._pieces[nth]
+                after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
+                stop = min(end, after)
+                source = self._live if held is None else held
+                found += source[start + first - at : start + stop - at]
+                first, nth = stop, nth + 1
+        return tuple(found)
+
+
+_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def split_surrogates(
+    lines: tuple[str, str], columns: tuple[int, int], units: tuple[int, int], text: str
+) -> tuple[int, int, str]:
+    """An edit between characters, as one that may begin and end within them.
+
+    Args:
+        lines: The line that it begins in, and the one that it ends in.
+        columns: Where in these, in code points, rounded down.
+        units: The same in units of UTF-16, as the editor sent it.
+        text: What comes there.
+
+    Returns:
+        Both columns, in code points, and the text, with the halves that stay.
+    """
+    (first, last), (start, end) = lines, columns
+    if _is_inside_pair(first, start, units[0]):
+        text = _split_pair(first[start])[0] + text
+    if _is_inside_pair(last, end, units[1]):
+        text += _split_pair(last[end])[1]
+        end += 1
+    return start, end, text
+
+
+def join_surrogates(
+    lines: tuple[str, str], columns: tuple[int, int], text: str
+) -> tuple[int, int, str]:
+    """An edit that may bring two halves of a character together, as one that puts the character there.
+
+    Args:
+        lines: The line that it begins in, and the one that it ends in.
+        columns: Where in these, in code points.
+        text: What comes there.
+
+    Returns:
+        Both columns and the text, with the halves beside it that are part of a character now.
+    """
+    (first, last), (start, end) = lines, columns
+    before, after = first[start - 1 : start] if start else "", last[end : end + 1]
+    if _is_high_surrogate(before) and _is_low_surrogate(text[:1] or after):
+        start, text = start - 1, before + text
+    if _is_low_surrogate(after) and _is_high_surrogate(text[-1:]):
+        end, text = end + 1, text + after
+    return start, end, text if text.isascii() else _PAIR.sub(_join_pair, text)
+
+
+def _is_inside_pair(line: str, column: int, units: int) -> bool:
+    """Whether a place that is the column `column`, rounded down, lies within the character there."""
+    return (
+        line[column : column + 1] > "\uffff"
+        and units_from_column(line, column, Encoding.UTF16) < units
+    )
+
+
+def _split_pair(character: str) -> tuple[str, str]:
+    code = ord(character) - 0x10000
+    return chr(0xD800 + (code >> 10)), chr(0xDC00 + (code & 0x3FF))
+
+
+def _join_pair(pair: re.Match[str]) -> str:
+    first, second = map(ord, pair[0])
+    return chr(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+
+
+def _is_high_surrogate(character: str) -> bool:
+    return "\ud800" <= character <= "\udbff"
+
+
+def _is_low_surrogate(character: str) -> bool:
+    return "\udc00" <= character <= "\udfff"
 
 
 class TextBuffer:

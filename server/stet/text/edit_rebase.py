@@ -7,7 +7,7 @@ from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
-from stet.text.match_errors import EditAlreadyApplied
+from stet.text.match_result import EditAlreadyApplied
 from stet.text.merge import merge
 from stet.text.position import Position
 from stet.text.shown_text import ShownText

@@ -10,8 +10,7 @@ the text is made, whatever the number of forms.
 
 import re
 
-from stet.text.letter_pairs import is_unspeakable
-from stet.text.randomness import NAMES, entropy, is_named_as_hash
+from stet.text.randomness import NAMES, entropy, is_named_as_hash, is_unspeakable
 
 KIND = "API key"
 LEAST_HEX = 32

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from stet.text.lines import split_plain
-from stet.text.match_errors import UnclearEdit
+from stet.text.match_result import UnclearEdit
 from stet.text.render import number_lines
 
 _LINE_NUMBER = re.compile(r" *([0-9]{1,9})\t")

@@ -19,15 +19,16 @@ from stet.text.block_matcher import BlockMatcher, BlockQuery
 from stet.text.edit import Replacement, TextEdit
 from stet.text.edit_rebase import rebase_text_edit
 from stet.text.line_numbers import check_no_line_numbers, strip_line_numbers
-from stet.text.match_errors import (
+from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
+    BlockMatch,
     BlockNotFound,
     EditAlreadyApplied,
     MatchError,
+    MatchKind,
     UnclearEdit,
 )
-from stet.text.match_result import BlockMatch, MatchKind
 from stet.text.normalized_text import NormalizedText, normalize_text
 from stet.text.shown_text import ShownText
 

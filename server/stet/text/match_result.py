@@ -1,4 +1,14 @@
-"""What block matching returns."""
+"""What block matching returns, and what it raises; every message says what to do next.
+
+MatchError
+├── BlockNotFound              it is not there; the closest text is named
+│   └── BlockChangedByUser     it was there when it was shown, and the user has changed it since
+├── AmbiguousBlock             it is there more than once
+├── EditAlreadyApplied         the new text is there already: nothing is left to do
+└── UnclearEdit                the request itself cannot be carried out safely
+
+Lines are counted from 1.
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -28,3 +38,88 @@ class BlockMatch:
 
     edit: TextEdit
     kind: MatchKind
+
+
+_MAX_SHOWN = 60
+"""How many lines of the closest text a message holds."""
+
+
+class MatchError(Exception):
+    """The block cannot be replaced; nothing was changed."""
+
+
+class BlockNotFound(MatchError):
+    """The old text is not there.
+
+    Attributes:
+        closest: The most similar lines; `""` if nothing is like it.
+        first_line: Where they start (1-based); 0 if there are none.
+        last_line: Where they end, inclusive; 0 if there are none.
+    """
+
+    def __init__(self, closest: str, first_line: int, last_line: int, why: str = "") -> None:
+        self.closest = closest
+        self.first_line = first_line
+        self.last_line = last_line
+        message = why or "The old text is not in the file."
+        if closest:
+            lines = closest.split("\n")
+            shown = lines if len(lines) <= _MAX_SHOWN else [*lines[:_MAX_SHOWN], "..."]
+            message += (
+                f" The closest text is in lines {first_line}-{last_line}:\n"
+                + "\n".join(shown)
+                + "\nRepeat the old text exactly as it stands there, without line numbers."
+            )
+        elif not why:
+            message += " Nothing in the file is like it: read the file again."
+        super().__init__(message)
+
+
+class BlockChangedByUser(BlockNotFound):
+    """The old text was shown, and the user has changed that place since."""
+
+    def __init__(self, closest: str, first_line: int, last_line: int) -> None:
+        done = (
+            f"changed this text (now lines {first_line}-{last_line})"
+            if closest
+            else f"removed this text (it was at line {first_line})"
+        )
+        super().__init__(
+            closest,
+            first_line,
+            last_line,
+            f"The user has {done} since you read it. Read it again and edit what stands there now, "
+            "if the edit is still wanted.",
+        )
+
+
+class AmbiguousBlock(MatchError):
+    """The old text is there more than once.
+
+    Attributes:
+        lines: Where each place starts (1-based), in order.
+    """
+
+    def __init__(self, lines: tuple[int, ...]) -> None:
+        self.lines = lines
+        shown = ", ".join(map(str, lines[:20])) + (", ..." if len(lines) > 20 else "")
+        super().__init__(
+            f"The old text is there {len(lines)} times, at lines {shown}. "
+            "Add lines before or after it until it is unique."
+        )
+
+
+class EditAlreadyApplied(MatchError):
+    """The new text is there already, and the old text is not.
+
+    Attributes:
+        line: Where the new text starts (1-based).
+    """
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        super().__init__(f"Line {line} already has the new text. Nothing is left to do here.")
+
+
+class UnclearEdit(MatchError):
+    """The request cannot be carried out safely; the message says why and what to send instead."""

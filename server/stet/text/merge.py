@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from stet.text.diff import diff_lines
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk, diff_lines
 from stet.text.lines import dominant_line_end, line_end, whole_lines, without_end
 from stet.text.sequence import n_common
 from stet.text.token_merge import merge_tokens

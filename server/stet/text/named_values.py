@@ -11,8 +11,7 @@ stands, and nothing but signs of assignment between the two.
 
 import re
 
-from stet.text.letter_pairs import is_unspeakable
-from stet.text.randomness import entropy, looks_random
+from stet.text.randomness import entropy, is_unspeakable, looks_random
 
 KIND = "secret"
 _BEFORE = 160

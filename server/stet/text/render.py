@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from stet.text.lines import without_end
 
@@ -29,3 +30,12 @@ def mark_lines(lines: Sequence[str], mark: str) -> str:
     `stet.text.line_numbers` knows the form again.
     """
     return "".join(f"{mark + '+':>6}\t{without_end(line)}\n" for line in lines)
+
+
+def iso_time(seconds: float) -> str | None:
+    """ISO 8601 in UTC, to the second, of seconds since the epoch; None for a time no calendar has."""
+    try:
+        moment = datetime.fromtimestamp(seconds, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stet.text.diff import diff_lines
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk, diff_lines
 from stet.text.sequence import n_common
 
 TOKEN = re.compile(r"\.\.\.|[\w\u0300-\u036f]+|\s+|.", re.DOTALL)

@@ -12,8 +12,8 @@ from stet.index.note_content import tags_in
 from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.text.iso_time import iso_time
 from stet.text.languages import language_named
+from stet.text.render import iso_time
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -12,7 +12,7 @@ from stet.index.link_scan import LinkCache, scan_links
 from stet.index.property_filter import PropertyFilter, parse_age, parse_moment
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.text.iso_time import iso_time
+from stet.text.render import iso_time
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

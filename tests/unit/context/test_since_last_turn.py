@@ -10,7 +10,7 @@ from stet.context.since_last_turn import (
     since_last_turn_section,
 )
 from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, ModelKnowledge, OutcomeKind
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk
 
 
 def text_of(*verdicts: HunkOutcome, files: tuple[FileDelta, ...] = ()) -> str:

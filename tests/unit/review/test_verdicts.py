@@ -19,10 +19,9 @@ from stet.review.feedback import (
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.settings.values import PrivacySettings, Settings
-from stet.text.diff import changes_between
+from stet.text.diff import LineHunk, changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.line_hunk import LineHunk
 from stet.workspace.modification import WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.agent_harness import type_into

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
-from stet.text.diff import changes_between, diff_lines, long_changes_between, unified_diff
-from stet.text.line_hunk import LineHunk
+from stet.text.diff import LineHunk, changes_between, diff_lines, long_changes_between, unified_diff
 from stet.text.lines import split_lines
 from tests.support.naive_text import NASTY, whole
 

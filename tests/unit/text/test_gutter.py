@@ -4,7 +4,7 @@ import pytest
 
 from stet.text.line_numbers import strip_new_line_marks
 from stet.text.match import find_block
-from stet.text.match_errors import UnclearEdit
+from stet.text.match_result import UnclearEdit
 from stet.text.render import mark_lines, number_lines
 
 

@@ -4,9 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.ai_comment_line import comment_text_on_line, marker_on_line
-from stet.text.ai_comment_markers import Marker
-from stet.text.ai_comments import AiComment, find_ai_comments, removal_edit
+from stet.text.ai_comments import (
+    AiComment,
+    Marker,
+    comment_text_on_line,
+    find_ai_comments,
+    marker_on_line,
+    removal_edit,
+)
 from stet.text.edit import TextEdit
 
 PIECES = st.lists(

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.system.os_system import OsSystem
-from stet.text.ai_comment_markers import Marker
-from stet.text.ai_comments import AiComment
+from stet.text.ai_comments import AiComment, Marker
 from stet.text.document import TextDocument
 from stet.workspace.comments.comment_finder import (
     MAX_CHARACTERS,

@@ -6,8 +6,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.comment_check import CommentLines
 from stet.lsp.presentation.command_action import REWRITE, SOURCE, command_action
-from stet.text.ai_comment_line import marker_on_line
-from stet.text.ai_comment_markers import Marker
+from stet.text.ai_comments import Marker, marker_on_line
 from stet.text.position import Range
 
 MAX_LINES = 200

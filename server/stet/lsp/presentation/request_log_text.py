@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from stet.text.escape import escape_line
-from stet.text.iso_time import iso_time
+from stet.text.render import iso_time
 from stet.workspace.request_log import Recipient, RequestRecord
 
 _HEAD = """\

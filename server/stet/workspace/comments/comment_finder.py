@@ -6,8 +6,7 @@ from pathlib import PurePosixPath
 
 from stet.system.helper_process import run_helper
 from stet.system.system import System
-from stet.text.ai_comment_markers import Marker
-from stet.text.ai_comments import AiComment
+from stet.text.ai_comments import AiComment, Marker
 from stet.text.document import TextDocument
 from stet.text.languages import language_named
 
