@@ -8,9 +8,8 @@ from stet.llm.messages import ToolCall
 from stet.settings.parse import parse_settings as settings_of
 from stet.system.os_system import OsSystem
 from stet.web import page_reader as page
-from stet.web.errors import WebError
 from stet.web.fetched import Fetched
-from stet.web.web_address import parse_url
+from stet.web.web_address import WebError, parse_url
 from stet.workspace import grep
 from stet.workspace.workspace import Workspace
 from tests.attacks.obedient import Obedient, order

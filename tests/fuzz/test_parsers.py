@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stet.index.front_matter import aliases_in, find_front_matter
 from stet.index.links import find_links
 from stet.index.note_properties import InvalidYaml, read_properties
-from stet.llm.sse import EventDecoder, EventTooLong
+from stet.llm.transport import EventDecoder, EventTooLong
 from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
 from stet.text.block_codec import find_blocks
@@ -101,7 +101,7 @@ def test_a_stream_of_anything_gives_events_or_the_declared_error(
 
 
 def test_a_stream_whose_event_never_ends_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.llm.sse.MAX_EVENT_BYTES", 1000)
+    monkeypatch.setattr("stet.llm.transport.MAX_EVENT_BYTES", 1000)
     decoder = EventDecoder()
     lines = b"data\n" * 150
     for _ in range(2):

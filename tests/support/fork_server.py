@@ -39,7 +39,7 @@ LATE = (
     "stet.agent.turn_pipeline",
     "stet.agent.model_source",
     "stet.cli.serve_command",
-    "stet.llm.sse",
+    "stet.llm.transport",
     "stet.llm.transport",
     "stet.lsp.server",
     "stet.lsp.state",

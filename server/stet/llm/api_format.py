@@ -2,15 +2,123 @@
 
 The result of a message depends on that message alone and is the same each time, so that the
 requests of a conversation share their beginning byte for byte (providers' prompt caches).
+
+Makes a conversation one that every provider takes: each call with an id of its own and one result.
+
+What one provider gave and what another takes differ: ids of 70 characters, the same id in every
+round, none at all. Mistral takes letters and digits only, nine of them, which all others take too;
+the chat template of Kimi K2 reads the tool's name and the call's number out of its id.
+
+What becomes of a message depends on it and on those before it alone, so that each request begins
+with the bytes of the one before (providers' prompt caches).
 """
 
+import hashlib
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
-from stet.llm.call_pairing import pair_calls
+from stet.llm.completion_stream import CALL_ID_LENGTH
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.tool_names import valid_name
+
+NOT_RUN = "Not carried out to its end.\n"
+SILENT = "(No answer.)"
+"""In the place of an answer without a word: providers refuse an empty one for ever after."""
+
+_TAKEN_BY_ALL = re.compile(rf"[A-Za-z0-9]{{{CALL_ID_LENGTH}}}")
+_KIMI_K2 = re.compile(r"kimi[-_. ]?k2", re.IGNORECASE)
+
+
+def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
+    """Return `messages` with ids that are unique, and with exactly one result for each call.
+
+    A result that no call asked for is left out; a call without a result gets one that says so.
+
+    Args:
+        messages: The conversation.
+        model: The name of the model that is asked.
+    """
+    ids = _CallIds(numbered=_KIMI_K2.search(model) is not None)
+    found: list[Message] = []
+    for unit in _units(messages):
+        found += _unit(unit, ids)
+    return found
+
+
+class _CallIds:
+    """Gives each call of a conversation its id.
+
+    Args:
+        numbered: Whether an id is made of the tool's name and the number of the call.
+    """
+
+    def __init__(self, *, numbered: bool) -> None:
+        self._numbered = numbered
+        self._n_given = 0
+        self._used: set[str] = set()
+
+    def next_id(self, call: ToolCall) -> str:
+        """Return the id of the next call."""
+        number = self._n_given
+        self._n_given += 1
+        if self._numbered:
+            return f"functions.{valid_name(call.name)}:{number}"
+        given = call.id if _TAKEN_BY_ALL.fullmatch(call.id) else _hashed(call.id)
+        while given in self._used:
+            given = _hashed(f"{given} {number}")
+        self._used.add(given)
+        return given
+
+
+def _units(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """What belongs together: a message, and the results that follow it."""
+    unit: list[Message] = []
+    for message in messages:
+        if unit and message.role != "tool":
+            yield unit
+            unit = []
+        unit.append(message)
+    if unit:
+        yield unit
+
+
+def _unit(unit: Sequence[Message], ids: _CallIds) -> Iterator[Message]:
+    head = unit[0]
+    if head.role == "tool":  # a result at the very beginning
+        return
+    if head.role != "assistant" or not head.tool_calls:
+        is_silent = head.role == "assistant" and not head.content.strip()
+        yield replace(head, content=SILENT) if is_silent else head
+        return
+    calls = tuple(replace(call, id=ids.next_id(call)) for call in head.tool_calls)
+    yield replace(head, tool_calls=calls)
+    results = list(unit[1:])
+    known = {call.id for call in head.tool_calls}
+    for asked, sent in zip(head.tool_calls, calls, strict=True):
+        result = _take_result(results, asked.id, known)
+        yield Message("tool", result.content if result else NOT_RUN, tool_call_id=sent.id)
+
+
+def _take_result(results: list[Message], call_id: str, known: Collection[str]) -> Message | None:
+    """The first of the results that are left for a call, which is taken away.
+
+    That with its id, else the first whose id no call has (`known` are those of the calls).
+    """
+    ids = [result.tool_call_id for result in results]
+    if call_id in ids:
+        return results.pop(ids.index(call_id))
+    strays = (n for n, each in enumerate(ids) if each not in known)
+    n = next(strays, None)
+    return None if n is None else results.pop(n)
+
+
+def _hashed(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:CALL_ID_LENGTH]
+
 
 MAX_ARGUMENTS = 100_000
 """Characters of a call's arguments that are sent back; OpenAI takes a million, gateways less."""

@@ -7,10 +7,9 @@ from pydantic import Field
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError, UserDeclined
-from stet.web.errors import WebError
-from stet.web.fence import fence_untrusted
 from stet.web.page_reader import WebPage
-from stet.web.web_address import WebAddress, parse_url
+from stet.web.untrusted_text import fence_untrusted
+from stet.web.web_address import WebAddress, WebError, parse_url
 from stet.web.web_source import WebSource, add_source
 from stet.workspace.request_log import Recipient, RequestRecord
 

@@ -7,10 +7,9 @@ from pydantic import Field
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.web.errors import WebError
-from stet.web.fence import fence_untrusted
-from stet.web.hidden_characters import strip_hidden, strip_to_line
 from stet.web.search_formats import WebSearchAnswer
+from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
+from stet.web.web_address import WebError
 from stet.web.web_source import WebSource, add_source
 from stet.workspace.request_log import Recipient, RequestRecord
 

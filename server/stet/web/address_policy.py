@@ -11,8 +11,7 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
-from stet.web.errors import WebError
-from stet.web.web_address import WebAddress
+from stet.web.web_address import WebAddress, WebError
 
 Ip = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from stet.web.address_policy import Ip, Resolve, check_name, resolve, system_resolver
-from stet.web.errors import WebError
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.web_address import WebAddress, resolve_redirect
+from stet.web.web_address import WebAddress, WebError, resolve_redirect
 
 AskPermission = Callable[[WebAddress, WebAddress | None], Awaitable[None]]
 """Called before anything is sent to an address, with the page that led there; raises to refuse."""

@@ -14,9 +14,8 @@ from collections.abc import Iterable, Sequence
 import httpcore2
 
 from stet.web.address_policy import Ip
-from stet.web.errors import WebError
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.web_address import WebAddress
+from stet.web.web_address import WebAddress, WebError
 
 MAX_ADDRESSES = 3
 """Of one host: how many are tried."""

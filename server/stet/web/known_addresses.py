@@ -7,11 +7,11 @@ file or on a page. So only three may name a host: the user, a search API, and th
 import re
 from dataclasses import dataclass, field
 
-from stet.web.errors import WebError
 from stet.web.web_address import (
     MAX_NEW_CHARACTERS,
     MAX_NEW_CHARACTERS_OF_CHAT,
     WebAddress,
+    WebError,
     parse_url,
 )
 

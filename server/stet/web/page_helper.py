@@ -13,7 +13,7 @@ from typing import Any
 
 from stet.system.helper_limits import limit_resources
 from stet.text.content_coding import InvalidContentCoding, decode
-from stet.web.hidden_characters import strip_hidden, strip_to_line
+from stet.web.untrusted_text import strip_hidden, strip_to_line
 
 MEMORY = 1_500_000_000
 """Bytes of address space."""

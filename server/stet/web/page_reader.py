@@ -6,8 +6,8 @@ from typing import Any
 
 from stet.system.helper_process import run_helper
 from stet.system.system import System
-from stet.web.errors import WebError
 from stet.web.fetched import Fetched
+from stet.web.web_address import WebError
 
 SECONDS = 20.0
 MAX_UNPACKED = 10_000_000

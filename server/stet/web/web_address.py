@@ -9,7 +9,10 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import quote, urljoin, urlsplit
 
-from stet.web.errors import WebError
+
+class WebError(Exception):
+    """A page or a search API can't be read; the message says why and what to do."""
+
 
 MAX_URL = 2000
 """Characters. Longer ones carry data out, not a page's address."""

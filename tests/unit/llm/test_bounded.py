@@ -22,9 +22,9 @@ from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.bounded_json import JsonTooLarge, parse_bounded
-from stet.web.errors import WebError
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
+from stet.web.web_address import WebError
 from tests.support.bombs import Bomb, bombs
 from tests.support.model_requests import QUICK, ModelOutput, model_at
 from tests.support.openai_server import End, OpenAIServer, Reply, error, say

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.llm.api_format import MAX_ARGUMENTS, to_api_messages
-from stet.llm.call_pairing import NOT_RUN
+from stet.llm.api_format import MAX_ARGUMENTS, NOT_RUN, to_api_messages
 from stet.llm.messages import Message, ToolCall
 from tests.support.strict_provider import refusal_of
 

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from stet.llm.errors import ContextOverflow, ToolsUnsupported
-from stet.llm.failure_mapping import status_failure
+from stet.llm.failure_mapping import ToolRefusal, status_failure, tool_refusal
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.retry import RetryMode
-from stet.llm.tool_refusals import ToolRefusal, tool_refusal
 
 HERE = ModelEndpoint("openai-compatible", "http://127.0.0.1:9/v1", "m")
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.web.errors import WebError
-from stet.web.web_address import MAX_URL, WebAddress, parse_url, resolve_redirect
+from stet.web.web_address import MAX_URL, WebAddress, WebError, parse_url, resolve_redirect
 
 REFUSED = {
     "file:///etc/passwd": "only http and https",

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.web.errors import WebError
 from stet.web.fetch import MAX_REDIRECTS, Fetcher
 from stet.web.fetched import Fetched, FetchLimits
-from stet.web.web_address import WebAddress, parse_url
+from stet.web.web_address import WebAddress, WebError, parse_url
 from tests.support.certificates import server_side
 from tests.support.http_server import HttpRequest
 from tests.support.web_server import Answer, WebReply, WebServer, moved, page

@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.web.hidden_characters import strip_hidden, strip_to_line
+from stet.web.untrusted_text import strip_hidden, strip_to_line
 
 
 @given(st.text())

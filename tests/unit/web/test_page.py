@@ -8,11 +8,10 @@ import pytest
 
 from stet.system.os_system import OsSystem
 from stet.web import page_reader as page_module
-from stet.web.errors import WebError
 from stet.web.fetched import Fetched
 from stet.web.page_helper import MAX_TEXT, read_task
 from stet.web.page_reader import WebPage, read_page
-from stet.web.web_address import parse_url
+from stet.web.web_address import WebError, parse_url
 
 URL = "https://site.example/docs/page"
 ARTICLE = """<!doctype html><html><head><title>Fish &amp; chips</title>

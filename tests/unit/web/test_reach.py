@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.web.address_policy import Ip, check_name, is_allowed_host, is_public, may_allow, resolve
-from stet.web.errors import WebError
-from stet.web.web_address import parse_url
+from stet.web.web_address import WebError, parse_url
 
 PRIVATE = [
     *("0.0.0.0", "10.1.2.3", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.8.8.8"),
