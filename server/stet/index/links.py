@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from stet.index import imports
+from stet.index.imports import find_rust
 from stet.index.link import Link
 from stet.index.markdown_links import find_html_links, find_markdown_links, find_mdx_links
-from stet.index.rust_imports import find_rust
 from stet.text.document import MARKDOWN
 
 MAX_CHARACTERS = 1_000_000

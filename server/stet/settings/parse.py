@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from stet.settings.base_url_check import url_problem
-from stet.settings.deny_check import deny_problem
 from stet.settings.tool_switches import KINDS, name_problem, nearest_name
+from stet.settings.value_checks import deny_problem, url_problem
 from stet.settings.values import Settings
 
 if TYPE_CHECKING:

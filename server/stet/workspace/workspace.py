@@ -7,8 +7,10 @@ its hot path: no disk, no import, no copy of a text. Whoever works longer than a
 
 import gc
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
@@ -23,7 +25,6 @@ from stet.text.large_document import LARGE, LargeDocument
 from stet.text.stripped_document import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
-from stet.workspace.document_history import DocumentHistory
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
 from stet.workspace.redactor import Redactor
@@ -32,6 +33,46 @@ from stet.workspace.roots import Root, implied_roots, name_roots
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
 from stet.workspace.walk_memory import WalkMemory
+
+MAX_CHANGES = 10_000
+"""How many changes of a document are remembered."""
+MAX_CHARACTERS = 8_000_000
+"""How much inserted text the remembered changes may hold together, in code points."""
+
+
+class DocumentHistory:
+    """The latest changes of a document, oldest forgotten first.
+
+    Attributes:
+        revision: Rises by one with each change. It starts above every revision an earlier life of
+            the document had, so that a revision never means two texts.
+    """
+
+    def __init__(self, revision: int) -> None:
+        self.revision = revision
+        self._changes: deque[TextChange] = deque()
+        self._n_characters = 0
+
+    def append(self, change: TextChange) -> None:
+        """Remember `change`."""
+        changes = self._changes
+        changes.append(change)
+        self.revision += 1
+        self._n_characters += len(change.text)
+        while len(changes) > MAX_CHANGES or self._n_characters > MAX_CHARACTERS:
+            self._n_characters -= len(changes.popleft().text)
+
+    def since(self, revision: int) -> tuple[TextChange, ...] | None:
+        """The changes after `revision`, oldest first; None where they are no longer known."""
+        n_changes = self.revision - revision
+        if not 0 <= n_changes <= len(self._changes):
+            return None
+        return tuple(islice(self._changes, len(self._changes) - n_changes, None))
+
+    def remembered(self) -> tuple[TextChange, ...]:
+        """All changes that are still known, oldest first."""
+        return tuple(self._changes)
+
 
 log = logging.getLogger(__name__)
 

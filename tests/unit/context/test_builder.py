@@ -11,7 +11,7 @@ from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.text.render import number_lines
-from stet.workspace.selection import ActivitySource
+from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import (
     change,

@@ -1,8 +1,8 @@
 """Which links are dead, and what may be meant."""
 
 from stet.index.dead_link_check import DeadLinkChecker
+from stet.index.dead_report import NameSuggestions
 from stet.index.link_scan import scan_links
-from stet.index.name_suggestions import NameSuggestions
 from stet.settings.values import ContextSettings, Settings
 from tests.support.workspaces import make_workspace, uri_at
 

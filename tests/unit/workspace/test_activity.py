@@ -1,6 +1,6 @@
 from stet.text.position import Position, Range
+from stet.workspace.activity import ActivitySource, Selection
 from stet.workspace.modification import WireEdit
-from stet.workspace.selection import ActivitySource, Selection
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import (
     change,

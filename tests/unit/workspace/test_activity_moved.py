@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.text.position import Position, Range
-from stet.workspace.selection import ActivitySource
+from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import (
     change,

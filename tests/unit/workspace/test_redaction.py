@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.workspace.known_secrets import KnownSecrets
-from stet.workspace.redactor import RedactedText, Redactor, UnknownMark, new_marks
+from stet.workspace.redactor import KnownSecrets, RedactedText, Redactor, UnknownMark, new_marks
 from tests.support.canaries import keys, private_key, random_letters
 
 KEYS = keys()

@@ -11,9 +11,8 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from stet.workspace.document_history import MAX_CHANGES
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import MAX_CHANGES, Workspace
 from tests.support.workspaces import (
     change,
     close_document,

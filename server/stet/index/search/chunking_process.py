@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from stet.index.search.index_entry import IndexEntry, SourceFile
-from stet.index.search.pickle_stream import read_value, write_value
-from stet.index.search.piped_process import PipedProcess, ProcessEnded
+from stet.index.search.piped_process import PipedProcess, ProcessEnded, read_value, write_value
 from stet.index.search.search_engine import make_entry
 
 log = logging.getLogger(__name__)

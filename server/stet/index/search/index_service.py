@@ -6,6 +6,7 @@ Where there is no index, or none that answers, the files are scanned instead.
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -15,7 +16,6 @@ from typing import Any
 from stet.index.search.index_location import index_folder
 from stet.index.search.index_process import IndexProcess
 from stet.index.search.index_state import DISK_REFUSES, STORM, IndexState, Stage
-from stet.index.search.open_text_sync import OpenTextSync
 from stet.index.search.passage_reader import read_passages
 from stet.index.search.remote_embedder import RemoteEmbedder
 from stet.index.search.shown_files import ShownFiles
@@ -24,9 +24,50 @@ from stet.index.search_query import SearchMode, SearchQuery, SearchResults
 from stet.index.word_search import WordSearcher
 from stet.settings.values import SearchSettings
 from stet.system.system import System
+from stet.text.document import TextDocument
 from stet.text.safe_traceback import format_safe_traceback
-from stet.workspace.snapshot import Snapshot
+from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
+
+
+class OpenTextSync:
+    """Knows which texts a process has; owned by the indexer, one for each process."""
+
+    def __init__(self, process: IndexProcess) -> None:
+        """`process` has none."""
+        self._process = process
+        self._sent: dict[str, int] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def sync(self, snapshot: Snapshot) -> None:
+        """Tell the process what has changed in the editor since.
+
+        Texts are made ready in a worker, and a long one takes longer than the short one that came
+        after it: so one question waits for the other, and no text is laid over a newer one.
+        """
+        async with self._one_at_a_time:
+            for key in [key for key in self._sent if key not in snapshot.documents]:
+                del self._sent[key]
+                await self._process.send({"do": "text", "uri": key, "name": "", "text": None})
+            for key, document in snapshot.documents.items():
+                if self._sent.get(key, -1) < document.revision:
+                    await self._sync_document(snapshot, key, document)
+
+    async def _sync_document(self, snapshot: Snapshot, key: str, document: TextDocument) -> None:
+        text = await asyncio.to_thread(_shown, snapshot, document)
+        name = snapshot.name_of(document.uri)
+        await self._process.send({"do": "text", "uri": key, "name": name, "text": text})
+        self._sent[key] = document.revision
+
+
+def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
+    """The text of a document as a model may see it; None where none may, or it is too long to index."""
+    if document.is_large:
+        return None
+    with contextlib.suppress(NotShown):
+        return snapshot.show(document.uri).text
+    return None
+
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,7 @@ from stet.index.search.embedding import Embedder, LocalEmbedder, can_embed
 from stet.index.search.folder_watch import watch_folders
 from stet.index.search.grammar_definitions import installed_grammars
 from stet.index.search.index_builder import IndexBuilder
-from stet.index.search.index_file import check_index, remove_index
-from stet.index.search.index_lock import acquire_index
+from stet.index.search.index_file import acquire_index, check_index, remove_index
 from stet.index.search.index_source import IndexSource, roots_of, settings_of
 from stet.index.search.index_state import DISK_REFUSES
 from stet.index.search.index_store import IndexStore

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from stet.index.search.definition import with_plain_ends
 from stet.index.search.grammar_definitions import definitions_by_grammar
-from stet.index.search.pickle_stream import read_value, write_value
+from stet.index.search.piped_process import read_value, write_value
 from stet.system.helper_limits import limit_resources
 
 READY = "ready"

@@ -25,7 +25,7 @@ from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings
 from stet.text.document import MARKDOWN, TextDocument
 from stet.text.position import Position, Range
-from stet.workspace.selection import ActivitySource, inferred_range
+from stet.workspace.activity import ActivitySource, inferred_range
 
 PROMPTS = (
     PromptSettings("Document this", "Add documentation", mode="rewrite"),

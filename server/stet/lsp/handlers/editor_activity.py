@@ -16,7 +16,7 @@ from stet.lsp.presentation.hunk_text import hover_text
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.text.position import Position, Range
-from stet.workspace.selection import ActivitySource
+from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
 
 _MOST = 2**31 - 1

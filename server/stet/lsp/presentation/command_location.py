@@ -10,8 +10,8 @@ from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.text.document import TextDocument
 from stet.text.encoding import column_from_units
 from stet.text.position import Position, Range
+from stet.workspace.activity import ActivitySource
 from stet.workspace.paths import PathRefused
-from stet.workspace.selection import ActivitySource
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 

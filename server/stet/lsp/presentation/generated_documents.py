@@ -16,9 +16,8 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Range
-from stet.workspace.activity import ActivityView
+from stet.workspace.activity import ActivitySource, ActivityView
 from stet.workspace.modification import Modification, ModificationKind
-from stet.workspace.selection import ActivitySource
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 

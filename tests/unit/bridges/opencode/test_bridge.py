@@ -14,8 +14,8 @@ from stet.lsp.tasks import Tasks
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
+from stet.workspace.activity import ActivitySource
 from stet.workspace.request_log import Recipient
-from stet.workspace.selection import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode

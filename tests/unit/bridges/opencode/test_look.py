@@ -10,7 +10,7 @@ from stet.bridges.opencode.session_context import (
 )
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
-from stet.workspace.selection import ActivitySource
+from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import make_workspace, uri_at
 

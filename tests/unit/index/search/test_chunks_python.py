@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.index.search.chunk import Chunk
-from stet.index.search.chunker import chunk_file
-from stet.index.search.python_definitions import python_definitions
+from stet.index.search.chunker import chunk_file, python_definitions
 
 MODULE = '''\
 """A module.

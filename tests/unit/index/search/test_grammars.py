@@ -7,7 +7,7 @@ import pytest
 
 from stet.index.search import grammar_definitions as grammars
 from stet.index.search.chunker import chunk_file
-from stet.index.search.grammar_queries import GRAMMARS
+from stet.index.search.grammar_definitions import GRAMMARS
 from stet.index.search.index_entry import FileStamp, SourceFile
 from stet.index.search.outliner import Outliner
 from stet.index.search.search_engine import digest

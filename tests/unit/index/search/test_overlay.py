@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from stet.index.search import open_text_sync as laying
+from stet.index.search import index_service as laying
 from stet.index.search.index_process import IndexProcess
-from stet.index.search.open_text_sync import OpenTextSync
+from stet.index.search.index_service import OpenTextSync
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
 from stet.workspace.modification import Modification, ModificationKind

@@ -8,7 +8,7 @@ import pytest
 
 from stet.index.search import chunk_fields as fields
 from stet.index.search.chunk_fields import words
-from stet.index.search.memory_trim import trim_memory
+from stet.index.search.index_builder import trim_memory
 
 
 def resident() -> int:
