@@ -40,7 +40,6 @@ LATE = (
     "stet.agent.model_source",
     "stet.cli.serve_command",
     "stet.llm.transport",
-    "stet.llm.transport",
     "stet.lsp.server",
     "stet.lsp.state",
     "stet.review.store.chat_tables",
