@@ -3,7 +3,7 @@
 Every request of a turn goes through here, whatever is asked and by whatever part of the agent: the
 question, results of tools, earlier turns, summaries, rewrites. Inside, texts are as they are, so
 line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.workspace.redactor`)
-and what it writes with marks is resolved where edits are (`stet.tools.edit_file.redaction_marks`).
+and what it writes with marks is resolved where edits are (`stet.tools.edit_file`).
 """
 
 import asyncio

@@ -15,8 +15,8 @@ from pathlib import Path
 from rich.text import Text
 
 from stet import __version__
-from stet.cli.current_folder import current_folder
 from stet.cli.editors import EDITORS, check_editor
+from stet.cli.file_argument import current_folder
 from stet.cli.finding import Finding
 from stet.cli.model_command import describe_choice
 from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state

@@ -4,8 +4,13 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from stet.cli.current_folder import current_folder
 from stet.cli.terminal import CliError
+
+
+def current_folder() -> Path:
+    """The folder the command was started in."""
+    return Path().absolute()
+
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
 _LANGUAGES = {

@@ -13,8 +13,7 @@ from stet import __version__
 from stet.lsp.connection import serving
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.crashes.crash_handler import CrashReporter
-from stet.lsp.handlers.note_import import with_import
-from stet.lsp.handlers.persistence_note import with_persistence_note
+from stet.lsp.handlers.command_notes import with_import, with_persistence_note
 from stet.lsp.lazy_modules import lazy_modules
 from stet.lsp.observability import Observability
 from stet.lsp.routing import Router

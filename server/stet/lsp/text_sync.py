@@ -19,7 +19,7 @@ from stet.workspace.workspace import Workspace
 
 
 class TextSync:
-    """Where the framework delivers open, change and close; see `stet.lsp.connection.text_sync_port`.
+    """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
 
     Attributes:
         workspace: Where the text goes.

@@ -14,8 +14,14 @@ from stet.review.authorization import authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.file_rename import rename_file
-from stet.review.hunk_creation import propose_create, propose_lines, propose_move, propose_remove
-from stet.review.hunk_reopening import reopen_hunk, replacing_turn
+from stet.review.hunk_creation import (
+    propose_create,
+    propose_lines,
+    propose_move,
+    propose_remove,
+    reopen_hunk,
+    replacing_turn,
+)
 from stet.review.hunk_store import HunkStore, is_line_hunk
 from stet.review.imported_hunks import BlockDraft, import_blocks
 from stet.review.inline_blocks import InlineBlocks

@@ -13,7 +13,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome
-from stet.lsp.edits import edit_confirmation, file_state
+from stet.lsp.edits import edit_confirmation, file_hunk_applier
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
@@ -36,9 +36,9 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
         "OPENED_SECONDS",
     ):
         monkeypatch.setattr(edit_confirmation, name, 0.02)
-    monkeypatch.setattr(file_state, "CONFIRM_SECONDS", 0.02)
+    monkeypatch.setattr(file_hunk_applier, "CONFIRM_SECONDS", 0.02)
     monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
-    monkeypatch.setattr(file_state, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_hunk_applier, "POLL_SECONDS", 0.001)
 
 
 class Interruption:

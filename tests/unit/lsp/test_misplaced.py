@@ -3,7 +3,7 @@
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stet.lsp.edits.misapplied_edits import find_misapplied
+from stet.lsp.edits.edit_confirmation import find_misapplied
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

@@ -5,7 +5,7 @@ import dataclasses
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
-from stet.lsp.presentation.usage_text import describe_usage
+from stet.lsp.presentation.turn_view import describe_usage
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
 TURN = Turn(id="t1", ask=ASK, rounds=(Usage(12_000, 300, cached=9_000), Usage(500, 45)))

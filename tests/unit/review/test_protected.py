@@ -2,8 +2,7 @@
 
 import pytest
 
-from stet.review.protected_files import is_protected
-from stet.review.protected_names import FILES, FOLDERS
+from stet.review.protected_files import FILES, FOLDERS, is_protected
 
 PROTECTED = (
     "Makefile", "a/MAKEFILE", ".VSCode/x", ".v\u017fcode/x", "M\u0430kefile", "agents.md.",

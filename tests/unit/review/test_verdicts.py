@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.review.drafts import CreateDraft, EditDraft
-from stet.review.external_changes import external_changes
 from stet.review.feedback import (
     FeedbackDelta,
     FileDelta,
@@ -15,6 +14,7 @@ from stet.review.feedback import (
     ModelKnowledge,
     OutcomeKind,
     collect_feedback,
+    external_changes,
 )
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState

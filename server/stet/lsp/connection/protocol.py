@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from cattrs import Converter
 from lsprotocol import types as lsp
@@ -40,12 +40,32 @@ from pygls.protocol import (
 from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
 from stet.lsp.connection.frames import FrameReader
 from stet.lsp.connection.lifetime import Lifetime
-from stet.lsp.connection.text_sync_port import TextSyncPort
 from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
 from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.routing import PendingReply, notify_handler
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
+
+
+class TextSyncPort(Protocol):
+    """Where the text of open documents goes. Errors other than `LspError` are taken for bugs."""
+
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
+        """A document was opened; `lines` are those of its text, where it has been split already."""
+        ...
+
+    def change(self, params: dict[str, Any]) -> None:
+        """Text was typed; `params` as the editor sent them, unchecked: the user feels what it costs."""
+        ...
+
+    def changed_on_disk(self, params: object) -> None:
+        """Files changed, tens of thousands maybe; `params` as the editor sent them, unchecked."""
+        ...
+
+    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        """A document was closed."""
+        ...
+
 
 log = logging.getLogger(__name__)
 

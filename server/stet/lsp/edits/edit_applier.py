@@ -8,19 +8,18 @@ it late, some say no to what stands there. So the text decides, for each hunk it
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.deferred_deletions import DeferredDeletions
+from stet.lsp.edits.edit_confirmation import LateConfirmation
 from stet.lsp.edits.edit_errors import EditError, EditRefused, EditUnconfirmed, FileOpen, problem_of
 from stet.lsp.edits.edit_sender import EditSender
 from stet.lsp.edits.file_hunk_applier import FileOperations
-from stet.lsp.edits.late_confirmation import LateConfirmation
-from stet.lsp.edits.manual_edit import offer_manual_edit
-from stet.lsp.edits.pending_approvals import Approval, PendingApprovals
 from stet.lsp.edits.stale_edit_retry import StaleEditRetry
 from stet.lsp.rename_tracker import RenameTracker
 from stet.review.approval import exceeds_approval
@@ -28,13 +27,79 @@ from stet.review.authorization import reauthorize
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
+from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.workspace.snapshot import NotShown
+from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+
+async def offer_manual_edit(
+    snapshot: Snapshot, client: Client, document: TextDocument, edit: TextEdit, hunk_id: str
+) -> str:
+    """Write down what the editor won't apply, and show it; gives a sentence that says where."""
+    name, after = snapshot.name_of(document.uri), edit.apply(document.text)
+    text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
+    try:
+        path = await asyncio.to_thread(
+            snapshot.system.write_generated, f"refused-{hunk_id}.patch", text
+        )
+    except OSError as error:
+        log.warning("the refused edit could not be written: %s", error)
+        return ""
+    await client.show_document(path.as_uri())
+    return f" It is written down in {path}."
+
+
+class Approval:
+    """One yes to some hunks of lines; a hunk leaves it when the user takes the yes back."""
+
+    def __init__(self, hunks: Iterable[Hunk]) -> None:
+        """`hunks` are as they were when the user accepted them."""
+        self._agreed = {hunk.id: hunk for hunk in hunks}
+
+    def __contains__(self, hunk_id: str) -> bool:
+        return hunk_id in self._agreed
+
+    def accepted_hunk(self, hunk_id: str) -> Hunk | None:
+        """Return the hunk as it was accepted; None if it is not part of this approval any more."""
+        return self._agreed.get(hunk_id)
+
+    def withdraw(self, hunk_id: str) -> None:
+        """Take a hunk out."""
+        self._agreed.pop(hunk_id, None)
+
+
+class PendingApprovals:
+    """All approvals that are not settled yet. Touched on the event loop only."""
+
+    def __init__(self) -> None:
+        self._active: list[Approval] = []
+
+    @contextmanager
+    def hold(self, hunks: Iterable[Hunk]) -> Iterator[Approval]:
+        """Hold an approval of `hunks` until the block is left."""
+        approval = Approval(hunks)
+        self._active.append(approval)
+        try:
+            yield approval
+        finally:
+            self._active.remove(approval)
+
+    def holds(self, hunk_id: str) -> bool:
+        """Return whether an approval of this hunk is not settled yet."""
+        return any(hunk_id in approval for approval in self._active)
+
+    def withdraw(self, hunk_id: str) -> bool:
+        """Take a hunk out of every approval; return whether there was one."""
+        approvals = self.holds(hunk_id)
+        for approval in self._active:
+            approval.withdraw(hunk_id)
+        return approvals
+
 
 SHOWN_AFTER_REFUSALS = 2
 """Refused so often, the result is offered as a page."""

@@ -1,15 +1,150 @@
-"""Waiting for the text that an editor sends back: it decides whether an edit was applied."""
+"""Waiting for the text that an editor sends back: it decides whether an edit was applied.
+
+An edit may have been applied to another text than it was made for. Some editors check no version. If their user types while an edit is on its way, they apply it where
+its line and column numbers lead by then. That shows in the text that comes back: somewhere in what
+has happened since, the edit did to a later text what its numbers say, and never what it was meant to
+do. Then it can be taken back.
+"""
 
 import asyncio
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, product
 
 from stet.lsp.editor_client import ApplyOutcome, Client
-from stet.lsp.edits.misapplied_edits import find_misapplied
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import LIVE, HunkState
+from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import line_end, n_breaks
+from stet.text.position import Position
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
+
+MAX_CHANGES = 50
+"""Of what was typed meanwhile, the most that is played through."""
+MAX_LINES = 5_000
+"""Of a very long text, the most lines that are played through."""
+
+
+def find_misapplied(
+    document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
+) -> TextDocument | None:
+    """The text that the user had when an edit was applied to it in the wrong place.
+
+    None where that is not what happened, or more was typed behind it.
+
+    Args:
+        document: What the edit was made for.
+        edit: As it was sent.
+        changes: All that has happened to the text since, in order.
+    """
+    if not 2 <= len(changes) <= MAX_CHANGES:
+        return None
+    if document.is_large:
+        return _find_misapplied_nearby(document, edit, changes)
+    texts = list(accumulate(changes, _text_after, initial=document))
+    for n, comes_first in product(range(len(changes)), (False, True)):
+        meant = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
+        later = {text.text for text in texts[n + 1 :]}
+        if meant is not None and meant.apply(texts[n].text) in later:
+            return None  # it stood where it was meant to stand
+    now = texts[-1].text
+    original = (
+        text
+        for text in texts[1:-1]
+        if _reinterpret_positions(document, edit, text).apply(text.text) == now
+    )
+    return next(original, None)
+
+
+def _find_misapplied_nearby(
+    document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
+) -> TextDocument | None:
+    """The same for a very long text: only the lines about what has happened are looked at.
+
+    None too where these are many: the edit counts as not applied then.
+    """
+    places = [document.position_at(at) for one in edit.replacements for at in (one.start, one.end)]
+    places += [at for change in changes for at in (change.range.start, change.range.end)]
+    n_typed = sum(n_breaks(change.text) for change in changes)
+    n_written = sum(n_breaks(one.text) for one in edit.replacements)
+    n_taken = sum(change.range.end.line - change.range.start.line for change in changes)
+    first = max(0, min(place.line for place in places) - n_typed - n_written - 1)
+    last = max(place.line for place in places) + n_taken + 1
+    end = min(len(document.lines), last + 1)
+    if not edit.replacements or end - first > MAX_LINES:
+        return None
+    start = document.offset_at(Position(first, 0))
+    about = TextDocument(document.uri, "".join(document.lines[first:end]))
+    moved = (Replacement(one.start - start, one.end - start, one.text) for one in edit.replacements)
+    shifted = [TextChange(change.range.shifted(-first), change.text) for change in changes]
+    original = find_misapplied(about, TextEdit(tuple(moved)), shifted)
+    if original is None:
+        return None
+    text = (*document.lines[:first], original.text, *document.lines[end:])
+    return TextDocument(document.uri, "".join(text))
+
+
+def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
+    start, end = document.offset_at(change.range.start), document.offset_at(change.range.end)
+    edit = TextEdit((Replacement(start, end, change.text),))
+    return TextDocument(document.uri, edit.apply(document.text))
+
+
+def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
+    """`edit` with its lines and columns read in another text, beyond whose ends they are cut."""
+    return TextEdit(
+        tuple(
+            Replacement(
+                other.offset_at(_clamp_position(other, document.position_at(replacement.start))),
+                other.offset_at(_clamp_position(other, document.position_at(replacement.end))),
+                replacement.text,
+            )
+            for replacement in edit.replacements
+        )
+    )
+
+
+def _clamp_position(document: TextDocument, place: Position) -> Position:
+    last = len(document.lines) - 1
+    if place.line > last:
+        return Position(last, len(document.lines[last]))
+    body = document.lines[place.line].rstrip("\r\n")
+    return Position(place.line, min(place.character, len(body)))
+
+
+def _rebase_edit(
+    edit: TextEdit,
+    texts: Sequence[TextDocument],
+    changes: Sequence[TextChange],
+    *,
+    comes_first: bool,
+) -> TextEdit | None:
+    """`edit` carried through changes that leave its places alone; None where one does not.
+
+    Args:
+        edit: For the first of `texts`.
+        texts: Those that the changes were made in.
+        changes: What happened, in order.
+        comes_first: Whether lines that it puts between two come before what was typed there.
+    """
+    replacements = edit.replacements
+    for text, change in zip(texts, changes, strict=True):
+        start, end = text.offset_at(change.range.start), text.offset_at(change.range.end)
+        shift = len(change.text) - (end - start)
+        if any(start < replacement.end and end > replacement.start for replacement in replacements):
+            return None
+        between = end if comes_first and text.position_at(end).character == 0 else -1
+        replacements = tuple(
+            one
+            if end > one.start or (one.start == one.end == between and line_end(one.text))
+            else Replacement(one.start + shift, one.end + shift, one.text)
+            for one in replacements
+        )
+    return TextEdit(replacements)
+
 
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
@@ -155,3 +290,48 @@ class EditConfirmation:
     def _note(self, uri: str) -> None:
         if event := self._moved.get(canonical(uri)):
             event.set()
+
+
+_ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
+
+
+class LateConfirmation:
+    """Accepted hunks that wait again because they were not seen in the text in time."""
+
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._expected: dict[str, set[str]] = {}
+        ledger.subscribe(self._note)
+
+    def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
+        """From now on these count as accepted once the text reads as they want it."""
+        self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
+        self._note(uri)  # it may stand there already, where that could not be told before
+
+    def _note(self, uri: str) -> None:
+        if canonical(uri) in self._expected:
+            # Not now: the ledger is in the middle of following the text.
+            asyncio.get_running_loop().call_soon(self._check, uri)
+
+    def _check(self, uri: str) -> None:
+        waiting = self._expected.get(canonical(uri), set())
+        document = self._document(uri)
+        if document is None or self._ledger.outbox.is_sent(uri):
+            return
+        hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
+        waiting -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
+        there = [h.id for h in hunks if h.state in _ACCEPTABLE and h.old == h.new]
+        if there:
+            # It changes nothing any more, so they are accepted at once.
+            self._ledger.outbox.send(document, there)
+            waiting -= set(there)
+        if not waiting:
+            self._expected.pop(canonical(uri), None)
+
+    def _document(self, uri: str) -> TextDocument | None:
+        """The text that the hunks of a file stand in, open or not."""
+        if (opened := self._workspace.document(uri)) is not None:
+            return opened
+        text = self._ledger.base_text(uri)
+        return None if text is None else TextDocument(uri, text)

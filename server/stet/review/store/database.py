@@ -24,8 +24,13 @@ from stet.review.store.hunk_rows import (
     spans_to_json,
 )
 from stet.review.store.preset_rows import PresetRows
-from stet.review.store.preset_tables import load_presets, write_presets
-from stet.review.store.request_tables import drop_old_sent, load_sent, write_sent
+from stet.review.store.preset_tables import (
+    drop_old_sent,
+    load_presets,
+    load_sent,
+    write_presets,
+    write_sent,
+)
 from stet.review.store.run_owner import RunOwner, exclusive
 from stet.review.store.schema import (
     BUSY_SECONDS,

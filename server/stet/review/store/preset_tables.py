@@ -1,15 +1,20 @@
 """The tables of presets and of what is attached, in SQL.
 
 Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+
+The table of what was sent to whom, in SQL; its rows are opaque to the store.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
 """
 
 import logging
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from stet.review.store.chat_tables import from_ascii, in_ascii
 from stet.review.store.hunk_rows import InvalidRow
 from stet.review.store.preset_rows import PresetRows
+from stet.review.store.schema import transaction
 
 log = logging.getLogger(__name__)
 
@@ -65,3 +70,43 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> PresetRows:
             log.warning("a kept preset is left out: %s", problem)
     found = connection.execute(_ATTACHED, (owner,)).fetchone()
     return PresetRows(presets, None if found is None else str(found[0]))
+
+
+MAX_SENT = 2000
+MAX_DAYS = 90.0
+"""How many are kept, and how long."""
+
+_KEEP_REQUEST = "INSERT INTO sent (kept, fields) VALUES (?, ?)"
+_DROP = """
+    DELETE FROM sent WHERE kept < :oldest
+    OR nth NOT IN (SELECT nth FROM sent ORDER BY nth DESC LIMIT :most)
+"""
+_SENT = "SELECT fields FROM sent ORDER BY nth"
+
+
+def write_sent(connection: sqlite3.Connection, now: float, sent: Iterable[str]) -> None:
+    """Write what was sent, one JSON object each; within a transaction.
+
+    Raises:
+        sqlite3.Error: If it can't be done.
+    """
+    connection.executemany(_KEEP_REQUEST, ((now, fields) for fields in sent))
+
+
+def drop_old_sent(connection: sqlite3.Connection, now: float) -> None:
+    """Drop what is beyond the bounds.
+
+    Raises:
+        sqlite3.Error: If it can't be done; then nothing is dropped.
+    """
+    with transaction(connection):
+        connection.execute(_DROP, {"oldest": now - MAX_DAYS * 86_400, "most": MAX_SENT})
+
+
+def load_sent(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """What all servers of the workspace have sent, oldest first.
+
+    Raises:
+        sqlite3.Error: If it can't be read.
+    """
+    return tuple(str(fields) for (fields,) in connection.execute(_SENT))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.lsp.edits import edit_confirmation, file_state
+from stet.lsp.edits import edit_confirmation, file_hunk_applier
 
 
 @pytest.fixture(autouse=True)
@@ -14,6 +14,6 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
         "OPENED_SECONDS",
     ):
         monkeypatch.setattr(edit_confirmation, name, 0.02)
-    monkeypatch.setattr(file_state, "CONFIRM_SECONDS", 0.02)
+    monkeypatch.setattr(file_hunk_applier, "CONFIRM_SECONDS", 0.02)
     monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
-    monkeypatch.setattr(file_state, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_hunk_applier, "POLL_SECONDS", 0.001)

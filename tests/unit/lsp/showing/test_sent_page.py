@@ -1,6 +1,6 @@
 """The page of what was sent: whole, and inert whatever a name says."""
 
-from stet.lsp.presentation.request_log_text import render_request_log
+from stet.lsp.request_log_document import render_request_log
 from stet.workspace.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
 HEAD = """\

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.store import request_tables as sent_tables
+from stet.review.store import preset_tables as sent_tables
 from stet.review.store.schema import MIGRATIONS, open_database
 from tests.support.state_stores import query, store_in
 

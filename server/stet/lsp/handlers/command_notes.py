@@ -1,4 +1,4 @@
-"""Commands that name a closed note import the blocks of other programs in it first."""
+"""What is noted around a command: blocks that another program has written, and that nothing can be kept."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -41,3 +41,22 @@ def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
         return resolve_uri(CommandArguments("", values, main="hunk"), state.workspace)
     except InvalidParams:
         return None
+
+
+def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Handler:
+    """Add `notPersisted`, the reason, to the answer of `handler` where a kill would lose the decision.
+
+    Args:
+        handler: Of the command.
+        writes_later: Whether the decision is written after the answer; then it is tried whether the
+            disk takes anything.
+    """
+
+    def handle(state: "ServerState", values: tuple[object, ...]) -> object:
+        answer = handler(state, values)
+        if writes_later:
+            state.store.probe()
+        reason = state.store.not_persisted
+        return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
+
+    return handle
