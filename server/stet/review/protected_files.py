@@ -3,9 +3,9 @@
 A proposal for one of them needs a yes of its own, never "accept all": an agent that may write its
 own editor's settings has no other limits. Whatever a program obeys or runs by itself counts, when a
 folder is opened, a file is loaded or saved, or something is committed, pushed, built or installed:
-language servers read builds as soon as a folder is opened. Such names are known by their shape
-(`stet.review.protected_files`), and where they have none by a list (`stet.review.protected_files`). A name too many
-costs a question, one too few a machine; `tests/names` holds what both cost.
+language servers read builds as soon as a folder is opened. Such names are known by their shape,
+and where they have none by a list. A name too many costs a question, one too few a machine; `tests/names`
+holds what both cost.
 
 The state of version control (`.git`, `.jj`, `CVS`) is no matter of a yes: it is refused outright, as
 secrets are (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` runs at the next `git status` of
@@ -13,18 +13,14 @@ any editor, no text edit there is ever part of a user's project, and the model i
 so that it could only write blindly. Other agents came to the same (Codex keeps `.git` read-only even
 where it may write everything else).
 
-The names that `stet.review.protected_files` knows beyond its shapes, folded; by who obeys them, and unasked.
-
-Whoever adds one asks: does some program do what this file says when a folder is opened, a file loaded
+Whoever adds a name to the list asks: does some program do what this file says when a folder is opened, a file loaded
 or saved, or something committed, pushed, built, tested, installed or deployed? What a person only reads
 or runs is no matter of this list, nor is a plain source. Names that begin with a dot, end like a lock
-file and so on are known by their shape (`stet.review.protected_shapes`) and not listed here.
-
-Shapes of names by which programs find what they obey, whoever wrote the program.
+file and so on are known by their shape and not listed here.
 
 A list of names can't win: there are thousands, and each year brings more. But they are made alike: hidden
 by a dot, called `rc`, `config` or `lock`, named like a `Makefile`, laid into the top folder or into one
-for hooks. Each function here is asked of the parts of a path as they are compared
+for hooks. Each function of a shape is asked of the parts of a path as they are compared
 (`stet.workspace.names.loosest`).
 """
 

@@ -1,8 +1,6 @@
-"""The tables of presets and of what is attached, in SQL.
+"""The tables of presets, of what is attached, and of what was sent to whom, in SQL.
 
-Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
-
-The table of what was sent to whom, in SQL; its rows are opaque to the store.
+The rows of what was sent are opaque to the store.
 
 Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
 """

@@ -17,9 +17,8 @@ until it has been opened nothing is written, and nothing that is there can be wr
 disk refuses to open or read it, nothing is written (`has_missed`) until it has been loaded and `caught_up`
 is called. Light to import: SQLite comes when it is opened.
 
-Hunks in very long texts, held until a worker has compressed the texts.
-
-Compressing a long text takes longer than a keystroke may.
+Hunks in very long texts are held until a worker has compressed the texts (`DeferredWrites`): that takes
+longer than a keystroke may.
 """
 
 import hashlib

@@ -1,8 +1,6 @@
 """When the disk fails: how long the store waits before it tries again, and what the user is told.
 
-What earlier runs have kept and could not be loaded, because the disk refused it at the start.
-
-Until it has been loaded nothing may be written: what a chat knows now would replace what it knew then.
+What earlier runs have kept may not be loaded, because the disk refused it at the start. Until it has been loaded nothing may be written: what a chat knows now would replace what it knew then.
 """
 
 import logging
