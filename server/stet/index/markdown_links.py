@@ -3,9 +3,7 @@
 A scan of the text, since a parser says what a link means but not where its target stands. Rules are
 those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of Obsidian.
 
-Indented code of a note, blanked: nothing in it is a link, a fence or a comment.
-
-Whether an indented line is code depends on the lists and paragraphs above it, which a parser knows.
+Indented code is blanked: nothing in it is a link, a fence or a comment. Whether an indented line is code depends on the lists and paragraphs above it, which a parser knows.
 It is slow, so it is asked only where such a line could be code and seems to hold what counts.
 """
 

@@ -3,14 +3,10 @@
 The result of a message depends on that message alone and is the same each time, so that the
 requests of a conversation share their beginning byte for byte (providers' prompt caches).
 
-Makes a conversation one that every provider takes: each call with an id of its own and one result.
-
-What one provider gave and what another takes differ: ids of 70 characters, the same id in every
+First the conversation is made one that every provider takes: each call with an id of its own and one
+result. What one provider gave and what another takes differ: ids of 70 characters, the same id in every
 round, none at all. Mistral takes letters and digits only, nine of them, which all others take too;
 the chat template of Kimi K2 reads the tool's name and the call's number out of its id.
-
-What becomes of a message depends on it and on those before it alone, so that each request begins
-with the bytes of the one before (providers' prompt caches).
 """
 
 import hashlib

@@ -3,8 +3,7 @@
 Pure: no SDK, no network. The provider's own words are quoted, shortened, with control characters
 and the key removed.
 
-Recognises that a server has no tool calls for its model, in the words it refuses them with.
-
+That a server has no tool calls for its model is recognised in the words it refuses them with.
 Some servers say so. Others complain about what the tools did to them: a parameter that is unknown, a
 chat template that can't be rendered. The words of the latter may also have another cause, so that
 they count only while no call has worked.

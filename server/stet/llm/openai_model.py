@@ -1,11 +1,10 @@
 """Any model behind an OpenAI-compatible address: one adapter for every provider.
 
-What is particular to a provider is data (`stet.llm.providers`) or is learnt from its first refusal
-(`ServerQuirks`); how it fails is put into words in `stet.llm.failure_mapping`.
+What is particular to a provider is data (`stet.llm.providers`) or is learnt from its first
+refusal; how it fails is put into words in `stet.llm.failure_mapping`.
 
-What a server turns out not to understand, learnt from its refusal and remembered.
-
-Providers name the parameter they refuse in the text of a 400; the optional ones can be left out or
+What a server turns out not to understand is learnt from its refusal and remembered (`ServerQuirks`):
+providers name the parameter they refuse in the text of a 400; the optional ones can be left out or
 renamed, and the round goes on without a word to the user.
 """
 

@@ -4,9 +4,8 @@ Importing this module takes 0.3 s and more, so that it is done in a worker threa
 builds the request, signs it and keeps the connections; the events are read by our own decoder, as
 the SDK takes a stream that breaks off, or a web page, for a complete answer.
 
-Server-sent events, as far as model servers use them (WHATWG HTML, "Interpreting an event stream").
-
-Bytes in, in any slicing; whole events out. Line ends are LF, CR LF or CR; comments, `id` and `retry`
+The decoder reads server-sent events, as far as model servers use them (WHATWG HTML, "Interpreting an
+event stream"): bytes in, in any slicing; whole events out. Line ends are LF, CR LF or CR; comments, `id` and `retry`
 are passed over; a byte order mark at the start is dropped.
 """
 

@@ -3,9 +3,7 @@
 `argv` is the user's. An argument of the model's takes the place of a `{placeholder}` within one
 element, whatever it holds: it never becomes another element, and never an option.
 
-Which arguments of a command choose what is run, though they are no scripts: pure.
-
-`bash {file}` runs whatever file it is given, and `git {sub}` what a workspace's own `.git/config` calls
+Some arguments choose what is run, though they are no scripts: `bash {file}` runs whatever file it is given, and `git {sub}` what a workspace's own `.git/config` calls
 so. A user may want both, but a standing yes to such a command would be one to everything: each time
 is asked about (`stet.tools.execute_command`).
 """

@@ -3,9 +3,7 @@
 Through the client that `openai` brings, with the proxies of the environment as for the model: the
 address is the user's own choice. A new client each time: nothing is kept between two searches.
 
-What a search API means by a refusal, and what is to be done about it: pure functions.
-
-Sources, as published in 2025 and 2026: OpenAI, Error codes (developers.openai.com/docs/guides/
+What a search API means by a refusal, and what is to be done about it. Sources, as published in 2025 and 2026: OpenAI, Error codes (developers.openai.com/docs/guides/
 error-codes) and the types of the `openai` package; Brave, API reference, responses 400 to 429
 (api-dashboard.search.brave.com), with bodies quoted in public bug reports of its users; Tavily, Errors
 Code (help.tavily.com); Serper documents no errors: its bodies are those its users report, 403

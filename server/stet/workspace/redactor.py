@@ -9,9 +9,7 @@ that holds the secret already: the file that the model is editing. Nothing is ke
 
 Lines stay lines (`stet.text.secrets`), so line numbers mean the same with and without marks.
 
-Secrets that have been seen once, found again wherever they stand, whole or in part.
-
-Pieces of each secret are looked up at every place of a text, so a text takes the same time however many
+Secrets that have been seen once are found again wherever they are, whole or in part. Pieces of each secret are looked up at every place of a text, so a text takes the same time however many
 are known, and none is ever forgotten.
 """
 

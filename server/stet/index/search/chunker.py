@@ -4,9 +4,7 @@ No grammar is asked here: its parser can take more than a minute for 20,000 char
 for it, and nothing can stop it. `outliner.py` asks, and what it was told is taken. All else that is
 done here takes time in proportion to the text, whatever the text is.
 
-Functions and classes of Python, found by their heads and indents: no tree is built.
-
-A parser's tree alone takes longer than all of this, which tells the same of code as people write
+Functions and classes of Python are found by their heads and indents: no tree is built. A parser's tree alone takes longer than all of this, which tells the same of code as people write
 it. Where the two differ (a line in brackets, or of a string behind a backslash, that stands
 left of its function), a passage ends early and nothing is lost.
 """

@@ -1,12 +1,10 @@
 r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
 
-Called only in a process that may be ended (`outline_child.py`): a parser can take minutes for a
+Called only in a process that may be ended (`outline_helper.py`): a parser can take minutes for a
 short text that was made for it, and nothing stops it. A language whose package `tree_sitter_NAME` is
 not installed has no grammar here.
 
-What counts as a definition in each language that has a grammar: queries in tree-sitter's language.
-
-`@type` is what definitions lie in, `@function` any other definition, `@outer` what leads one in and
+What counts as a definition is told by queries in tree-sitter's language. `@type` is what definitions lie in, `@function` any other definition, `@outer` what leads one in and
 belongs to it, `@above` what belongs to the definition below it. Declarations without a body are none,
 but for those of C, `@declared`, if they have a comment or go over several lines.
 """

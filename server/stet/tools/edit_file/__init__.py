@@ -4,8 +4,7 @@ The calls of one answer that edit the same file are one edit: what they mean is 
 the model was shown, they are checked as a whole, and either all of them are proposed or none, but for
 those that a rule refuses. In the last round, when nothing can be sent again, what is valid is proposed.
 
-Marks of redacted secrets in what a model writes of a file: each becomes the secret again.
-
+Marks of redacted secrets in what a model writes of a file become the secrets again.
 Only a secret that stands in that very file is put back, so an edit can keep or move a key that the
 model has never seen, and can carry none anywhere else. Everything behind this works with the text as
 it is, so a quote with a mark is found as leniently as any other.
