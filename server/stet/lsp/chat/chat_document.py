@@ -15,6 +15,9 @@ from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.position import Range
 
+MAX_ADDED_BLANKS = 10_000
+"""The most characters by which blank space may make an answer in a document longer than twice its text."""
+
 
 @dataclass(slots=True)
 class ChatTurn:
@@ -229,7 +232,10 @@ def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
         return len(expected)
     if expected.startswith(present_text):
         return len(present_text)
-    there = "".join(present_text.split())
+    if expected and expected in present_text:
+        return len(expected)
+    # The rest of a text that somebody has written on for long decides nothing: it is not compared.
+    there = "".join(present_text[: 2 * len(expected) + MAX_ADDED_BLANKS].split())
     n, left = 0, len(there)
     if "".join(expected.split()).startswith(there):
         while left:

@@ -25,10 +25,11 @@ from dataclasses import dataclass
 from stet.lsp.chat.chat_sections import ChatPart, ChatSections
 from stet.text.document import TextDocument
 from stet.text.escape import escape
-from stet.text.lines import end_of
 from stet.text.position import Position
 
 YOU = "## You"
+LINES_AT_ONCE = 1_000
+"""The lines of the user's draft that are compared with a sent message in one step."""
 _START = r"(?:\A|(?<=[\r\n]))"  # of a line, however lines end
 _LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
 _PICTURE = re.compile(r"!(?=\[)")
@@ -80,19 +81,20 @@ def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
         text: What was sent; it may have been written on since, which then is what they say next.
         turn: Who answers.
     """
-    now = document.draft()
-    at = document.end() if now is None else now.end
-    if now is not None:
-        at = _position_after(document, now, text) or at
+    line = document.draft_line()
+    at = None if line is None else _position_after(document, line, text)
+    if at is None:
+        draft = document.draft()
+        at = document.end() if draft is None else draft.end
     return Insertion(at, _lines(document, f"\n\n{_turn_suffix(turn)}\n\n{YOU}\n\n"))
 
 
 def before_draft(document: ChatSections, question: str, turn: str) -> Insertion:
     """A question that was asked elsewhere, and the heading of its answer, before what is being written."""
     new = f"{YOU}\n\n{escape_markdown(question).strip()}\n\n{_turn_suffix(turn)}\n\n"
-    now = document.draft()
-    if now is not None:
-        return Insertion(Position(now.start, 0), _lines(document, new))
+    line = document.draft_line()
+    if line is not None:
+        return Insertion(Position(line, 0), _lines(document, new))
     at = document.end()
     gap = "" if at == Position(0, 0) else "\n\n"
     return Insertion(at, _lines(document, f"{gap}{new}{YOU}\n\n"))
@@ -130,14 +132,42 @@ def _turn_suffix(turn: str) -> str:
     return f"## Stet ({turn})"
 
 
-def _position_after(document: ChatSections, part: ChatPart, words: str) -> Position | None:
-    """Where words end that a part begins with; None if it begins with others."""
-    text = "".join(document.lines_of(part))
-    blank = len(text) - len(text.lstrip())
-    if not words or not text.startswith(words, blank):
+def _position_after(document: ChatSections, heading: int, words: str) -> Position | None:
+    """Return where `words` end in the text below a heading that begins with them.
+
+    No more of the text is read than `words` are long, apart from blank lines before them.
+
+    Args:
+        document: The document as it is now.
+        heading: The line of the heading, 0-based.
+        words: What the text is to begin with, without blank space around it.
+
+    Returns:
+        The position in code points; None if the text begins with other words.
+    """
+    lines = document.lines
+    line = heading + 1
+    while words and line < len(lines) and not lines[line].strip():
+        line += 1
+    if not words or line == len(lines):
         return None
-    end = end_of(Position(part.start + 1, 0), text[: blank + len(words)])
-    return end if text[blank + len(words) - 1] != "\r" else None
+    column = len(lines[line]) - len(lines[line].lstrip())
+    n_found = 0
+    # First many lines at once, as long as all of them are part of the words.
+    while line < len(lines):
+        text = "".join(lines[line : line + LINES_AT_ONCE])[column:]
+        if n_found + len(text) >= len(words) or not words.startswith(text, n_found):
+            break
+        line, column, n_found = line + LINES_AT_ONCE, 0, n_found + len(text)
+    for number in range(line, min(line + LINES_AT_ONCE, len(lines))):
+        text = lines[number][column : column + len(words) - n_found]
+        if not words.startswith(text, n_found):
+            return None
+        n_found += len(text)
+        if n_found == len(words):
+            return Position(number, column + len(text)) if text[-1] not in "\r\n" else None
+        column = 0
+    return None
 
 
 def _lines(document: ChatSections, new: str) -> str:

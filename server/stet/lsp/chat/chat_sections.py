@@ -15,7 +15,7 @@ from stet.text.lines import line_end, split_lines, without_end
 from stet.text.position import Position
 
 _HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
-_ENDED = re.compile(r"\*(?:completed|failed|cancelled|limited)\b.*\*[ \t]*", re.DOTALL)
+_ENDING_START = re.compile(r"\*(?:completed|failed|cancelled|limited)\b")
 
 
 class ChatHeading(NamedTuple):
@@ -91,11 +91,19 @@ class ChatSections:
         """All of them, in order."""
         return (self._part(nth) for nth in range(len(self.headings)))
 
+    def draft_line(self) -> int | None:
+        """Return the line (0-based) of the heading under which the user is writing.
+
+        That is the last heading, if it is the user's; otherwise there is none.
+        """
+        return None if not self.headings or self.headings[-1].turn else self.headings[-1].line
+
     def draft(self) -> ChatPart | None:
-        """What the user is writing: under the last heading, if that is theirs."""
-        if not self.headings or self.headings[-1].turn:
-            return None
-        return self._part(len(self.headings) - 1)
+        """Return what the user is writing: under the last heading, if that is theirs.
+
+        It looks for the end of the text; where the line of the heading is enough, use `draft_line`.
+        """
+        return None if self.draft_line() is None else self._part(len(self.headings) - 1)
 
     def answer(self, turn: str) -> ChatPart | None:
         """Where an answer goes on: under the last heading of its turn; None if that is gone."""
@@ -150,4 +158,10 @@ def find_headings(lines: Iterable[str], first: int = 0) -> Iterator[ChatHeading]
 
 def has_ended(lines: Iterable[str]) -> bool:
     """Whether what stands of a turn has its last line."""
-    return any(line.startswith("*") and _ENDED.fullmatch(without_end(line)) for line in lines)
+    return any(line.startswith("*") and _is_ending(line) for line in lines)
+
+
+def _is_ending(line: str) -> bool:
+    """Return whether a line begins and ends as the last line of a turn, whatever is in between."""
+    start = _ENDING_START.match(line)
+    return start is not None and without_end(line).rstrip(" \t").endswith("*", start.end())

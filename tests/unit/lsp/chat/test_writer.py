@@ -1,16 +1,19 @@
 """Whether an insertion has arrived, whatever else has happened to the text."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.lsp.chat.insertion_watch import InsertionWatch
+from stet.lsp.chat.insertion_watch import MAX_IN_ORDER, InsertionWatch
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.position import Range
+from stet.text.position import Position, Range
 
 TEXT = st.text("ab\n", min_size=0, max_size=20)
 PLACE = st.floats(0, 1)
+FILLER = "c\nd\n" * (MAX_IN_ORDER // 2 + 1)
+GAP = "e\n" * 30
 
 
 def insert(buffer: TextBuffer, at: float, new: str) -> TextChange:
@@ -61,4 +64,65 @@ def test_what_the_user_types_instead_is_not_it() -> None:
 def test_an_editor_that_sends_whole_texts_may_have_sent_it_with_other_typing() -> None:
     buffer, watch = TextBuffer("one\n"), InsertionWatch("answer")
     watch.follow(buffer.replace_all("typed one\nanswer"), buffer.lines)
+    assert watch.has_come
+
+
+def test_it_has_come_where_the_user_takes_it_back_at_once() -> None:
+    buffer, watch = TextBuffer("one\n"), InsertionWatch("answer")
+    put = insert(buffer, 1.0, "answer")
+    undone = buffer.apply(TextChange(Range(put.range.start, put.new_end), ""))
+    watch.follow([put, undone], buffer.lines)
+    assert watch.has_come
+
+
+def test_what_the_user_takes_back_of_an_earlier_piece_is_not_it() -> None:
+    buffer = TextBuffer("one\n")
+    put = insert(buffer, 1.0, "answer")
+    watch = InsertionWatch("answer")
+    undone = buffer.apply(TextChange(Range(put.range.start, put.new_end), ""))
+    watch.follow([undone], buffer.lines)
+    assert not watch.has_come
+
+
+@given(
+    st.text("ab\n", max_size=20), TEXT.filter(bool), PLACE, st.sampled_from(["\n", "\r\n", "\r"])
+)
+def test_it_has_come_where_all_line_ends_were_converted_with_it(
+    text: str, new: str, at: float, end: str
+) -> None:
+    place = round(at * len(text))
+    buffer, watch = (
+        TextBuffer(text.replace("\n", "\r\n")),
+        InsertionWatch(new.replace("\n", "\r\n")),
+    )
+    changes = buffer.replace_all((text[:place] + new + text[place:]).replace("\n", end))
+    watch.follow(changes, buffer.lines)
+    assert watch.has_come
+
+
+@pytest.mark.parametrize("new", ["\n\nab", "ab\n\n", "b\n\na", "a", "answer"])
+def test_it_has_come_in_a_text_that_was_replaced_in_hundreds_of_places(new: str) -> None:
+    middle = "ab\n\nab\n"
+    for place in range(len(middle)):
+        for now, is_there in (middle, False), (middle[:place] + new + middle[place:], True):
+            buffer, watch = TextBuffer(FILLER + GAP + middle + GAP + FILLER), InsertionWatch(new)
+            changed = FILLER.replace("c", "C")
+            changes = buffer.replace_all(changed + GAP + now + GAP + changed)
+            assert len(changes) > MAX_IN_ORDER
+            watch.follow(changes, buffer.lines)
+            assert watch.has_come is is_there
+
+
+def test_it_has_come_as_several_of_hundreds_of_changes() -> None:
+    buffer, watch = TextBuffer(f"{FILLER}ab\n{FILLER}"), InsertionWatch("1\nab\n2\n")
+    n = FILLER.count("\n")
+    typed = [(line, "C") for line in range(2 * n - 1, n + 1, -1)]
+    typed += [(n + 1, "2\nab\n"), (n, "1\n"), (n - 1, "C")]
+    changes = [
+        buffer.apply(TextChange(Range(Position(line, 0), Position(line, 0)), text))
+        for line, text in typed
+    ]
+    assert len(changes) > MAX_IN_ORDER
+    assert "d\n1\nab\n2\nab\nc\n" in buffer.text.replace("C", "")
+    watch.follow(changes, buffer.lines)
     assert watch.has_come
