@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from stet.lsp.chat.chat_layout import Insertion, after_draft, before_draft, continue_answer
-from stet.lsp.chat.chat_sections import ChatHeading, ChatSections, has_ended
+from stet.lsp.chat.chat_headings import ChatHeading
+from stet.lsp.chat.chat_sections import ChatSections, has_ended
 from stet.lsp.chat.chat_transcript import ChatTranscript
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange

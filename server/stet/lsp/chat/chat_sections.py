@@ -5,29 +5,15 @@ short document and in a long one. Places are lines and columns in code points, 0
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
+from stet.lsp.chat.chat_headings import ChatHeading, ChatHeadings, find_headings
 from stet.text.change import TextChange
 from stet.text.lines import line_end, split_lines, without_end
 from stet.text.position import Position
 
-_HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
 _ENDING_START = re.compile(r"\*(?:completed|failed|cancelled|limited)\b")
-
-
-class ChatHeading(NamedTuple):
-    """A heading of Stet's.
-
-    Attributes:
-        line: Where it stands.
-        turn: Whose answer it is; empty for the user's words.
-    """
-
-    line: int
-    turn: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +49,7 @@ class ChatSections:
             headings: Those in it, in order, where they are known; else they are looked for.
         """
         self.lines = lines
-        self.headings = list(find_headings(lines) if headings is None else headings)
+        self.headings = ChatHeadings(find_headings(lines) if headings is None else headings)
 
     @classmethod
     def of(cls, text: str) -> "ChatSections":
@@ -74,18 +60,11 @@ class ChatSections:
         """The text has changed; `lines` are those behind all of it."""
         for change in changes:
             if change.splice is None:
-                self.headings = list(find_headings(self.lines))
+                self.headings = ChatHeadings(find_headings(self.lines))
                 return
         for change in changes:
             assert change.splice is not None, "looked at above"
-            first, before, after = change.splice
-            start = bisect_left(self.headings, first, key=lambda one: one.line)
-            end = bisect_left(self.headings, first + len(before), key=lambda one: one.line)
-            moved = len(after) - len(before)
-            below = self.headings[end:]
-            if moved:
-                below = [ChatHeading(line + moved, turn) for line, turn in below]
-            self.headings[start:] = [*find_headings(after, first), *below]
+            self.headings.replace_lines(*change.splice)
 
     def parts(self) -> Iterator[ChatPart]:
         """All of them, in order."""
@@ -107,10 +86,8 @@ class ChatSections:
 
     def answer(self, turn: str) -> ChatPart | None:
         """Where an answer goes on: under the last heading of its turn; None if that is gone."""
-        for nth in range(len(self.headings) - 1, -1, -1):
-            if self.headings[nth].turn == turn:
-                return self._part(nth)
-        return None
+        nth = self.headings.index_of_last(turn)
+        return None if nth is None else self._part(nth)
 
     def text_of(self, part: ChatPart) -> str:
         """What stands in a part, without blank space around it."""
@@ -147,13 +124,6 @@ class ChatSections:
             if text:
                 return Position(line, len(text))
         return None
-
-
-def find_headings(lines: Iterable[str], first: int = 0) -> Iterator[ChatHeading]:
-    """The headings in lines, of which the first has the number `first`."""
-    for number, line in enumerate(lines, first):
-        if line.startswith("## ") and (match := _HEADING.fullmatch(without_end(line))):
-            yield ChatHeading(number, match["turn"] or "")
 
 
 def has_ended(lines: Iterable[str]) -> bool:
