@@ -1,5 +1,6 @@
 """The text of a chat document as a test reads it: by its parts, each with its words."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from stet.lsp.chat import chat_sections
@@ -38,9 +39,9 @@ def has_ended(said: str) -> bool:
     return chat_sections.has_ended(split_lines(said))
 
 
-def adopt(page: ChatDocument, text: str) -> None:
-    """The document of a page has this text now."""
-    page.adopt(ChatReading.of(ChatSections.of(text)))
+def adopt(page: ChatDocument, text: str, since: Mapping[str, int] | None = None) -> None:
+    """The document of a page has this text now; `since` says what has been written of each turn."""
+    page.adopt(ChatReading.of(ChatSections.of(text)), since)
 
 
 def write_all(page: ChatDocument, text: str) -> str:

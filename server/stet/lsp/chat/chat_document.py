@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from stet.lsp.chat.chat_layout import Insertion, after_draft, before_draft, continue_answer
 from stet.lsp.chat.chat_headings import ChatHeading
+from stet.lsp.chat.chat_layout import Insertion, after_draft, before_draft, continue_answer
 from stet.lsp.chat.chat_sections import ChatSections, has_ended
 from stet.lsp.chat.chat_transcript import ChatTranscript
 from stet.text.buffer import TextBuffer
@@ -137,16 +137,24 @@ class ChatDocument:
         """A turn is to be written."""
         self.entries[entry.turn] = entry
 
-    def adopt(self, reading: "ChatReading") -> None:
-        """The document has another text now, from wherever: see what of each turn is in it."""
+    def adopt(self, reading: "ChatReading", written: Mapping[str, int] | None = None) -> None:
+        """Find out what of each turn is in the text that the document has now, from wherever.
+
+        Args:
+            reading: The text.
+            written: By turn, how many characters (code points) of its transcript have been written since
+                `n_written` was counted.
+        """
         writing = reading.writing
         self._sent = self._unconfirmed_messages(writing)
         for entry in self.entries.values():
             stands = reading.answers.get(entry.turn)
             entry.is_placed = stands is not None
-            entry.n_written = 0
-            if stands is not None:
+            if stands is None:
+                entry.n_written = 0
+            else:
                 has_ended = entry.turn in reading.ended
+                entry.n_written = max(entry.n_written, (written or {}).get(entry.turn, 0))
                 entry.n_written = _n_written(entry, stands, has_ended=has_ended)
             if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
                 # It was sent from here, and the document closed before more was written.
@@ -184,7 +192,7 @@ class ChatDocument:
         return None
 
     def frozen(self) -> "ChatDocument":
-        """The same as it is now, for a worker thread that calls `filled`."""
+        """Return a copy of this as it is now, for a worker thread that calls `fill`."""
         scratch = ChatDocument(self.chat, self.file, self.uri)
         scratch.entries = {
             turn: replace(entry, transcript=entry.transcript.frozen())
@@ -194,15 +202,23 @@ class ChatDocument:
         return scratch
 
     def filled(self, text: str) -> str:
-        """`text`, the document as it is now, with all that is to be written."""
-        scratch, buffer = self.frozen(), TextBuffer(text)
+        """Return `text`, the document as it is now, with all that is to be written."""
+        return self.frozen().fill(text)
+
+    def fill(self, text: str) -> str:
+        """Write all that is to be written into `text`, the document as it is now, and return it."""
+        buffer = TextBuffer(text)
         document = ChatSections(buffer.lines)
-        scratch.adopt(ChatReading.of(document))
-        while step := scratch.next_insertion(document):
+        self.adopt(ChatReading.of(document))
+        while step := self.next_insertion(document):
             at = step.insertion.at
             document.apply_changes([buffer.apply(TextChange(Range(at, at), step.insertion.text))])
             step.done()
         return buffer.text
+
+    def written(self) -> Mapping[str, int]:
+        """Return by turn how many characters (code points) of its transcript have been written."""
+        return {turn: entry.n_written for turn, entry in self.entries.items()}
 
     def _unconfirmed_messages(self, writing: str) -> deque[tuple[str, str]]:
         """What was sent and has no heading behind it yet."""

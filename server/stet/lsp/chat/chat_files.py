@@ -135,10 +135,11 @@ class ChatFiles:
             stands, reading = await asyncio.to_thread(self._read_document, document, lines)
             if note is not None:
                 note(reading)
-            reading = await asyncio.to_thread(self._write_file, document.frozen(), stands)
+            scratch = document.frozen()
+            reading = await asyncio.to_thread(self._write_file, scratch, stands)
             self._took_seconds = self._system.monotonic() - began
         if self._generated.buffer(document.uri) is None:
-            document.adopt(reading)
+            document.adopt(reading, scratch.written())
 
     def _read_document(
         self, document: ChatDocument, lines: Sequence[str] | None = None
@@ -152,8 +153,11 @@ class ChatFiles:
         )
 
     def _write_file(self, document: ChatDocument, current_text: str | None) -> ChatReading:
-        """Write a file with all that is missing in it, and give what it holds. Blocks on the disk."""
-        new = document.filled(new_document(document.chat) if current_text is None else current_text)
+        """Write a file with all that is missing in it, and return what it holds. Block on the disk.
+
+        `document` is a copy, which knows afterwards what has been written.
+        """
+        new = document.fill(new_document(document.chat) if current_text is None else current_text)
         if new != current_text:
             _ = self._system.write_generated(document.file, new)
         return ChatReading.of(ChatSections.of(new))

@@ -137,6 +137,22 @@ def test_an_answer_that_was_written_in_gets_its_end() -> None:
     assert written(page.filled(text), "t1") == "Because (really?).\n\n*completed*"
 
 
+def test_an_answer_that_is_written_in_while_it_comes_stands_there_once() -> None:
+    told = ChatTranscript(link)
+    page = make_page(Turn(id="t1", ask=ASK), told)
+    text = new_document("main") + "Why?\n"
+    page.sent("t1", "Why?")
+    for n in range(4):
+        told.add_text(f"word {n} ")
+        # The file is written in a worker, and its text is read afterwards.
+        scratch = page.frozen()
+        text = scratch.fill(text)
+        if n == 0:
+            text = text.replace("word 0", "(word 0)")
+        adopt(page, text, scratch.written())
+    assert written(text, "t1") == "(word 0) word 1 word 2 word 3"
+
+
 def test_a_page_forgets_what_stands_there_to_its_end() -> None:
     page = make_page()
     adopt(page, page.filled(new_document("main")))
