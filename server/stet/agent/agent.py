@@ -132,19 +132,19 @@ class Agent:
         return joined
 
     def _with_interruption_note(self, turn: Turn) -> Turn:
-        """A turn of earlier; of one whose server died, the user is told what is left of it."""
+        """Return an earlier turn. If its server died, tell the user which proposals remain."""
         if turn.error != SERVER_DIED or not self._has_proposed(turn.id):
             return turn
         error = f"{SERVER_DIED} {PROPOSALS_REMAIN}"
         return dataclasses.replace(turn, error=error, summary=error)
 
     def chats(self) -> tuple[str, ...]:
-        """The conversations that have turns, the one that was last asked in at the end."""
+        """Return the conversations that have turns, the most recently asked last."""
         latest = {turn.ask.chat: n for n, turn in enumerate(self._turns.values())}
         return tuple(sorted(latest, key=latest.__getitem__))
 
     def turn(self, turn_id: str) -> Turn:
-        """The turn as it is now.
+        """Return the turn in its current state.
 
         Raises:
             UnknownTurn: If there is none of that id.
@@ -194,7 +194,7 @@ class Agent:
         _ = self._spawn(self._save_chat(session), f"keeping the chat of {turn.id}")
 
     def session(self, chat: str) -> Session:
-        """The conversation of that id; a new one if there is none yet."""
+        """Return the session of the conversation `chat`, a new session if there is none yet."""
         return self._sessions.setdefault(chat, Session(chat))
 
     def steer(self, text: str, turn_id: str | None = None) -> str:
@@ -237,7 +237,7 @@ class Agent:
             runner.task.add_done_callback(functools.partial(self._on_task_done, turn.id, session))
 
     async def _run(self, runner: TurnRunner, session: Session, turn_id: str) -> None:
-        """A turn from its start to its end, whatever happens on the way."""
+        """Run a turn from start to end, whatever happens during the turn."""
         try:
             execute = await self._load_executor()
             # Settings are known once there is somebody to answer.
@@ -303,5 +303,5 @@ class Agent:
         self._record_event(TurnEnded(dataclasses.replace(turn, cost=cost, ended_at=ended_at)))
 
     def _now(self) -> float:
-        """The time, in seconds since the epoch."""
+        """Return the current time, in seconds since the epoch."""
         return self._workspace.snapshot().system.now()

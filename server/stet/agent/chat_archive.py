@@ -45,7 +45,7 @@ class ArchiveStorage(Protocol):
         ...
 
     def load_chats(self) -> ChatRows:
-        """What earlier runs have kept; may take long."""
+        """Load what earlier runs have persisted. This may take long."""
         ...
 
 
@@ -114,7 +114,7 @@ class ChatArchive:
 
 
 def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
-    """The end of a history that is kept."""
+    """Return the end of a history, as much as is kept."""
     left, n = MAX_CHARACTERS, 0
     for exchange in reversed(history[-MAX_EXCHANGES:]):
         left -= sum(len(message.content) for message in exchange.messages)
@@ -139,7 +139,7 @@ def _to_plain(value: object) -> object:
 
 
 def _parse_turn(row: TurnRow) -> Turn | None:
-    """The turn of a row, over; None if the row makes no sense."""
+    """Return the ended turn of a row, or None if the row is invalid."""
     try:
         turn = _turns().validate_json(row.fields)
     except ValueError as problem:
@@ -152,7 +152,7 @@ def _parse_turn(row: TurnRow) -> Turn | None:
 
 
 def _parse_session(row: ChatRow) -> Session | None:
-    """The conversation of a row; None if the row makes no sense."""
+    """Return the conversation of a row, or None if the row is invalid."""
     try:
         fields = json.loads(row.fields)
         known = fields if isinstance(fields, dict) else {}
@@ -180,7 +180,7 @@ def _parse_session(row: ChatRow) -> Session | None:
 
 
 def _describe_problem(problem: Exception) -> str:
-    """What is wrong with a row, without what stands in it: its words are a conversation's."""
+    """Describe what is wrong with a row without its content. The content belongs to a conversation."""
     from pydantic import ValidationError  # late, as below
 
     if not isinstance(problem, ValidationError):

@@ -60,7 +60,7 @@ class CommentTask:
 async def start_comment_turn(
     ask: Ask, comment: CommentLocation, workspace: Workspace
 ) -> tuple[Ask, CommentTask]:
-    """What the comment asks, in its words and from its place.
+    """Return the question of a comment, with the comment's words and place, and its task.
 
     Raises:
         TurnFailed: If there is no such comment, or its file may not be shown.
@@ -103,7 +103,9 @@ async def start_comment_turn(
 
 
 def comment_prompt(prompt: str, task: CommentTask | None) -> str:
-    """The question as the model is asked it: of a comment, that it is one."""
+    """Return the question for the model. For a comment, the text says that the question is a
+    comment.
+    """
     if task is None:
         return prompt
     return prompt + _COMMENT_NOTE.format(
@@ -159,8 +161,8 @@ def _prepare_removal(
     place: Range,
     inspect: Callable[[], EditRules],
 ) -> tuple[PreparedEdit | RejectedDraft, tuple[str, ...]] | None:
-    """The text without the comment as the gate has it, and the pending hunks that this takes the place
-    of; None where what is pending takes it out. For a worker thread.
+    """Authorize the removal of the comment; return the result and the replaced pending hunks.
+    Return None if the pending hunks remove the comment. For a worker thread.
     """
     start = _locate_in_view(view, place, task.source)
     if start is None:
@@ -198,7 +200,7 @@ def _locate_in_view(view: PendingView, place: Range, source: str) -> int | None:
 
 
 def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int, int, str], ...]:
-    """What is said of each stretch of lines: of hunks that are made anew, what was said of them."""
+    """Return the note for each stretch of lines. Hunks that are created again keep their summaries."""
     offset = view.live.offset_at
     notes = [
         (offset(hunk.range.start), offset(hunk.range.end), hunk.summary)
@@ -210,7 +212,7 @@ def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int
 
 
 def _current_line(comment: CommentLocation, workspace: Workspace) -> int:
-    """The line of the comment in the text as it is now: a turn may have waited for its turn."""
+    """Return the comment's line in the current text. The turn may have waited in the queue."""
     position = Position(comment.line, 0)
     for change in workspace.changes_since(comment.uri, comment.revision) or ():
         position = map_position(position, change, Bias.RIGHT)
@@ -220,7 +222,7 @@ def _current_line(comment: CommentLocation, workspace: Workspace) -> int:
 def _comment_on_line(
     instructions: Sequence[AiComment], document: TextDocument, line: int
 ) -> AiComment | None:
-    """The first instruction that has a part on a line."""
+    """Return the first instruction that covers a part of `line`."""
     for instruction in instructions:
         first, last = (
             document.position_at(instruction.start).line,
@@ -232,7 +234,7 @@ def _comment_on_line(
 
 
 def _extend_to_paragraph(place: Range, document: TextDocument) -> Range:
-    """The lines of a comment, and those below it down to the next empty one."""
+    """Return the lines of a comment and the lines below, up to the next empty line."""
     lines, last = document.lines, place.end.line
     end = last + 1
     while end < len(lines) and not lines[end].strip():

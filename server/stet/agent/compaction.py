@@ -101,7 +101,7 @@ def drop_tool_results(
 
 
 def truncate_results(conversation: Conversation) -> Conversation:
-    """The last results too, to their beginnings: where nothing else helps."""
+    """Truncate the latest results too, to their beginnings. Used where nothing else helps."""
     messages = [
         message
         for unit in message_groups(conversation.current_turn)
@@ -111,7 +111,7 @@ def truncate_results(conversation: Conversation) -> Conversation:
 
 
 def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation, Conversation]:
-    """What is to be summed up, and what stays.
+    """Return the part of a conversation to summarize, and the part that stays.
 
     All earlier turns; of the turn that runs the rounds but the last, if that is not enough.
     """
@@ -148,7 +148,7 @@ def summarize_history(history: Sequence[Exchange]) -> Exchange:
 
 
 def digest(conversation: Conversation) -> str:
-    """What was asked and what came of it, without asking a model."""
+    """Return what was asked and the outcome, without asking a model."""
     lines = []
     for exchange in conversation.history:
         if exchange.record is None:
@@ -167,7 +167,9 @@ def digest(conversation: Conversation) -> str:
 
 
 def conversation_text(conversation: Conversation, most: int) -> str:
-    """What was said as plain text of at most `most` characters, results cut, the middle left out."""
+    """Return the conversation as plain text of at most `most` characters. Results are cut, and the
+    middle is left out.
+    """
     lines = []
     for unit in message_groups((*flatten(conversation.history), *conversation.current_turn)):
         head = unit[0]
@@ -188,7 +190,7 @@ def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
 
 
 def _drop_exchange_results(exchange: Exchange) -> Exchange:
-    """An earlier turn with placeholders for results and for what the editor showed."""
+    """Return an earlier turn with placeholders for results and for what the editor showed."""
     messages: list[Message] = []
     for unit in message_groups(exchange.messages):
         messages += _shorten_results(unit, _placeholder)
@@ -211,7 +213,7 @@ def _first_recent(groups: Sequence[tuple[Message, ...]], n_recent_rounds: int) -
 
 
 def _shorten_results(unit: Sequence[Message], shorten: Shorten) -> tuple[Message, ...]:
-    """An answer and the results of its calls, each result that is long made short."""
+    """Return an answer and the results of its calls, with each long result shortened."""
     head, *results = unit
     if head.role != "assistant":
         return tuple(unit)
@@ -240,7 +242,7 @@ def _describe_call(call: ToolCall) -> str:
 
 
 def _describe_round(unit: Sequence[Message]) -> list[str]:
-    """A round in a line for what was said, and one for each call."""
+    """Return one line for the text of a round, and one line for each call."""
     head, *results = unit
     lines = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
     for call, result in zip(head.tool_calls, results, strict=False):

@@ -20,7 +20,7 @@ _MAX_TRIES = 6
 def refresher(
     ctx: ToolContext, location: EditorLocation, attachments: Attachments | None = None
 ) -> Callable[[], Awaitable[str]]:
-    """What `ToolContext.current_context` is for a question asked at `location`, with what was attached to it.
+    """Return the `ToolContext.current_context` for a question at `location` with `attachments`.
 
     It gives the current file with cursor and selection, and the attached files; what is shown is
     noted at the desk as shown and read.
@@ -58,7 +58,9 @@ def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLoc
 def _fit_context(
     snapshot: Snapshot, location: EditorLocation, ctx: ToolContext, attachments: Attachments
 ) -> Context:
-    """The context, with less of each file until it fits into a tool's answer. Blocks on the disk."""
+    """Return the context, with less of each file until the context fits a tool's answer. Blocks on
+    the disk.
+    """
     settings = snapshot.settings
     graph = scan_links(snapshot, ctx.links) if settings.context.scope == "linked" else None
     halvings = 0

@@ -34,7 +34,8 @@ HEADING = (
 
 
 async def edited_file_texts(ctx: ToolContext, most: int) -> str:
-    """What the turn has edited, or has pending, numbered as `read_file` does; "" for nothing.
+    """Return the files that the turn has edited or has pending, numbered like `read_file`. Return
+    "" if there are none.
 
     A file that would take the text beyond `most` characters is named only.
     """
@@ -160,7 +161,7 @@ class ContextWindow:
     async def _summarize_prefix(
         self, conversation: Conversation, target: int, window: int
     ) -> tuple[Conversation, Usage]:
-        """A summary in the place of the oldest part, the model's own if it gives one."""
+        """Replace the oldest part with a summary, the model's own if the model gives a summary."""
         prefix, rest = split_prefix(conversation, target)
         if not prefix.history and not prefix.current_turn:
             return conversation, Usage()

@@ -30,7 +30,7 @@ class Limits:
 
     @classmethod
     def of(cls, settings: AgentSettings) -> "Limits":
-        """The user's."""
+        """Return the user's limits."""
         return cls(
             settings.max_iterations, settings.max_tokens, settings.max_seconds, settings.max_cost
         )
@@ -127,7 +127,9 @@ class Limits:
     def _next_cost(
         self, latest: Usage | None, prompt: int, answer: int = MIN_ANSWER_TOKENS
     ) -> float:
-        """What the next round costs at least; what came from the cache does so again."""
+        """Return the minimum cost of the next round. Tokens that came from the cache are assumed to
+        do so again.
+        """
         cached = min(prompt, latest.cached) if latest is not None else 0
         return self.pricing.cost(Usage(prompt, answer, cached)) or 0.0
 

@@ -161,7 +161,7 @@ class AgentLoop:
         return True
 
     async def _complete_once(self) -> Completion:
-        """The model's answer of this round, whole."""
+        """Return the model's complete answer of this round."""
         services, before = self._services, self._turn
         prompt, left = self._prompt_tokens(), services.seconds_left()
         ceiling, limit = services.limits.answer_ceiling(before.usage, self._latest, prompt)
@@ -270,11 +270,11 @@ class AgentLoop:
         return known + estimate_prompt(self._messages[n_counted:])
 
     def _now(self) -> float:
-        """The time, in seconds since the epoch."""
+        """Return the current time, in seconds since the epoch."""
         return self._services.toolbox.ctx.snapshot().system.now()
 
     def _find_written_call(self, completion: Completion) -> str | None:
-        """The tool that an answer calls in words, "" for an unknown one; None for none."""
+        """Return the tool that an answer calls in words, "" for an unknown tool, None for no call."""
         # Where no tool is offered, there is no form to tell the model of.
         if completion.tool_calls or not self._tools:
             return None

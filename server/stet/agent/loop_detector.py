@@ -28,14 +28,16 @@ class LoopDetector:
         self._warning = ""
 
     def record(self, call: ToolCall, error: str) -> None:
-        """A call was carried out; `error` is what went wrong, "" if nothing."""
+        """Record a call that was carried out. `error` is what went wrong, "" if nothing."""
         self._calls.append((call, (call.name, canonical_arguments(call.arguments))))
         if error:
             self._errors[call.name, error] += 1
         self._warning = self._warning or self._repetition() or self._same_error(call, error)
 
     def take_warning(self) -> str:
-        """What was noticed since the last look, as half a sentence about the model; "" for nothing."""
+        """Return what was noticed since the last look, "" for nothing. The text is half a sentence
+        about the model.
+        """
         warning, self._warning = self._warning, ""
         return warning
 

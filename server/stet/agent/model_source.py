@@ -56,7 +56,7 @@ class ModelSource:
 
     @asynccontextmanager
     async def use(self, settings: ModelSettings, *, is_turn: bool = True) -> AsyncIterator[Model]:
-        """The model for these settings, kept open for as long as the block lasts.
+        """Yield the model for these settings, kept open for the duration of the block.
 
         Args:
             settings: Which model.

@@ -34,18 +34,18 @@ class PendingQuestions:
         self._asked: set[str] = set()
 
     def add(self, turn_id: str, question: Question) -> asyncio.Future[str]:
-        """A turn asks; gives what its answer will be."""
+        """Add a question of a turn and return a future for the answer."""
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._asked.add(question.id)
         self._pending[question.id] = _PendingQuestion(turn_id, question, answer)
         return answer
 
     def withdraw(self, turn_id: str) -> None:
-        """A turn waits no more."""
+        """Remove the questions of a turn that no longer waits."""
         self._pending = {key: one for key, one in self._pending.items() if one.turn != turn_id}
 
     def waiting(self, question_id: str | None = None) -> tuple[str, Question]:
-        """The turn and the question of that id, by default the oldest that waits.
+        """Return the turn and the question with that id, by default the oldest pending question.
 
         Raises:
             NoPendingQuestion: If it is answered, its turn is over, or none waits.

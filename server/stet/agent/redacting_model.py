@@ -45,7 +45,7 @@ _WORDS = {
 
 
 def summarize_request(messages: Sequence[Message], before: Sequence[Message]) -> list[str]:
-    """What `messages` tell that the request `before` of the same turn has not told, in order."""
+    """Return what `messages` say beyond the request `before` of the same turn, in order."""
     n_known = sum(1 for _ in takewhile(_is_same, zip(messages, before, strict=False)))
     calls = {call.id: call for message in messages for call in message.tool_calls}
     parts: list[str] = []
@@ -102,7 +102,7 @@ def _format_location(what: str, path: str, lines: str | None) -> str:
 
 
 def _describe_result(message: Message, call: ToolCall | None) -> str:
-    """The result of a call: which, about what, and the lines of a file that it shows."""
+    """Describe the result of a call: the tool, its subject, and the lines of a file shown."""
     if call is None:
         return "a result"
     about = _call_subject(call)
@@ -205,7 +205,7 @@ class RedactingModel(ModelWrapper):
 
 
 def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
-    """A request as it may be sent, and how many secrets of each kind it held."""
+    """Return a request that may be sent, and the number of secrets of each kind in the original."""
     redactor.reserve_marks(_request_texts(request))
     for text in _request_texts(
         request
@@ -283,7 +283,7 @@ def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
 
 
 def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:
-    """A value of JSON with marks; `name` is what it is given to."""
+    """Return a JSON value with secrets replaced by marks. `name` is what the value is assigned to."""
     if isinstance(value, list):
         return [_redact_value(each, name, redactor, kinds) for each in value]
     if isinstance(value, dict):

@@ -54,7 +54,9 @@ _READERS: dict[str, Callable[[str], object]] = {
 
 
 def syntax_problem(language: str, before: str, edit: TextEdit) -> str:
-    """What `edit` breaks, in a few words; empty where the file was broken before or nothing is."""
+    """Return what `edit` breaks, in a few words. Return "" if the file was broken before or nothing
+    breaks.
+    """
     if (read := _READERS.get(language)) is None or _problem(read, before):
         return ""
     problem = _problem(read, edit.apply(before))
@@ -169,7 +171,7 @@ def select_passage(
 
 
 def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
-    """What the model wrote, with the file's own secrets in the place of their marks.
+    """Return the model's text, with marks replaced by the file's own secrets.
 
     Raises:
         TurnFailed: If a mark stands for nothing in the file.
@@ -183,7 +185,8 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
 async def _prepare_rewrite(
     summary: str, ctx: ToolContext, shown: TextDocument, passage: RewritePassage, text: str
 ) -> PreparedEdit | RejectedDraft:
-    """The passage as `text`, for the file as it is now; nothing has been awaited since.
+    """Prepare the edit that sets the passage to `text`, for the current file. Nothing is awaited
+    after the last check of the file.
 
     Raises:
         InvalidInstruction: If the user has written over it.
@@ -228,7 +231,7 @@ def _rebase_edit(
 def _inspect_and_prepare(
     draft: EditDraft, inspect: Callable[[], EditRules]
 ) -> PreparedEdit | RejectedDraft:
-    """What the gate says of a draft once it has looked; for a worker thread."""
+    """Return the result of authorizing a draft after `inspect` has looked. For a worker thread."""
     return prepare_or_reject(draft, inspect())
 
 

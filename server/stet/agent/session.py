@@ -46,7 +46,7 @@ class TurnStart:
     is_overflow: bool = False
 
     def knowledge_at_end(self) -> ModelKnowledge:
-        """What the model knows once the turn is over; of many files those it was shown last."""
+        """Return what the model knows after the turn. Of many files, the last shown are kept."""
         shown = {key: one for key, one in self.knowledge.shown.items() if key not in self.shown}
         # Of a very long text nobody could say in time what has changed in it since.
         now = [(key, one) for key, one in self.shown.items() if not one.is_large]

@@ -17,6 +17,6 @@ class Steering:
         return bool(self._pending)
 
     def pop_all(self) -> tuple[str, ...]:
-        """What is to be shown now, oldest first; it waits no longer."""
+        """Remove and return the messages to show now, oldest first."""
         taken, self._pending = tuple(self._pending), []
         return taken

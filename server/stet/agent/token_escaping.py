@@ -57,7 +57,7 @@ class TokenEscapingModel(ModelWrapper):
         return dataclasses.replace(answer, text=text, tool_calls=calls)
 
     async def _escape_request(self, request: Request) -> Request:
-        """A request as a model may read it; the same bytes for the same text."""
+        """Return a request that a model may read. The same text always gives the same bytes."""
         new = [message for message in request.messages if message not in self._sent]
         if sum(len(message.content) for message in new) > _LARGE:
             broken_ones = await asyncio.to_thread(lambda: list(map(_escape_message, new)))
@@ -88,7 +88,7 @@ class _UnescapingStream:
         self._pending = ""
 
     def write(self, piece: str) -> None:
-        """A piece of the answer."""
+        """Handle a piece of the answer."""
         text = self._pending + piece
         end = incomplete_token_start(text)
         self._pending = text[end:]
@@ -101,7 +101,7 @@ class _UnescapingStream:
             self._sink(unescape_special_tokens(self._pending))
 
     def reset(self) -> None:
-        """The answer begins anew."""
+        """Handle a restart of the answer."""
         self._pending = ""
 
 

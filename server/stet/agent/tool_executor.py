@@ -36,7 +36,7 @@ class ToolCallBatcher:
         self._done: dict[int, ToolOutcome] = {}
 
     async def run(self, n: int) -> ToolOutcome:
-        """What came of call `n` (from 0)."""
+        """Return the outcome of call `n` (0-based)."""
         if n in self._done:
             return self._done[n]
         key = self._keys[n]
@@ -129,7 +129,9 @@ class ToolExecutor:
         return self._store_run(n, self._tool_run(n).transition_to(state))
 
     def _transition_if_allowed(self, n: int, state: ToolState) -> None:
-        """The user is asked, or has answered; a tool that only reads shows neither."""
+        """Update call `n` after the user is asked or has answered. A tool that only reads shows
+        neither state.
+        """
         if self._tool_run(n).can_transition_to(state):
             run = self._transition(n, state)
             self._emit(ToolStateChanged(self._turn, run))
@@ -161,7 +163,7 @@ class ToolExecutor:
 
 
 def limit_calls(completion: Completion) -> tuple[Completion, int]:
-    """An answer with the calls of it that are carried out, and how many more it had."""
+    """Return an answer with the calls that are carried out, and the number of further calls."""
     n_more = len(completion.tool_calls) - MAX_CALLS
     if n_more <= 0:
         return completion, 0
@@ -174,7 +176,9 @@ def limit_calls(completion: Completion) -> tuple[Completion, int]:
 
 
 def with_valid_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
-    """Calls as they may stand in the history: a provider refuses broken JSON for ever after."""
+    """Return calls that are valid in the history. A provider refuses broken JSON in every later
+    request.
+    """
     return tuple(
         call if parse_arguments(call) is not None else dataclasses.replace(call, arguments="{}")
         for call in calls

@@ -128,7 +128,7 @@ class ToolRun:
 
 
 def state_after_review(run: ToolRun, states: Collection[HunkState]) -> ToolState:
-    """The state of a call whose hunks are in `states`: what the user has decided counts."""
+    """Return the state of a call whose hunks are in `states`. The user's decisions count."""
     if not states or run.state not in {ToolState.WAITING, ToolState.SUBMITTED}:
         return run.state
     if any(state in OPEN for state in states):

@@ -97,7 +97,7 @@ TOOL_NAMES = MappingProxyType(
 
 
 def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tuple[Tool, ...]:
-    """The tools of a turn: the settings' choice, narrowed by the question and its mode.
+    """Return the tools of a turn: the settings' choice, narrowed by the question and its mode.
 
     Those of the web only where a search API is configured.
     """
@@ -172,7 +172,9 @@ class Toolbox:
     ctx: ToolContext
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
-        """What the model is told, the same in every round, so that a provider's cache holds."""
+        """Return the tool definitions for the model. Equal definitions in every round keep a
+        provider's cache valid.
+        """
         settings = self.ctx.workspace.settings.agent
         return tuple(
             definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
@@ -239,7 +241,7 @@ class Toolbox:
         ]
 
     def _failed(self, error: ToolError, call: ToolCall) -> ToolOutcome:
-        """What came of a call that failed; files are said as the workspace calls them."""
+        """Return the outcome of a failed call. Files have the names that the workspace uses."""
         outcome, arguments = ToolOutcome.failed(error), parse_arguments(call)
         if arguments is None:
             return outcome
@@ -250,7 +252,7 @@ class Toolbox:
         return replace(outcome, text=text, error=error_text)
 
     def batch_key(self, call: ToolCall) -> object:
-        """What calls of one answer must have in common with this one to belong together, if any."""
+        """Return the key that calls of one answer must share to be run together, or None."""
         tool = self._find_tool(call)
         arguments = parse_arguments(call)
         if tool is None or tool.batch_handler is None or arguments is None:
@@ -264,7 +266,7 @@ class Toolbox:
             return None
 
     def create_run(self, call: ToolCall) -> ToolRun:
-        """The call at its beginning, with the file it names if one can be made out."""
+        """Return the run of a call at its start, with the file that the call names if known."""
         tool = self._find_tool(call)
         arguments = parse_arguments(call)
         file = arguments.get("file", "") if arguments else ""
@@ -276,7 +278,7 @@ class Toolbox:
         )
 
     def failed_edit(self, call: ToolCall, outcome: ToolOutcome) -> FailedEdit | None:
-        """The edit that a call was to propose, if it failed and no rule is against it."""
+        """Return the edit that a failed call was to propose, unless a rule forbids the edit."""
         tool = self._find_tool(call)
         if not outcome.error or outcome.is_excused or tool is None:
             return None
@@ -352,7 +354,8 @@ class Toolbox:
 
 @cache
 def definition(tool: Tool, listing: str = "") -> ToolDefinition:
-    """A tool as the model is told of it; making its schema takes longer than a round may.
+    """Return the definition of a tool for the model. Making its schema takes longer than a round
+    may.
 
     `listing` is what the settings add to its description.
     """
@@ -361,7 +364,9 @@ def definition(tool: Tool, listing: str = "") -> ToolDefinition:
 
 
 def parse_arguments(call: ToolCall) -> dict[str, object] | None:
-    """The call's arguments, or None if they are no JSON object; nothing and null are an empty one."""
+    """Return the call's arguments, or None if they are no JSON object. Nothing and null are an
+    empty object.
+    """
     try:
         arguments = json.loads(call.arguments.strip() or "{}", parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

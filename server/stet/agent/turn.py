@@ -297,7 +297,7 @@ class Turn:
 
 
 def time_of(at: float) -> str:
-    """A time of a turn as ISO 8601, in UTC, of seconds since the epoch; "" where it is not known."""
+    """Return a time of a turn, in seconds since the epoch, as ISO 8601 in UTC; "" if unknown."""
     return (iso_time(at) or "") if at else ""
 
 
@@ -308,6 +308,6 @@ def has_words(text: str) -> bool:
 
 
 def first_line(text: str) -> str:
-    """The first line of a text that says anything, without thoughts before it; "" if none does."""
+    """Return the first line of a text with words, after its thoughts; "" if there is none."""
     shown = _THOUGHTS.sub("", text)
     return next((line.strip() for line in shown.splitlines() if has_words(line)), "")

@@ -12,7 +12,9 @@ INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
 
 
 def describe_bug(bug: Exception) -> str:
-    """What the user is told of a fault inside: one of the installation they can mend themselves."""
+    """Describe an internal fault for the user. A fault of the installation is one that the user can
+    repair.
+    """
     if isinstance(bug, ImportError):
         return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
     return f"Stet failed inside ({type(bug).__name__}); its log has the details."

@@ -137,7 +137,7 @@ class Exchange:
     def from_turn(
         cls, turn_messages: Sequence[Message], question: str, turn: Turn, record: TurnRecord
     ) -> "Exchange":
-        """A turn that is over, with the messages that were its own.
+        """Create the exchange of a finished turn from the messages of that turn.
 
         The record becomes the end of its last answer, or an answer of its own behind results.
         """
@@ -155,7 +155,7 @@ class Exchange:
     def condensed(
         cls, question: str, said: str, record: TurnRecord | None, n_said: int
     ) -> "Exchange":
-        """A turn of which only the question and the answer are told."""
+        """Create an exchange with only the question and the answer of a turn."""
         answer = "\n\n".join(part for part in (said, record.text if record else "") if part)
         # Some providers refuse an empty answer for ever after.
         messages = (Message("user", question), Message("assistant", answer or "(No answer.)"))
@@ -191,12 +191,12 @@ class Prompt:
 
 
 def flatten(history: Iterable[Exchange]) -> tuple[Message, ...]:
-    """The messages of turns, in their order."""
+    """Return the messages of turns, in order."""
     return tuple(message for exchange in history for message in exchange.messages)
 
 
 def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange, ...]:
-    """The latest turns, of at most `length` messages of the user and answers; whole turns only.
+    """Return the latest whole turns with at most `length` user messages and answers.
 
     Where there are more, as many go as leave half of it (from `STEP_FROM` on): left out one by one,
     every turn would begin with other bytes than the one before, and no cache would hold.
@@ -235,7 +235,7 @@ def message_groups(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def _count_runs(runs: Iterable[ToolRun]) -> tuple[str, ...]:
-    """What was run, in order; the same several times in a row with its number."""
+    """Return what was run, in order. Equal runs in a row are listed once, with their number."""
     counted = ((name, len(list(same))) for name, same in groupby(map(_describe_run, runs)))
     return tuple(f"{name} x{n}" if n > 1 else name for name, n in counted)
 
@@ -254,7 +254,7 @@ _FEEDBACK = re.compile(r"<since_last_turn>.*</since_last_turn>\n?", re.DOTALL)
 
 
 def privacy_fingerprint(snapshot: Snapshot) -> str:
-    """The rules of privacy as a short text that differs where they do, and since when they held.
+    """Return a short text that differs where privacy rules do, with the time from which they hold.
 
     The ignore files of the roots are among the rules. Asks the disk.
     """

@@ -71,7 +71,9 @@ from stet.workspace.workspace import Workspace
 
 
 def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
-    """The files that the scope `linked` adds to the one at `uri`: one step, in both directions."""
+    """Return the files that the scope `linked` adds to the file at `uri`. The scope adds one step,
+    in both directions.
+    """
     return () if uri is None or graph is None else graph.neighbours(uri, 1)
 
 
@@ -81,7 +83,7 @@ def create_turn_rules(
     shown: Mapping[str, TextDocument],
     linked: Collection[str] = (),
 ) -> EditRules:
-    """The rules of a turn.
+    """Return the rules of a turn.
 
     Args:
         ask: The question; its place names the file that was active.
@@ -114,14 +116,14 @@ def create_turn_rules(
             return path.parent in fixed_folders
         return any(path.is_relative_to(root.path) for root in workspace.roots)
 
-    def ground(uri: str) -> PathStatus:
+    def path_status(uri: str) -> PathStatus:
         return inspect_path(workspace.snapshot().asked_about(current), uri)
 
     def bound() -> Callable[[str], PathStatus]:
         return partial(inspect_path, workspace.snapshot().asked_about(current))
 
     read_only = ask.mode is Mode.ASK
-    return EditRules(settings, editable, may_create, ground, read_only=read_only, bound=bound)
+    return EditRules(settings, editable, may_create, path_status, read_only=read_only, bound=bound)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -264,7 +266,9 @@ class TurnPipeline:
             return ended if task is None else await comment_turns.propose_removal(ended, ctx, task)
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
-        """The turn with what its model costs; where a limit needs that in vain, once with a note."""
+        """Return the turn with its model's pricing. If a limit needs an unknown price, add a note
+        once.
+        """
         settings, model = self._workspace.settings, (provider, turn.model)
         turn = dataclasses.replace(turn, pricing=pricing_of(settings.model.price, *model))
         is_vain = settings.agent.max_cost is not None and not turn.pricing.source
@@ -280,7 +284,9 @@ class TurnPipeline:
     def _build_prompt(
         self, ask: Ask, session: Session, inputs: TurnInputs, toolbox: Toolbox, window: int | None
     ) -> Prompt:
-        """What a turn sends first: what never changes first, the state of the editor last."""
+        """Build the messages that a turn sends first. Constant parts come first, the editor's state
+        last.
+        """
         settings = self._workspace.settings
         system = Message("system", system_prompt(ask.mode, toolbox.ctx.rules, inputs.options))
         question = Message("user", feedback_prefix(inputs.section) + inputs.context.text)
@@ -334,12 +340,14 @@ class TurnPipeline:
         return await asyncio.to_thread(redact_parts, parts, self._redactor())
 
     def _redactor(self) -> Redactor | None:
-        """What puts marks in the place of secrets; None where the user wants none."""
+        """Return the redactor that replaces secrets with marks, or None if the user wants none."""
         is_enabled = self._workspace.settings.privacy.redact_secrets
         return self._workspace.redactor if is_enabled else None
 
     def _wrap_model(self, model: Model, turn: Turn) -> Model:
-        """The model as a turn may ask it: it is told no secret and no control token, and what is sent is noted."""
+        """Return the model for a turn. The model receives no secret and no control token, and
+        requests are recorded.
+        """
         choice = self.models.choice
         host = host_of(choice.base_url) if choice is not None else ""
         origin = RequestOrigin(turn.id, turn.ask.chat, host)
@@ -348,7 +356,9 @@ class TurnPipeline:
         return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
     def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
-        """A look at the world as it is now; it may be carried out in another thread."""
+        """Return a function that collects the current inputs. The function may be called in another
+        thread.
+        """
         attachments = self._with_attachments(ask).attachments or Attachments()
         snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
         hunks, knowledge = self._ledger.hunks(chat=ask.chat), session.knowledge
@@ -394,7 +404,7 @@ class TurnPipeline:
         return collect
 
     def _with_attachments(self, ask: Ask) -> Ask:
-        """A question with what the user has attached by now, if nothing was said of that before."""
+        """Return a question with the user's current attachments, if the question specifies none."""
         if ask.attachments is not None:
             return ask
         return dataclasses.replace(ask, attachments=self._workspace.attachments)
@@ -411,7 +421,9 @@ class TurnPipeline:
         )
 
     def _token_confirmation(self, channel: TurnChannel) -> Callable[[Turn, int], Awaitable[None]]:
-        """What holds a turn back that would send more than the user wants to without a word."""
+        """Return a function that holds back a turn that would send more than the user wants
+        unasked.
+        """
         limit = self._workspace.settings.context.warn_tokens
 
         async def confirm(turn: Turn, tokens: int) -> None:
@@ -452,11 +464,11 @@ class TurnPipeline:
 
 
 def _message_text(message: Message) -> str:
-    """A message as it is sent, with the calls it makes."""
+    """Return a message in the form that is sent, with its calls."""
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join(part for part in (message.content, *calls) if part)
 
 
 def feedback_prefix(section: ContextSection | None) -> str:
-    """What stands before a question: what became of the answers to those before."""
+    """Return the text before a question: what became of the earlier answers."""
     return f"{section.text}\n" if section else ""

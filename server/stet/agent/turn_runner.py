@@ -87,7 +87,7 @@ class TurnRunner:
     async def _run_with_limits(
         self, execute: TurnExecutor, session: Session, limits: Limits
     ) -> Turn:
-        """The turn's work, as long as the limits allow; waiting for the user does not count.
+        """Run the turn's work as long as the limits allow. Waiting for the user does not count.
 
         Raises:
             LimitReached: If it takes longer.

@@ -140,7 +140,7 @@ def _call_patterns(names: tuple[str, ...]) -> _CallPatterns:
 
 
 def _parts(answer: str) -> Iterator[_AnswerPart]:
-    """An answer in its order, cut at its fences; a fence that is not closed goes on to the end."""
+    """Yield the parts of an answer in order, cut at fences. An unclosed fence extends to the end."""
     lines: list[str] = []
     fence, start, at = "", 0, 0
     for line in answer.splitlines(keepends=True):
@@ -156,7 +156,7 @@ def _parts(answer: str) -> Iterator[_AnswerPart]:
 
 
 def _call_in(text: str, tools: Tools, forms: _CallPatterns) -> str | None:
-    """The tool that a part of an answer calls; None if it calls none of these."""
+    """Return the tool that a part of an answer calls, or None if no tool of `tools` is called."""
     for form in forms.lines:
         if found := form.search(text):
             return found[1]
@@ -199,7 +199,7 @@ def _is_valid(text: str, tools: Tools) -> bool:
 
 
 def _flat_call(found: object, tools: Tools) -> str | None:
-    """The tool that an object names beside that tool's arguments."""
+    """Return the tool that an object names next to arguments of the tool."""
     if isinstance(found, list) and found:
         found = found[0]
     if not isinstance(found, dict):
@@ -214,7 +214,7 @@ def _flat_call(found: object, tools: Tools) -> str | None:
 
 
 def _by_arguments(found: object, tools: Tools) -> str | None:
-    """The one tool whose arguments an object holds."""
+    """Return the only tool whose arguments an object holds."""
     if not isinstance(found, dict) or len(found) < _MIN_KEYS:
         return None
     fitting = [name for name, arguments in tools.items() if found.keys() <= arguments]
@@ -222,7 +222,7 @@ def _by_arguments(found: object, tools: Tools) -> str | None:
 
 
 def _first_object(text: str, start: int) -> object:
-    """The JSON value that begins in a text after the blanks at `start`; None if none does."""
+    """Return the JSON value that begins after the blanks at `start`, or None if there is none."""
     try:
         return _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))[0]
     except (ValueError, RecursionError):

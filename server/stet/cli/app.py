@@ -51,7 +51,7 @@ def finish(work: Callable[[], int]) -> None:
 
 
 def default_accept(*, as_json: bool) -> Literal["none", "review"]:
-    """What becomes of proposals when nothing is said: never more than a person has looked at."""
+    """Return the default action for proposals: never accept more than a person has looked at."""
     return "review" if Terminal().is_interactive and not as_json else "none"
 
 
@@ -82,7 +82,7 @@ def serve(
         typer.Option(help="What is logged; the setting log.level by default."),
     ] = None,
 ) -> None:
-    """The language server on stdio; editors start this."""
+    """Run the language server on stdio. Editors start this command."""
     finish(lambda: serve_module.run([f"--log-level={log_level}"] if log_level else []))
 
 
@@ -168,7 +168,7 @@ def index(
 
 @app.command()
 def demo() -> None:
-    """The main job on a sample file, with whatever model is found."""
+    """Demonstrate the main task on a sample file, with any model that is found."""
     from stet.cli import demo as demo_module  # late, as above
 
     finish(demo_module.run)
@@ -176,7 +176,7 @@ def demo() -> None:
 
 @app.command()
 def doctor() -> None:
-    """What is configured, what works (the model is asked for a word), how to mend the rest."""
+    """Report what is configured, what works and how to fix the rest. The model is asked for a word."""
     from stet.cli import doctor as doctor_module  # late, as above
 
     finish(doctor_module.run)
@@ -184,7 +184,7 @@ def doctor() -> None:
 
 @model_app.command("list")
 def model_list() -> None:
-    """What can be asked here, and what would be."""
+    """List what can be asked here, and what would be asked."""
     from stet.cli import model_command  # late, as above
 
     finish(model_command.show)

@@ -163,7 +163,7 @@ class _AskSession:
             self._outcome.files.append(change.path)
 
     def _arguments(self) -> dict[str, object]:
-        """The command's argument, its file opened first."""
+        """Return the command's argument, after its file is opened."""
         question, place = self._request, self._request.location
         arguments: dict[str, object] = {"prompt": question.prompt, "mode": question.mode}
         if place is None:
@@ -267,7 +267,7 @@ class _AskSession:
         return (await self._answers.read_line("")) or None
 
     def _event(self, event: Event) -> None:
-        """What the server says while it works."""
+        """Handle an event that the server sends during its work."""
         match event:
             case ServerProgress(stage="begin" | "report"):
                 self._progress(event.message or event.title)
@@ -275,7 +275,7 @@ class _AskSession:
                 self._messages.append(event.message)
 
     def _show_messages(self) -> None:
-        """What the server had to say, but for the turn's end, which has its own place."""
+        """Show the server's messages, except the end of the turn, which is shown elsewhere."""
         ends = [self._outcome.turn.get(key) for key in ("error", "summary")]
         for message in self._messages:
             if not any(end and end in message for end in ends):

@@ -38,7 +38,7 @@ def save(change: UnsavedChange) -> None:
 
 
 def _read(place: PinnedPath) -> bytes | None:
-    """What is there; None if nothing is.
+    """Return the content of the file, or None if there is no file.
 
     Raises:
         OSError: If it can't be read.

@@ -19,7 +19,7 @@ SECONDS = 600
 
 
 def steps(folder: Path) -> str:
-    """What a person types to have the extension, in a shell.
+    """Return the shell commands that a person types to install the extension.
 
     Args:
         folder: The extension's sources.
@@ -224,7 +224,7 @@ def _config_home() -> Path:
 
 
 def _shipped(name: str) -> Path:
-    """What comes with Stet for an editor.
+    """Return the path of what Stet ships for an editor.
 
     Raises:
         CliError: If this installation has none.

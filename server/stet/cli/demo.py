@@ -243,7 +243,7 @@ class _DemoSession:
         self._terminal.out.print(line, soft_wrap=True)
 
     def _side_by_side(self, before: str, after: str) -> None:
-        """The file before and after, side by side where both fit."""
+        """Show the file before and after, side by side if both fit."""
         texts = [Text(escape(text).rstrip("\n")) for text in (before, after)]
         widths = [max(line.cell_len for line in text.split("\n")) for text in texts]
         if INDENT + sum(widths) + GAP <= self._terminal.out.width:

@@ -95,7 +95,7 @@ _Findings = Finding | Iterable[Finding]
 async def _run_check(
     about: str, check: Callable[[], _Findings | Awaitable[_Findings]]
 ) -> list[Finding]:
-    """What a check finds; that it could not look is a finding too."""
+    """Return the findings of a check. A check that cannot look is a finding too."""
     try:
         findings = check()
         if isinstance(findings, Awaitable):
@@ -109,7 +109,7 @@ async def _run_check(
 
 
 def check_settings(layers: MergedSettings) -> Iterator[Finding]:
-    """The files that are read, and what is wrong in them."""
+    """Yield the settings files that are read, and what is wrong in them."""
     if str(user_file_path()) not in layers.files:
         yield Finding("ok", "settings", f"the defaults; there is no {user_file_path()}")
     for file in layers.files:
@@ -172,7 +172,7 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
 
 
 def check_search(settings: SearchSettings, system: System, root: Path) -> Iterator[Finding]:
-    """What searches go by, and how the index of the folder `root` stands."""
+    """Yield what searches use, and the state of the index of the folder `root`."""
     if settings.embeddings == "off":
         yield Finding("ok", "search", "by words; search.embeddings is off")
     elif settings.embeddings == "endpoint":
@@ -213,7 +213,7 @@ def check_grammars() -> Iterator[Finding]:
 
 
 async def check_embedded(system: System) -> Finding:
-    """The model that Stet can run itself."""
+    """Report on the model that Stet can run itself."""
     missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if missing:
         return Finding("note", "embedded", "not ready", missing)

@@ -60,7 +60,7 @@ async def check_editor(editor: EditorSpec, system: System) -> Finding:
 
 
 async def _output(command: Sequence[str], system: System) -> str | None:
-    """What a program prints; None if it is not there or hangs."""
+    """Return the output of a program, or None if the program is missing or hangs."""
     try:
         process = await system.start_process(command)
     except OSError:

@@ -8,7 +8,7 @@ from stet.cli.terminal import CliError
 
 
 def current_folder() -> Path:
-    """The folder the command was started in."""
+    """Return the folder in which the command was started."""
     return Path().absolute()
 
 
@@ -59,7 +59,8 @@ def parse_file_argument(written: str) -> FileArgument:
 
 
 def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
-    """The folder asked for; else where we are, unless the file lies elsewhere: then its folder.
+    """Return the requested folder, or else the current folder. If the file lies elsewhere, return
+    the file's folder.
 
     Raises:
         CliError: If the folder asked for is none (a usage error).

@@ -30,7 +30,7 @@ Language = Mapping[str, Any]
 
 
 def languages_file(program: Path, user_text: str) -> str:
-    """The whole text of a `languages.toml`.
+    """Return the whole text of a `languages.toml`.
 
     Args:
         program: Helix, or a script that starts it.
@@ -59,7 +59,7 @@ def languages_file(program: Path, user_text: str) -> str:
 
 
 def remove_block(text: str) -> str:
-    """A user's file without what an earlier call has added.
+    """Return a user's file without the block that an earlier call has added.
 
     Raises:
         CliError: If only one of the two marks is there.
@@ -78,7 +78,7 @@ def remove_block(text: str) -> str:
 
 
 def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
-    """What is added: the server, and each language's list of servers with Stet as the last.
+    """Return the block to add: the server, and each language's list of servers with Stet last.
 
     Args:
         defaults: The languages Helix comes with, in its order.
@@ -101,7 +101,7 @@ def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
 
 
 def default_languages(program: Path) -> list[Language]:
-    """The languages a Helix comes with, in its order.
+    """Return the languages that a Helix includes, in the order of Helix.
 
     Raises:
         CliError: If none are found in the program.
@@ -117,7 +117,7 @@ def default_languages(program: Path) -> list[Language]:
 
 
 def _compiled_in(data: bytes) -> str:
-    """The languages and grammars as they stand in a program; empty if there are none."""
+    """Return the languages and grammars as written in a program, "" if there are none."""
     first = data.find(b"\n[[language]]\n")
     if first < 0:
         return ""
@@ -139,7 +139,7 @@ def _is_toml(text: str) -> bool:
 
 
 def _started_by(program: Path) -> Iterator[Path]:
-    """The programs a wrapper names by their path; distributions put one around Helix."""
+    """Yield the programs that a wrapper names by path. Distributions put a wrapper around Helix."""
     if program.stat().st_size > LARGEST_WRAPPER:
         return
     for name in re.findall(rb"/[^\x00-\x20\"'`:;$*?\\]+", program.read_bytes()):
@@ -158,7 +158,7 @@ def _entry(values: Mapping[str, Any], servers: Sequence[Any]) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value in TOML, on one line: a string, a list, a table with plain keys, a number."""
+    """Return a value in TOML, on one line: a string, a list, a table with plain keys, or a number."""
     if isinstance(value, str):
         import json  # TOML's strings escape as JSON's do
 

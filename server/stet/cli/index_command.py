@@ -36,7 +36,7 @@ class IndexSession:
     warnings: list[str]
 
     def client(self) -> HeadlessClient:
-        """An editor without a screen for it."""
+        """Return an editor client without a screen, for the session."""
         return HeadlessClient(OsSystem(), on_event=self._event)
 
     async def wait_ready(

@@ -46,7 +46,9 @@ def show() -> int:
 
 
 def describe_choice(choice: ModelChoice) -> str:
-    """A choice in one line: the model, whose it is, where (no passwords), and why."""
+    """Describe a choice in one line: the model, its provider, the address and the reason. Passwords
+    are left out.
+    """
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
     where = f" at {address.scheme}://{host}{address.path}" if host else ""

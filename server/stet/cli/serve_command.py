@@ -39,7 +39,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def parse_arguments(arguments: Sequence[str]) -> str:
-    """The log level asked for, "" if none is; by hand, because every parser costs milliseconds.
+    """Return the requested log level, "" if there is none. Parsed by hand, because every parser
+    costs milliseconds.
 
     Raises:
         ServeUsageError: If there is anything else.

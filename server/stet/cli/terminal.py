@@ -73,7 +73,8 @@ class Terminal:
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """A live line on stderr while something takes its time; nothing where nobody watches.
+        """Show a live line on stderr while something takes time. Nothing is shown where nobody
+        watches.
 
         Yields:
             What changes the line.
@@ -90,7 +91,7 @@ class Terminal:
 
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """A bar on stderr while things are counted; nothing where nobody watches.
+        """Show a bar on stderr while things are counted. Nothing is shown where nobody watches.
 
         Yields:
             What moves the bar: how many are done, of how many that are known.
@@ -111,7 +112,7 @@ class Terminal:
 
 
 def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding: Encoding) -> str:
-    """A unified diff of one proposal of `stet.proposals`.
+    """Return a unified diff of one proposal of `stet.proposals`.
 
     Args:
         proposal: As the server gave it.
@@ -135,7 +136,7 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
 
 
 def coloured(diff: str) -> Text:
-    """A unified diff as text to print; the marks say the same without colour."""
+    """Return a unified diff as text to print. The marks have the same meaning without colour."""
     text = Text()
     for line in escape(diff).splitlines(keepends=True):
         head = line.startswith(("+++", "---"))

@@ -98,7 +98,7 @@ class AttachmentCollector:
         return stat is not None and stat.kind is FileKind.FOLDER
 
     def add_folder(self, located: Located) -> None:
-        """The names of a folder's files, and the first lines of some of them."""
+        """Add the names of a folder's files, and the first lines of some files."""
         files = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
         names = tuple(each.name for each in files[:MAX_NAMES])
         self.folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
@@ -106,7 +106,7 @@ class AttachmentCollector:
             self._add(file, is_whole=False)
 
     def add_file(self, located: Located) -> None:
-        """A whole file.
+        """Add a whole file.
 
         Raises:
             NotShown: If it can't be shown.
@@ -134,7 +134,7 @@ _NOT_HIDDEN = NO_TEXT | {"missing", "special", "unreadable"}
 
 
 def with_scope(snapshot: Snapshot, attachments: Attachments) -> Snapshot:
-    """The same world with the scope that the attachments ask for, where they do."""
+    """Return the snapshot with the scope that the attachments ask for, if any."""
     now = snapshot.settings.context
     depth = attachments.link_depth
     context = replace(
@@ -151,7 +151,9 @@ def collect_attachments(
     current: CurrentDocument | None,
     exclude: Collection[str] = (),
 ) -> CollectedAttachments:
-    """What is attached, but for the files of `exclude` (keys). Asks the disk: for a worker thread."""
+    """Return the attachments, except the files of `exclude` (keys). Reads the disk: for a worker
+    thread.
+    """
     collector = AttachmentCollector(snapshot, current, exclude)
     problems: list[str] = []
     hidden = list(attachments.problems)

@@ -114,7 +114,7 @@ def _data_sections(
     in_scope: ScopeFiles,
     mentions: CollectedAttachments,
 ) -> list[ContextSection]:
-    """The sections before the question."""
+    """Return the sections before the question."""
     settings = snapshot.settings
     sections: list[ContextSection] = []
     if current is not None:

@@ -32,7 +32,7 @@ def file_element(document: TextDocument, name: str, mtime: float | None, max_lin
 
 
 def attachment_elements(attachments: CollectedAttachments, settings: Settings) -> Iterator[str]:
-    """An element for each file, one for each folder, and a line for what there is not."""
+    """Yield an element for each file, an element for each folder, and a line for what is missing."""
     left, context = MAX_CHARACTERS, settings.context
     n_shortened = 0
     for file in attachments.files:
@@ -76,7 +76,8 @@ def current_file_section(current: CurrentDocument, settings: Settings) -> Contex
 
 
 def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
-    """What the user sees and the cursor's line in the middle; what they see where both are too far apart.
+    """Return an excerpt around what the user sees and the cursor's line. If both are too far apart,
+    the excerpt is around what the user sees.
 
     Where nobody said what the user sees, it is the cursor's line.
     """
@@ -94,7 +95,7 @@ def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
 
 
 def _line_content(current: CurrentDocument, cursor: Position) -> str:
-    """The cursor's line, or the stretch of it around the cursor where it is long."""
+    """Return the cursor's line, or the stretch around the cursor if the line is long."""
     line = current.document.lines[cursor.line].rstrip("\r\n")
     start = max(0, min(cursor.character - MAX_LINE_CONTENT // 2, len(line) - MAX_LINE_CONTENT))
     excerpt = line[start : start + MAX_LINE_CONTENT]
@@ -126,7 +127,7 @@ def attached_files_section(
 
 
 def _left_out_lines(in_scope: ScopeFiles, settings: Settings) -> Iterator[str]:
-    """A line for what there was no room for."""
+    """Yield lines about what there was no room for."""
     names = [single_line(name) for name in in_scope.left_out[:MAX_NAMED]]
     if names:
         n_more = len(in_scope.left_out) - len(names)
@@ -202,5 +203,5 @@ def _current_directory(roots: tuple[Root, ...], current: CurrentDocument | None)
 
 
 def user_query_section(prompt: str) -> ContextSection:
-    """The prompt as it was written, except that pasted text can't close the section."""
+    """Return the section of the prompt as written, except that pasted text cannot close it."""
     return ContextSection("user_query", element("user_query", escape_tags(prompt)))

@@ -55,7 +55,7 @@ def escape_tags(text: str) -> str:
 
 
 def single_line(text: str) -> str:
-    """A name or a line as `harmless` text without control characters."""
+    """Return a name or a line escaped by `escape_tags`, without control characters."""
     return escape_tags(_escape_match(text))
 
 

@@ -28,7 +28,9 @@ class CurrentDocument:
 
 
 def find_current_document(snapshot: Snapshot, location: EditorLocation) -> CurrentDocument | None:
-    """The document at `location`, or the active one; None if there is none or it may not be shown."""
+    """Return the document at `location`, or the active document. Return None if there is no
+    document or the document may not be shown.
+    """
     uri = snapshot.activity.active if location.uri is None else location.uri
     if uri is None:
         return None

@@ -37,7 +37,7 @@ class Mention:
 
 
 def parse_mentions(prompt: str) -> tuple[Mention, ...]:
-    """The mentions in a question, each once, in order."""
+    """Return the mentions in a question, each once, in order."""
     mentions: dict[str, Mention] = {}
     for match in _MENTION.finditer(prompt):
         if (quoted := match["quoted"]) is not None:
@@ -50,7 +50,7 @@ def parse_mentions(prompt: str) -> tuple[Mention, ...]:
 def collect_mentioned(
     snapshot: Snapshot, prompt: str, current: CurrentDocument | None
 ) -> CollectedAttachments:
-    """What a question mentions. Asks the disk: call it in a worker thread."""
+    """Return what a question mentions. Reads the disk: call in a worker thread."""
     mentions = parse_mentions(prompt)
     collector = AttachmentCollector(snapshot, current)
     problems = [

@@ -50,7 +50,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def detect_language(text: str) -> str | None:
-    """The English name of the language of `text`; None where that can't be told."""
+    """Return the English name of the language of `text`, or None if the language is unclear."""
     for name, script in _SCRIPTS:
         if len(script.findall(text)) > _SCRIPT_SHARE * max(len(text), 100):
             return name
@@ -66,7 +66,7 @@ def detect_language(text: str) -> str | None:
 
 
 def detect_workspace_language(snapshot: Snapshot) -> str | None:
-    """The language most of the notes are in, those nearest to the root first. Blocks on the disk."""
+    """Return the language of most notes, the notes nearest to the root first. Blocks on the disk."""
     return detect_language("\n".join(_samples(snapshot)))
 
 

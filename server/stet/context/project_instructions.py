@@ -22,7 +22,7 @@ MAX_ALL = 16_000
 
 
 def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
-    """The project's words as the model is shown them, the nearest first; empty if it has none.
+    """Return the project's instructions for the model, the nearest first; "" if there are none.
 
     Blocks on the disk. `uri` is the document the question is about.
     """
@@ -46,7 +46,7 @@ def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
 
 
 def _folders(snapshot: Snapshot, uri: str | None) -> Iterator[Path]:
-    """The folders whose file counts, the nearest first."""
+    """Yield the folders whose instruction file counts, the nearest first."""
     roots = [root.path for root in snapshot.roots]
     path = None if uri is None else path_of(uri)
     inside = [root for root in roots if path is not None and path.is_relative_to(root)]

@@ -47,7 +47,8 @@ def find_scope_files(
     graph: LinkGraph | None = None,
     exclude: Collection[str] = (),
 ) -> ScopeFiles:
-    """The files in scope but the current one and those of `exclude` (keys). Blocks on the disk.
+    """Return the files in scope, except the current file and the files of `exclude` (keys). Blocks
+    on the disk.
 
     What is fewer links away comes first; of the same distance what is on no disk yet, then the
     latest written, then by name: the same world always gives the same context. What may not be

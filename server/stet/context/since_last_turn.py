@@ -47,7 +47,7 @@ _Item = tuple[str, ...]
 
 
 def cut_off(line: str, most: int) -> str:
-    """The beginning of a line as it is."""
+    """Return the beginning of a line, unchanged."""
     return line[:most]
 
 
@@ -57,7 +57,7 @@ def since_last_turn_section(
     moved: tuple[str, str] | None = None,
     imported: Sequence[Hunk] = (),
 ) -> ContextSection | None:
-    """The section; None where there is nothing to tell.
+    """Return the section, or None if there is nothing to report.
 
     Args:
         feedback: What is told.
@@ -96,7 +96,8 @@ def _active(before: str, now: str) -> str:
 
 
 def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Iterator[_Item]:
-    """What was decided first: it is told only once, and what waits every time.
+    """Yield decided outcomes first. Decided outcomes are reported only once, pending outcomes every
+    time.
 
     Decided ones that have nothing more to say share an item.
     """
@@ -164,14 +165,14 @@ def _change_lines(change: LineHunk, truncate: Truncate) -> list[str]:
 
 
 def _cap_lines(lines: list[str]) -> list[str]:
-    """The first of `lines`, and how many more there are."""
+    """Return the first of `lines`, and how many more there are."""
     if len(lines) <= MAX_LINES:
         return lines
     return [*lines[:MAX_LINES], f"    (cut: {len(lines) - MAX_LINES} more lines)"]
 
 
 def _short(text: str, truncate: Truncate = cut_off) -> str:
-    """A line without its end, its start where it is long."""
+    """Return a line without its end, or the start of the line if the line is long."""
     line = without_end(text)
     cut = len(line) - MAX_LINE
     if cut <= 0:
@@ -196,6 +197,6 @@ def _id_range(run: list[str]) -> str:
 
 
 def _id_parts(hunk: str) -> tuple[str, int]:
-    """An id in parts, for its order."""
+    """Return an id in parts, for sorting."""
     match = _ID.fullmatch(hunk)
     return (match[1], int(match[2])) if match else (hunk, 0)

@@ -87,7 +87,7 @@ def is_build(name: str) -> bool:
 
 
 def read_build(text: str, name: str) -> BuildFile:
-    """What the build file called `name` says."""
+    """Return what the build file called `name` says."""
     if len(text) > MAX_CHARACTERS:
         return BuildFile()
     last = posixpath.basename(name)
@@ -146,7 +146,7 @@ def _patterns(said: object, beginning: str) -> Patterns:
 
 
 def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
-    """The places in a package that conditions, in each other or not, lead to."""
+    """Yield the places in a package that conditions lead to, nested or not."""
     if isinstance(meant, str):
         yield from (meant,) if meant.startswith("./") else ()
     elif isinstance(meant, dict | list) and depth:
@@ -182,7 +182,7 @@ def _config(said: Mapping[str, object]) -> BuildFile:
 
 
 def go_folder(package: str, modules: Iterable[tuple[str, str]]) -> str | None:
-    """The folder of a Go package; None if it is of no module here.
+    """Return the folder of a Go package, or None if the package is in no module of the workspace.
 
     Args:
         package: As it is imported.

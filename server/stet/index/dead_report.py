@@ -40,7 +40,7 @@ class NameSuggestions:
                 self._with[trigram].append(nth)
 
     def suggest(self, query: str, limit: int = 3) -> tuple[str, ...]:
-        """The names most like `query`, the best first; folders and endings do not count."""
+        """Return the names most like `query`, the best first. Folders and endings do not count."""
         stem = _stem(query)
         trigrams = _trigrams(stem)
         shared = Counter(nth for trigram in trigrams for nth in self._with.get(trigram, ()))
@@ -88,7 +88,9 @@ class DeadLink:
 
 
 def files_below(scan: ScannedLinks, folders: Collection[Path]) -> list[str]:
-    """The URIs of the files with links below these folders, by path; of all if there are none."""
+    """Return the URIs of the files with links below these folders, by path. If there are no
+    folders, return all.
+    """
     tops = [folder.as_posix() for folder in folders]
     return [
         scan.uris[path]
@@ -98,7 +100,7 @@ def files_below(scan: ScannedLinks, folders: Collection[Path]) -> list[str]:
 
 
 def dead_links(snapshot: Snapshot, scan: ScannedLinks, uris: Iterable[str]) -> Iterator[DeadLink]:
-    """The dead links of these files, in their order and in order of place. Blocks on the disk."""
+    """Yield the dead links of these files, in order of file and place. Blocks on the disk."""
     dead, places = DeadLinkChecker(snapshot, scan), LinkLocations(snapshot)
     near: NameSuggestions | None = None
     for uri in uris:

@@ -39,7 +39,7 @@ class OutlineEntry:
 
 
 def outline_file(document: TextDocument, name: str) -> tuple[OutlineEntry, ...]:
-    """What `document`, a file called `name`, is made of, in order of place."""
+    """Return the outline of `document`, a file called `name`, in order of place."""
     if document.is_markdown:
         return tuple(
             OutlineEntry(each.line, each.level - 1, f"{'#' * each.level} {each.title}")

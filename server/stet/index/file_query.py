@@ -72,7 +72,7 @@ class FileMatch:
 
 
 def match_all(query: FileQuery, snapshot: Snapshot) -> Iterator[FileMatch | None]:
-    """The question put to every file; None for one that is not meant. Blocks on the disk."""
+    """Yield the match of every file, or None for a file that is not meant. Blocks on the disk."""
     redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
     for located in snapshot.walk(query.folder):
         yield _match_file(query, snapshot, located, redactor)
@@ -149,7 +149,9 @@ def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor |
 
 
 def _redact_value(name: str, value: object, redactor: Redactor) -> object:
-    """A property's value, or what may be told of it: compared, a key would tell its letters."""
+    """Return a property's value, redacted where necessary. Comparisons would reveal the letters of
+    a key.
+    """
     if isinstance(value, dict):
         return {key: _redact_value(str(key), each, redactor) for key, each in value.items()}
     if isinstance(value, list):
@@ -162,7 +164,7 @@ def _redact_value(name: str, value: object, redactor: Redactor) -> object:
 def _matching_lines(
     query: FileQuery, document: TextDocument, redactor: Redactor | None
 ) -> Iterator[tuple[int, str]]:
-    """The lines with the tasks or the text; with both, the tasks that hold the text.
+    """Yield the lines with the tasks or the text; with both, yield the tasks that hold the text.
 
     They are looked for in what may be told: else the next letter of a key would be found, or not.
     """

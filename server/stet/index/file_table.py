@@ -37,20 +37,22 @@ class FileTable:
     builds: Mapping[str, BuildFile] = field(default_factory=dict)
 
     def at(self, path: str) -> str | None:
-        """The file at `path` (normalised); by another spelling where only one fits."""
+        """Return the file at `path` (normalised). Another spelling counts where only one file fits."""
         if path in self.paths:
             return path
         same = self._by_folded.get(fold_name(path), ())
         return same[0] if len(same) == 1 else None
 
     def ending_with(self, tail: str) -> tuple[str, ...]:
-        """The files whose last parts are those of `tail`, sorted; exact spellings before others."""
+        """Return the files whose paths end with the parts of `tail`, sorted. Exact spellings take
+        precedence.
+        """
         found = self.ending_like(tail)
         exact = tuple(path for path in found if path.endswith(f"/{tail}"))
         return exact or found
 
     def ending_like(self, tail: str) -> tuple[str, ...]:
-        """The files whose last parts are those of `tail` in any spelling, sorted."""
+        """Return the files whose paths end with the parts of `tail` in any spelling, sorted."""
         parts = tail.rsplit("/", 2)
         if len(parts) == 1:
             return self._by_name.get(fold_name(tail), ())
@@ -61,21 +63,21 @@ class FileTable:
         return found
 
     def in_folder(self, folder: str) -> tuple[str, ...]:
-        """The files in `folder` itself, sorted."""
+        """Return the files in `folder` itself, sorted."""
         return self._by_folder.get(folder, ())
 
     def folders_ending_with(self, tail: str) -> tuple[str, ...]:
-        """The folders with files whose last parts are those of `tail`, sorted."""
+        """Return the folders with files whose paths end with the parts of `tail`, sorted."""
         found = self._folders_by_name.get(posixpath.basename(tail), ())
         return tuple(folder for folder in found if folder.endswith(f"/{tail}"))
 
     def root_of(self, path: str) -> str | None:
-        """The innermost root that holds `path`; the first one for what none holds."""
+        """Return the innermost root that holds `path`, or the first root if no root holds `path`."""
         holders = [root for root in self.roots if is_below(path, root)]
         return max(holders, key=len, default=self.roots[0] if self.roots else None)
 
     def ancestors(self, path: str) -> list[str]:
-        """The folders above `path` up to its root, the nearest first."""
+        """Return the folders above `path` up to its root, the nearest first."""
         root = self.root_of(path)
         folder = posixpath.dirname(path)
         found = [folder]
@@ -85,7 +87,7 @@ class FileTable:
         return found
 
     def moved(self, old: str, new: str) -> "FileTable":
-        """The same files after one was moved."""
+        """Return the file table after a file is moved from `old` to `new`."""
         aliases = {
             alias: tuple(new if path == old else path for path in paths)
             for alias, paths in self.aliases.items()
@@ -137,7 +139,7 @@ class FileTable:
         }
 
     def crate_root(self, manifest: str) -> str:
-        """The file that a crate's library begins with, by the path of its `Cargo.toml`."""
+        """Return the file that a crate's library begins with, by the path of its `Cargo.toml`."""
         return join_path(posixpath.dirname(manifest), self.builds[manifest].main[0])
 
     def _named(self, file: str) -> dict[str, tuple[str, ...]]:
@@ -187,7 +189,7 @@ def join_path(folder: str, path: str) -> str:
 
 
 def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
-    """The one of `candidates` (sorted) that a name means in the file `source`.
+    """Return the file of `candidates` (sorted) that a name means in the file `source`.
 
     It shares the longest beginning of its folders with `source`; of those it has the shortest path.
     """
@@ -202,7 +204,7 @@ def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
 
 
 def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> str | None:
-    """The one that a name in a wikilink means where several have it.
+    """Return the note that a name in a wikilink means if several notes have the name.
 
     As Obsidian chooses: what lies below the folder of `source` goes first, then the shortest path
     counts, by its letters. Of paths as short, that with the case of `tail`.
@@ -225,7 +227,7 @@ def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _shortest(candidates: tuple[str, ...], start: str) -> str | None:
-    """The shortest path that begins with `start`.
+    """Return the shortest path that begins with `start`.
 
     Kept: a thousand files may have one name, and a thousand others of a folder link to it.
     """

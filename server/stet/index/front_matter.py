@@ -49,7 +49,7 @@ class FrontMatter:
 
 
 def find_front_matter(text: str) -> FrontMatter | None:
-    """The front matter of `text`; None if it has none, or its end is missing."""
+    """Return the front matter of `text`, or None if there is none or its end is missing."""
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -62,7 +62,9 @@ def find_front_matter(text: str) -> FrontMatter | None:
 
 
 def aliases_in(text: str) -> tuple[str, ...]:
-    """The `aliases` of a note, read without a YAML parser: a scan asks thousands of notes."""
+    """Return the `aliases` of a note. No YAML parser is used, because a scan reads thousands of
+    notes.
+    """
     front = find_front_matter(text)
     found = None if front is None else _ALIASES.search(front.yaml)
     if found is None:
@@ -75,7 +77,7 @@ def aliases_in(text: str) -> tuple[str, ...]:
 
 
 def _names_on(lines: list[str]) -> list[str]:
-    """The names on the lines of a value: one a list item, or else with commas between them."""
+    """Return the names on the lines of a value: one for each list item, or separated by commas."""
     if lines[0].startswith("["):
         return []  # not closed
     if lines[0] and not lines[0].startswith("#"):
@@ -90,7 +92,7 @@ def _names_on(lines: list[str]) -> list[str]:
 
 
 def _text(lines: list[str]) -> str:
-    """What one text over several lines says; a block keeps those of its line ends that count."""
+    """Return the content of one text over several lines. A block keeps the line ends that count."""
     block = _BLOCK.match(lines[0])
     if block is None:
         return _plain(" ".join(line for line in lines if line and not line.startswith("#")))
@@ -99,7 +101,7 @@ def _text(lines: list[str]) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name without its quotes, or without the comment behind it."""
+    """Return a name without its quotes, or without the comment after the name."""
     found = _NAME.match(name)
     if found is None:
         return _COMMENT.sub("", name).strip()

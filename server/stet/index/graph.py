@@ -28,13 +28,15 @@ class LinkGraph(Protocol):
     """Links between the files that may be shown; URIs may be given in any spelling."""
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
-        """The links in a file, dead ones too, in order of place."""
+        """Return the links in a file, including dead links, in order of place."""
         ...
 
     def backlinks(self, uri: str) -> tuple[Edge, ...]:
-        """The links in other files that mean this one, in order of file and place."""
+        """Return the links in other files that lead to this file, in order of file and place."""
         ...
 
     def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
-        """The files within `depth` steps in either direction, the nearest first, without itself."""
+        """Return the files within `depth` steps in either direction, the nearest first. The file
+        itself is left out.
+        """
         ...

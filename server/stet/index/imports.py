@@ -45,14 +45,14 @@ def find_rust(text: str) -> Iterator[Link]:
 
 
 def _path(text: str, at: int) -> Iterator[Link]:
-    """The text of an attribute."""
+    """Yield the text of an attribute."""
     written = _TEXT.match(text, at)
     if written is not None:
         yield Link(LinkKind.RUST_PATH, written["path"], written.start("path"))
 
 
 def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[Link]:
-    """A module in a file of its own, which the attributes before it may have named."""
+    """Yield a module in a file of its own, which the attributes before the module may have named."""
     if not paths:
         yield Link(LinkKind.RUST_MOD, match["file"], match.start("file"), inside=inside)
     elif not inside:  # else the path counts from a folder of its own
@@ -76,7 +76,7 @@ def _deeper(inside: str | None, name: str) -> str | None:
 
 
 def _uses(match: re.Match[str], inside: str) -> Iterator[Link]:
-    """The path of a `use`, and the members of its group, each with the path that stands before it."""
+    """Yield the path of a `use`, and the members of its group, each with the path before."""
     path = match["use"]
     if path not in ("crate", "self") or (path == "crate" and match["all"] is not None):
         yield Link(LinkKind.RUST_USE, path, match.start("use"), inside=inside)
@@ -180,7 +180,7 @@ def _begins_statement(text: str, at: int) -> bool:
 
 
 def find_go(text: str) -> Iterator[Link]:
-    """Packages in the import declarations."""
+    """Yield the packages in the import declarations."""
     masked = masking.mask_script(text)
     for block in _GO_BLOCK.finditer(masked):
         for found in _GO.finditer(block[0]):
@@ -190,7 +190,7 @@ def find_go(text: str) -> Iterator[Link]:
 def _finder(
     kind: LinkKind, mask: Callable[[str], str], *patterns: re.Pattern[str]
 ) -> Callable[[str], Iterator[Link]]:
-    """What finds the links of one kind: the group `path` of every match in the masked text."""
+    """Return a function that finds links of one kind: group `path` of each match in masked text."""
 
     def find(text: str) -> Iterator[Link]:
         masked = mask(text)

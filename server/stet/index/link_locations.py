@@ -16,7 +16,9 @@ class LinkLocations:
     _documents: dict[str, TextDocument | None] = field(default_factory=dict)
 
     def line_of(self, edge: Edge) -> tuple[int, str] | None:
-        """The number (1-based) and the text of a link's line; None if its file has just changed."""
+        """Return the number (1-based) and the text of a link's line. Return None if the file has
+        just changed.
+        """
         found = self.place_of(edge)
         return None if found is None else (found[0].line + 1, found[1])
 

@@ -73,7 +73,7 @@ class ResolvedLink:
 
 
 def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """The file that `link`, standing in the file `source`, means; None if there is none."""
+    """Return the file that `link` in the file `source` means, or None if there is none."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return _wiki(link_path(link), source, files)
     if link.kind in PATH_ENDINGS:
@@ -83,7 +83,7 @@ def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | No
 
 
 def link_path(link: Link) -> str:
-    """The path that a link spells, without the escapes of its language."""
+    """Return the path that a link spells, without the escapes of its language."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return unquote_name(link.written, link.context)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE):
@@ -133,7 +133,7 @@ def _path(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
 
 
 def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
-    """A header of the workspace by the path that others include it by, which may begin in any folder.
+    """Return a header of the workspace by its include path, which may begin in any folder.
 
     A bare name is most often one of the system's. Ours is only the one of that name that lies where
     others are meant to find it.
@@ -146,7 +146,7 @@ def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
 
 
 def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | None:
-    """A script by the alias of a folder, or from the folder that the build says."""
+    """Return a script by the alias of a folder, or from the folder that the build specifies."""
     for meant in script_locations(name, source, files):
         target = _named(LinkKind.JAVASCRIPT, join_path(meant.folder, meant.within), files)
         if target is not None:
@@ -157,7 +157,9 @@ def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | Non
 def _bases(
     link: Link, path: str, source: str, files: FileTable
 ) -> Iterator[tuple[str | None, str]]:
-    """The folders from which a path may count, None for the file's own, and the path from there."""
+    """Yield each folder from which a path may count, and the path from there. None is the file's
+    own folder.
+    """
     kind, root = link.kind, files.root_of(source)
     if path.startswith("/") and kind is not LinkKind.PHP:
         if root is not None:
@@ -180,7 +182,7 @@ def _at(path: str, endings: tuple[str, ...], files: FileTable) -> str | None:
 
 
 def _named(kind: LinkKind, path: str, files: FileTable) -> str | None:
-    """The file that a whole path means."""
+    """Return the file that a whole path means."""
     if kind is LinkKind.JAVASCRIPT:
         target = _at(path, _SCRIPT_NAMES, files) or main_script(path, files)
         target = target or _at(path, _SCRIPT_INDEXES, files)
@@ -190,7 +192,7 @@ def _named(kind: LinkKind, path: str, files: FileTable) -> str | None:
 
 
 def main_script(folder: str, files: FileTable) -> str | None:
-    """The script that the folder of a package means, where its `package.json` names one."""
+    """Return the script that the folder of a package means, if its `package.json` names a script."""
     build = files.builds.get(f"{folder}/package.json")
     mains = () if build is None else build.main
     endings = PATH_ENDINGS[LinkKind.JAVASCRIPT]
@@ -200,7 +202,7 @@ def main_script(folder: str, files: FileTable) -> str | None:
 
 
 def _other_name(kind: LinkKind, path: str, files: FileTable) -> str | None:
-    """A file that is named by what is made of it, or by its name without an underscore."""
+    """Return a file by the name of its compiled output, or by its name without an underscore."""
     if kind is LinkKind.JAVASCRIPT:
         ending = ending_of(path)
         return _at(path.removesuffix(ending), _COMPILED.get(ending, ()), files)

@@ -63,7 +63,7 @@ class FileMove:
 def rewrite_links(
     links: Mapping[str, Sequence[Link]], files: FileTable, old: str, new: str, exists: Exists
 ) -> LinkRewrites:
-    """The rewriting that goes with moving the file `old` to `new`.
+    """Return the rewriting of links for the move of the file `old` to `new`.
 
     Args:
         links: Of every file, by path, in order of place.
@@ -95,7 +95,7 @@ def rewrite_links(
 def files_linking_to(
     target: str, links: Mapping[str, Sequence[Link]], files: FileTable
 ) -> Iterator[str]:
-    """The files of `links`, by path, in which one of them means the file `target`."""
+    """Yield the files of `links`, by path, that hold a link to the file `target`."""
     for source, found in links.items():
         meant = (resolve_link(link, source, files) for link in found)
         if any(each is not None and target in each.targets for each in meant):
@@ -115,7 +115,9 @@ def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
 
 
 def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] | None:
-    """What to write for one link; nothing if it stays right, None if that can't be written."""
+    """Return what to write for one link. Nothing means that the link stays right, None that there
+    is no way to write the link.
+    """
     place = move.moved(source)
     before = resolve_link(link, source, move.before)
     if before is None:
@@ -180,7 +182,7 @@ def _means(link: Link, source: str, target: str, files: FileTable) -> bool:
 
 
 def _rewrite_relative_targets(link: Link, source: str, move: FileMove) -> list[Replacement]:
-    """The moved file's own relative links to images and other things that have no links."""
+    """Rewrite the moved file's own relative links to images and other things that have no links."""
     if source != move.old:
         return []
     target = existing_target(link, source, move.before, move.exists)

@@ -82,7 +82,7 @@ class LinkCache:
         self._found: OrderedDict[str, tuple[_Stamp, FileLinks]] = OrderedDict()
 
     def get(self, path: str, stamp: _Stamp) -> FileLinks | None:
-        """What was found in the file at `path` when it had this stamp."""
+        """Return what was found in the file at `path` with this stamp."""
         cached = self._found.get(path)
         return cached[1] if cached is not None and cached[0] == stamp else None
 
@@ -161,7 +161,7 @@ class _LinkScan:
                 self.aliases.setdefault(alias, []).append(scanned.path)
 
     def graph(self) -> ScannedLinks:
-        """What was found, so far without a thought of what links mean."""
+        """Return what was found, before links are resolved."""
         roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
         aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
         files = FileTable(

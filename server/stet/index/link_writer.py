@@ -33,7 +33,7 @@ _NOT_IN_STRING = re.compile(r"[\"'\\\r\n{}]")
 def write_link(
     link: Link, old: ResolvedLink, source: str, target: str, files: FileTable
 ) -> str | None:
-    """What to write in place of `link.written`, in the file `source`, to mean `target`.
+    """Return what to write in place of `link.written`, in the file `source`, to mean `target`.
 
     Args:
         link: As it stands.
@@ -65,7 +65,7 @@ def write_url(link: Link, source: str, target: str) -> str:
 
 
 def relative(folder: str, target: str, written: str) -> str:
-    """The path from `folder` to `target`, with a `./` in front where one was written."""
+    """Return the path from `folder` to `target`, with `./` in front if `written` has `./`."""
     path = posixpath.relpath(target, folder)
     return f"./{path}" if written.startswith("./") and not path.startswith("../") else path
 
@@ -110,7 +110,9 @@ def _path(link: Link, old: ResolvedLink, source: str, target: str, files: FileTa
 
 
 def _package(written: str, old: str, target: str, files: FileTable) -> str | None:
-    """The folder of a package that means the script `target`, if `written` named `old` by one."""
+    """Return the package folder that means the script `target`. The result is None unless `written`
+    named `old` by a folder.
+    """
     name = posixpath.basename(posixpath.normpath(written))
     if name not in (".", "..") and (f"/{name}/" not in old or _parted(old)[0] == name):
         return None
@@ -120,7 +122,9 @@ def _package(written: str, old: str, target: str, files: FileTable) -> str | Non
 
 
 def _parted(path: str) -> tuple[str, str]:
-    """The name of a file and its ending, which for declarations of TypeScript has two parts."""
+    """Return the name of a file and its ending. Declarations of TypeScript have an ending of two
+    parts.
+    """
     stem, ending = posixpath.splitext(posixpath.basename(path))
     return (stem[:-2], f".d{ending}") if stem.endswith(".d") else (stem, ending)
 
@@ -187,7 +191,9 @@ def _encoded(link: Link, path: str) -> str:
 
 
 def write_module_name(written: str, base: str | None, source: str, target: str) -> str | None:
-    """The Python module `target`: relative where `written` is, else from the folder `base`."""
+    """Return the name of the Python module `target`. The name is relative if `written` is, else
+    from the folder `base`.
+    """
     if base is not None and not is_below(target, base):
         return None
     stem = re.sub(r"(?:/__init__)?\.pyi?\Z", "", target)

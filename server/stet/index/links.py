@@ -50,7 +50,7 @@ def has_links(name: str) -> bool:
 
 
 def find_links(text: str, name: str) -> tuple[Link, ...]:
-    """The links in `text`, a file called `name`, in order of place.
+    """Return the links in `text`, a file called `name`, in order of place.
 
     Links to the web are left out; whether the others lead to a file is not known here.
     """
@@ -61,5 +61,5 @@ def find_links(text: str, name: str) -> tuple[Link, ...]:
 
 
 def ending_of(name: str) -> str:
-    """The ending of a file's name, with its dot, in lower case; `""` if it has none."""
+    """Return the ending of a file's name, with its dot, in lower case; `""` if there is none."""
     return posixpath.splitext(name)[1].lower()

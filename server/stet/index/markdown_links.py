@@ -27,7 +27,9 @@ _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
 
 
 def mask_indented_code(text: str) -> str:
-    """The note with its indented code blanked; places stay. A note that is too large stays as it is."""
+    """Blank the indented code of a note; places stay. A note that is too large is returned
+    unchanged.
+    """
     lines = split_lines(text)
     if not _may_hold_code(lines):
         return text
@@ -55,7 +57,7 @@ def _may_hold_code(lines: list[str]) -> bool:
 
 
 def _lines_of_footnotes(lines: list[str]) -> frozenset[int]:
-    """The indented lines (0-based) that go on with a footnote; the parser knows no footnotes."""
+    """Return the indented lines (0-based) that continue a footnote. The parser knows no footnotes."""
     found = []
     is_footnote = is_below_blank = False
     for number, line in enumerate(lines):
@@ -107,7 +109,7 @@ def find_mdx_links(text: str) -> Iterator[Link]:
 
 
 def find_markdown_links(text: str) -> Iterator[Link]:
-    """The links of a note, kind by kind; in its front matter only wikilinks."""
+    """Yield the links of a note, kind by kind. In front matter, yield only wikilinks."""
     yield from _links(text, mask_markdown(mask_indented_code(text)))
 
 
@@ -125,8 +127,8 @@ def _links(text: str, masked: str) -> Iterator[Link]:
 
 
 def _wiki_in_yaml(text: str, masked: str) -> Iterator[Link]:
-    """The wikilinks of a front matter, each with the quote of the YAML text that it stands in, or `[`
-    where its brackets are those of a list to YAML.
+    """Yield the wikilinks of front matter, each with the quote of the surrounding YAML text. The
+    quote is `[` where YAML reads the brackets of the link as a list.
     """
     links = list(_WIKI_IN_YAML.finditer(masked))
     quoted = list(find_quoted(text)) if links else []
@@ -148,7 +150,7 @@ def _wiki(match: re.Match[str], quote: str = "") -> Iterator[Link]:
 
 
 def find_html_links(text: str) -> Iterator[Link]:
-    """The targets of `href` and `src`."""
+    """Yield the targets of `href` and `src`."""
     for match in _HTML.finditer(text):
         group = "double" if match["double"] is not None else "single"
         yield from _file_part(LinkKind.MARKDOWN, match[group], match.start(group))
@@ -178,7 +180,7 @@ def _target(match: re.Match[str]) -> Iterator[Link]:
 
 
 def _file_part(kind: LinkKind, target: str, start: int) -> Iterator[Link]:
-    """The part of a URL before `#` and `?`; nothing where it leads out of the disk."""
+    """Yield the part of a URL before `#` and `?`, or nothing if the URL leads out of the disk."""
     if _SCHEME.match(target) is None:
         part = _FILE_PART.match(target)
         assert part is not None  # an empty one matches too

@@ -22,7 +22,7 @@ _JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
 
 
 def resolve_module(link: Link, source: str, files: FileTable) -> _Resolution | None:
-    """What the name in `link` means in the file `source`."""
+    """Return what the name in `link` means in the file `source`."""
     return _RESOLVERS[link.kind](link, source, files)
 
 
@@ -49,14 +49,14 @@ def _python(link: Link, source: str, files: FileTable) -> _Resolution | None:
 
 
 def _python_bases(source: str, files: FileTable) -> Iterator[str]:
-    """The folders above that hold packages and are none."""
+    """Yield the folders above that hold packages and are no packages."""
     for folder in files.ancestors(source):
         if f"{folder}/__init__.py" not in files.paths:
             yield folder
 
 
 def _python_anywhere(path: str, source: str, files: FileTable) -> _Resolution | None:
-    """A top-level package of that name, wherever in the workspace its source folder is."""
+    """Return a top-level package of that name, in any source folder of the workspace."""
     tails = [path + ending for ending in (_PYTHON if "/" in path else _PYTHON[2:])]
     bases = {
         found: found[: -len(tail)].rstrip("/")
@@ -82,7 +82,8 @@ def _rust(link: Link, source: str, files: FileTable) -> _Resolution | None:
 
 
 def _go(link: Link, source: str, files: FileTable) -> _Resolution | None:
-    """The files of a package: of a module here; where no module is known, of a folder like it.
+    """Return the files of a package in a module of the workspace. If no module is known, return the
+    files of a matching folder.
 
     In that case the first part of its path, if it is ours, is a host's name. What is copied into a
     `vendor` folder above is taken from there.

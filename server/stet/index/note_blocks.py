@@ -18,7 +18,7 @@ Token: TypeAlias = Any
 
 
 def parse_blocks(text: str) -> tuple[list[Token], int]:
-    """The blocks of a note below its front matter, and how many lines stand above them."""
+    """Return the blocks of a note below its front matter, and the number of lines above them."""
     if len(text) > MAX_CHARACTERS or n_breaks(text) > MAX_LINES:
         return [], 0
     front = find_front_matter(text)
@@ -32,7 +32,7 @@ def parse_blocks(text: str) -> tuple[list[Token], int]:
 
 @lru_cache(maxsize=2)
 def block_parser(*, has_tables: bool = True) -> Token:
-    """The parser of `parse_blocks`."""
+    """Return the parser of `parse_blocks`."""
     # Only a note that may need it pays for the library.
     from markdown_it import MarkdownIt
 

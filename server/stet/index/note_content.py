@@ -46,7 +46,7 @@ class NoteTask:
 
 
 def headings_in(text: str) -> tuple[NoteHeading, ...]:
-    """The headings of a note, in order of place."""
+    """Return the headings of a note, in order of place."""
     tokens, above = parse_blocks(text)
     return tuple(
         NoteHeading(
@@ -60,7 +60,7 @@ def headings_in(text: str) -> tuple[NoteHeading, ...]:
 
 
 def tasks_in(text: str) -> tuple[NoteTask, ...]:
-    """The tasks of a note, in order of place."""
+    """Return the tasks of a note, in order of place."""
     if "[" not in text:
         return ()
     tokens, above = parse_blocks(text)
@@ -75,7 +75,7 @@ def tasks_in(text: str) -> tuple[NoteTask, ...]:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """The tags of a note without `#`, those of its front matter first, each spelling once.
+    """Return the tags of a note without `#`, front matter tags first, each spelling once.
 
     A front matter that can't be read has none.
     """
@@ -83,7 +83,7 @@ def tags_in(text: str) -> tuple[str, ...]:
 
 
 def front_tags(text: str) -> tuple[str, ...]:
-    """The tags in the front matter of a note, without `#`."""
+    """Return the tags in the front matter of a note, without `#`."""
     front = find_front_matter(text)
     if front is None or _FRONT_TAGS.search(front.yaml) is None:
         return ()
@@ -108,7 +108,7 @@ def _inline_tags(text: str) -> Iterator[str]:
 
 
 def _plain(content: str) -> str:
-    """A paragraph's text, with one mark in place of code, links, escapes and what else is no text."""
+    """Return a paragraph's text, with one mark for code, links, escapes and whatever is no text."""
     tokens: list[Token] = []
     parser = block_parser()
     parser.inline.parse(content, parser, {}, tokens)

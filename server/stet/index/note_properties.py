@@ -30,7 +30,8 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 def read_properties(text: str) -> dict[str, object]:
-    """The properties of a note by name: lists, dictionaries, and texts with their YAML types.
+    """Return the properties of a note by name. Values are lists, dictionaries, and texts with their
+    YAML types.
 
     Raises:
         InvalidYaml: If they can't be read.
@@ -42,7 +43,7 @@ def read_properties(text: str) -> dict[str, object]:
 def edit_properties(
     text: str, values: Mapping[str, object], remove: Collection[str] = ()
 ) -> TextEdit:
-    """The edit of `text` that sets the properties `values` and takes out those of `remove`.
+    """Return the edit of `text` that sets the properties `values` and removes `remove`.
 
     A text without front matter gets one. Values are those of JSON.
 
@@ -89,7 +90,7 @@ def _check_size(n_characters: int) -> None:
 
 
 def _front_matter(text: str) -> FrontMatter | None:
-    """The front matter.
+    """Return the front matter.
 
     Raises:
         InvalidYaml: If it begins and does not end.
@@ -134,7 +135,7 @@ def _check_result(
 def _added(
     name: str, value: object, front: FrontMatter, entries: Mapping[str, YamlEntry], end: str
 ) -> Replacement:
-    """A new property below the others."""
+    """Return the replacement that adds a new property below the others."""
     first = next(iter(entries.values()), None)
     indent = " " * (first.key.start_mark.column if first else 0)
     place = len(front.yaml)
@@ -142,7 +143,7 @@ def _added(
 
 
 def _removed(yaml: str, old: YamlEntry) -> Replacement:
-    """The whole lines of a property, the comment behind it included."""
+    """Return the removal of a property's whole lines, including the comment after the property."""
     start = line_start(yaml, old.key.start_mark.index)
     return Replacement(start, next_line(yaml, _end_of(yaml, old)), "")
 

@@ -23,7 +23,7 @@ class InvalidTag(Exception):
 
 
 def clean_tag(tag: str) -> str:
-    """A tag as it stands in front matter, without `#`.
+    """Return a tag as written in front matter, without `#`.
 
     Raises:
         InvalidTag: If it holds what a tag can't.
@@ -39,7 +39,7 @@ def clean_tag(tag: str) -> str:
 
 
 def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]:
-    """The edit of a note that adds tags to its front matter, and the tags that are new.
+    """Return the edit of a note that adds tags to its front matter, and the tags that are new.
 
     Raises:
         InvalidTag: If one of them is none.
@@ -57,7 +57,7 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
 
 
 def property_tags(properties: Mapping[str, object]) -> tuple[str, ...]:
-    """The tags among the properties of a note (`stet.index.note_properties`), without `#`."""
+    """Return the tags among the properties of a note (`stet.index.note_properties`), without `#`."""
     values = [
         each
         for name, value in properties.items()
@@ -68,7 +68,9 @@ def property_tags(properties: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _values(values: object) -> list[object]:
-    """The values of `tags`, as JSON: a list, or one text with commas or spaces between."""
+    """Return the values of `tags`, as JSON. `values` is a list, or one text with commas or spaces
+    between.
+    """
     if isinstance(values, list):
         return [value for each in values for value in _values_of(each)]
     return [] if values is None else _values_of(values, split=True)

@@ -45,7 +45,7 @@ class PropertyFilter:
 
     @classmethod
     def parse(cls, value: str, now: datetime | None = None) -> "PropertyFilter":
-        """A condition as a model writes it; without `now` there is no time ago."""
+        """Parse a condition as a model writes conditions. Without `now`, there is no time ago."""
         written = value.strip()
         found = _OPERATOR.match(written)
         assert found is not None  # the pattern takes any text
@@ -90,7 +90,7 @@ def compare_values(one: str, other: str) -> int | None:
 
 
 def parse_age(text: str, now: datetime) -> datetime | None:
-    """The moment that `12h`, `7d` or `2w` before `now` was; None if it says no such thing."""
+    """Return the moment `12h`, `7d` or `2w` before `now`, or None if `text` is no age."""
     found = _AGO.fullmatch(text.strip())
     if found is None:
         return None
@@ -101,7 +101,7 @@ def parse_age(text: str, now: datetime) -> datetime | None:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """An ISO 8601 date or time, UTC where no zone is named; None if it is none."""
+    """Parse an ISO 8601 date or time, UTC if no zone is named. Return None for any other text."""
     if not re.match(r"\d{4}-\d{2}-\d{2}", text):
         return None
     try:
@@ -125,7 +125,7 @@ def _number(text: str) -> float | None:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """The texts in a value; a wikilink counts by the name in it."""
+    """Yield the texts in a value. A wikilink counts by the name in the link."""
     if isinstance(value, list):
         for each in value:
             yield from _leaves(each)

@@ -16,7 +16,7 @@ _TARGETS = ("tests", "benches", "examples")
 
 
 def find_module(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
-    """The file that `mod name;` declares, and the folder in which it was looked for."""
+    """Return the file that `mod name;` declares, and the folder in which the file was looked for."""
     for folder in module_folders(link, source, files):
         found = _file(f"{folder}/{link.written}", files)
         if found is not None:
@@ -25,7 +25,7 @@ def find_module(link: Link, source: str, files: FileTable) -> tuple[str, str] | 
 
 
 def find_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
-    """The file with the last module that a path names, and the folder from which it counts."""
+    """Return the file with the last module of a path, and the folder from which the path counts."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
     if first not in KEYWORDS:
@@ -51,7 +51,7 @@ def find_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | Non
 
 
 def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
-    """What a path means that begins with a module beside it, or with a crate of the workspace."""
+    """Resolve a path that begins with a neighbouring module or with a crate of the workspace."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
     # What a member of a group shares with the others is a link of its own.
@@ -70,13 +70,13 @@ def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] 
 
 
 def _deepest(base: str, parts: list[str], n_least: int, files: FileTable) -> str | None:
-    """The file of the longest path of modules from `base`, with some parts at least."""
+    """Return the file of the longest path of modules from `base`, with at least `n_least` parts."""
     places = ("/".join((base, *parts[:n])) for n in range(len(parts), n_least - 1, -1))
     return next((found for place in places if (found := _file(place, files))), None)
 
 
 def module_folders(link: Link, source: str, files: FileTable) -> tuple[str, ...]:
-    """The folders in which the file `source` has the modules that `link` may declare."""
+    """Return the folders in which the file `source` has the modules that `link` may declare."""
     folder = _inner_folder(source, files)
     # What is a crate's root by its place alone may be a module of the other roots beside it.
     named = folder if _is_named_root(source) else source.removesuffix(".rs")
@@ -84,7 +84,9 @@ def module_folders(link: Link, source: str, files: FileTable) -> tuple[str, ...]
 
 
 def module_path(file: str, folder: str) -> list[str] | None:
-    """The names that lead from the module of `folder` to that of `file`; None if none do."""
+    """Return the names from the module of `folder` to the module of `file`. Return None if no names
+    lead there.
+    """
     above, name = posixpath.split(file)
     place = above if _is_named_root(file) else f"{above}/{name.removesuffix('.rs')}"
     if place == folder:
@@ -93,7 +95,7 @@ def module_path(file: str, folder: str) -> list[str] | None:
 
 
 def crate_folder(source: str, files: FileTable) -> str | None:
-    """The folder of the crate that holds `source`; None if none is found above it."""
+    """Return the folder of the crate that holds `source`, or None if there is no crate above."""
     if _is_script(source, files):
         return posixpath.dirname(source)
     return next(
@@ -107,7 +109,7 @@ def crate_folder(source: str, files: FileTable) -> str | None:
 
 
 def _inner_folder(source: str, files: FileTable) -> str:
-    """The folder of the modules inside the module `source`."""
+    """Return the folder of the modules inside the module `source`."""
     folder = posixpath.dirname(source)
     if _is_named_root(source) or _is_script(source, files) or _holds_roots(folder, files):
         return folder
@@ -136,7 +138,7 @@ def _holds_roots(folder: str, files: FileTable) -> bool:
 
 
 def _root(crate: str, source: str, files: FileTable) -> str | None:
-    """The root of a crate, where it is known which one is meant."""
+    """Return the root of a crate, where the meant root is known."""
     if _inner_folder(source, files) == crate:
         return source
     return next((path for name in _ROOTS if (path := f"{crate}/{name}") in files.paths), None)

@@ -57,7 +57,7 @@ class ScannedLinks:
     known: _GraphCache = field(default_factory=_GraphCache, repr=False, compare=False)
 
     def reuse(self, before: "ScannedLinks") -> "ScannedLinks":
-        """This graph, with what `before` had worked out and that still holds.
+        """Return this graph, with the results of `before` that still hold.
 
         Where a file has come, gone or got another name, any link may mean another one.
         """
@@ -82,18 +82,20 @@ class ScannedLinks:
         return replace(self, files=before.files, uris=before.uris, known=known)
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
-        """The links in a file, dead ones too, in order of place."""
+        """Return the links in a file, including dead links, in order of place."""
         path = self._paths.get(canonical(uri))
         return () if path is None else self._out(path).edges
 
     def backlinks(self, uri: str) -> tuple[Edge, ...]:
-        """The links in other files that mean this one, in order of file and place."""
+        """Return the links in other files that lead to this file, in order of file and place."""
         path = self._paths.get(canonical(uri))
         found = {} if path is None else self._back.get(path, {})
         return tuple(edge for source in sorted(found) for edge in found[source])
 
     def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
-        """The files within `depth` steps in either direction, the nearest first, without itself."""
+        """Return the files within `depth` steps in either direction, the nearest first. The file
+        itself is left out.
+        """
         start = self._paths.get(canonical(uri))
         if start is None:
             return ()
@@ -153,7 +155,7 @@ def _resolved(
 
 
 def _by_target(source: str, out: _OutgoingLinks) -> Mapping[str, tuple[Edge, ...]]:
-    """The edges of a file by the path they lead to; a link to the file itself leads to no other."""
+    """Return the edges of a file by target path. A link to the file itself is left out."""
     found: dict[str, list[Edge]] = {target: [] for target in out.all_targets - {source}}
     for edge, meant in zip(out.edges, out.targets, strict=True):
         for target in meant:

@@ -44,7 +44,7 @@ def script_locations(name: str, source: str, files: FileTable) -> Iterator[Scrip
 def _by_builds(
     name: str, folders: list[str], builds: Mapping[str, BuildFile]
 ) -> Iterator[ScriptLocation]:
-    """What the build files in `folders`, the nearest first, make of a name."""
+    """Yield what the build files in `folders`, the nearest first, make of a name."""
     if name.startswith("#"):
         home = next((folder for folder in folders if f"{folder}/{PACKAGE}" in builds), None)
         if home is not None:
@@ -58,7 +58,7 @@ def _by_builds(
 
 
 def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[str]:
-    """The build files that say what names mean: the nearest, those it adds to, its parts."""
+    """Yield the build files that define names: the nearest file, its base files, and its parts."""
     first = (
         path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds
     )
@@ -84,7 +84,9 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
 
 
 def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
-    """What the pattern with the longest beginning makes of `name`; one without `*` goes first."""
+    """Yield what the pattern with the longest beginning makes of `name`. A pattern without `*` goes
+    first.
+    """
     fitting = []
     for pattern, meant in patterns:
         lead, star, rest = pattern.partition("*")
@@ -103,7 +105,7 @@ def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLoca
 
 
 def _by_package(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
-    """What a name means that begins with that of a package of the workspace."""
+    """Yield what a name means that begins with the name of a package of the workspace."""
     n_parts = 2 if name.startswith("@") else 1
     parts = name.split("/")
     package, within = "/".join(parts[:n_parts]), "/".join(parts[n_parts:])

@@ -90,7 +90,7 @@ class Searcher(Protocol):
     """Answers questions about the files that may be shown, unsaved text included."""
 
     async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
-        """The passages that fit best.
+        """Return the passages that fit best.
 
         Raises:
             PathRefused: If the folder is no name for something in the workspace.

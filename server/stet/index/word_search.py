@@ -127,7 +127,7 @@ class _QueryTerms:
 
 
 def _part_weight(term: str, folded: str) -> float:
-    """What a term counts that is only a part of some word."""
+    """Return the weight of a term that is only a part of some word."""
     # A short one is in everything, unless it is of a language that writes no spaces.
     is_telling = len(term) > 3 or not term.isascii()
     return _PART_OF_WORD if is_telling and term in folded else 0.0
@@ -153,7 +153,7 @@ def _scan(
 
 
 def _redact_document(document: TextDocument, redactor: Redactor) -> TextDocument:
-    """What may be told of a document; it has the same lines."""
+    """Return a redacted document that may be shown; it has the same lines."""
     text = redactor.redact(document.text).text
     return document if text == document.text else TextDocument(document.uri, text)
 

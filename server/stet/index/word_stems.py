@@ -37,7 +37,7 @@ def folded_text(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """The words of `text`, those of identifiers apart, folded, in order."""
+    """Return the words of `text`, folded and in order. Identifiers are split into their words."""
     found: list[str] = []
     for word in _WORD.findall(text):
         found += map(str.lower, _PART.findall(word)) if word.isascii() else [folded_text(word)]
@@ -45,12 +45,12 @@ def split_words(text: str) -> list[str]:
 
 
 def stems(text: str) -> list[str]:
-    """The stems of the words of `text`, in order."""
+    """Return the stems of the words of `text`, in order."""
     return [stem(part) for part in split_words(text)]
 
 
 def query_stems(query: str) -> list[str]:
-    """The stems that a question in words asks for, without repeats and without words that say nothing."""
+    """Return the stems that a question in words asks for, without repeats and without stop words."""
     words = split_words(query)
     telling = [word for word in words if word not in STOP_WORDS]
     return list(dict.fromkeys(map(stem, telling or words)))
@@ -58,7 +58,7 @@ def query_stems(query: str) -> list[str]:
 
 @lru_cache(maxsize=50_000)  # words come again and again
 def stem(word: str) -> str:
-    """The beginning of `word`, folded, that its other forms share."""
+    """Return the beginning of the folded `word` that its other forms share."""
     if not (word.isascii() and word.isalpha()):
         return word
     word = _singular(word)

@@ -15,7 +15,7 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 def item_edits(
     yaml: str, node: Node, values: Sequence[object], end: str
 ) -> list[Replacement] | None:
-    """What makes the list `node` of the text `yaml` say `values`.
+    """Return the replacements that make the list `node` of the text `yaml` contain `values`.
 
     Returns:
         None where the list is of a form that can only be written as a whole: with lists in it, with
@@ -39,7 +39,7 @@ def item_edits(
 def _in_brackets(
     yaml: str, node: Node, values: Sequence[object], steps: SequenceMatcher[tuple[str, str]]
 ) -> list[Replacement]:
-    """The list between its brackets: items that stay keep their spelling."""
+    """Return the replacements for a list in brackets; items that stay keep their spelling."""
     items = node.value
     new: list[str] = []
     for tag, first, last, start, stop in steps.get_opcodes():
@@ -61,7 +61,9 @@ def _on_lines(
     steps: SequenceMatcher[tuple[str, str]],
     end: str,
 ) -> list[Replacement] | None:
-    """The list with an item a line: only lines of items that change."""
+    """Return the replacements for a list with one item a line. Only the lines of items that change
+    are replaced.
+    """
     places = [_lines_of(yaml, item) for item in node.value]
     leads = {
         yaml[place[0] : item.start_mark.index]

@@ -35,7 +35,8 @@ class YamlEntry:
 
 
 def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
-    """The properties in `yaml`, in order; none where it holds nothing or only comments.
+    """Return the properties in `yaml`, in order. Return no properties if it is empty or only has
+    comments.
 
     Args:
         yaml: The front matter without its marks.
@@ -78,7 +79,7 @@ def _is_deeper(node: Node, depth: int) -> bool:
 
 
 def _inside(node: Node) -> list[Node]:
-    """The nodes in `node` itself."""
+    """Return the direct children of `node`."""
     if node.id == "mapping":
         return [each for pair in node.value for each in pair]
     return list(node.value) if node.id == "sequence" else []
@@ -132,7 +133,7 @@ def nodes_in(node: Node) -> Iterator[Node]:
 
 
 def to_plain(node: Node) -> object:
-    """The value of a node as lists, dictionaries and texts with their YAML types."""
+    """Return the value of a node as lists, dictionaries and texts with their YAML types."""
     if node.id == "sequence":
         return [to_plain(each) for each in node.value]
     if node.id == "mapping":
@@ -158,14 +159,14 @@ def equals_json(value: object, expected: object) -> bool:
 
 
 def as_written(found: tuple[str, str]) -> tuple[str, str]:
-    """A scalar of `to_plain`, comparable with `as_wanted`."""
+    """Return a scalar of `to_plain` in a form comparable with `as_wanted`."""
     kind, written = found
     kind = {"timestamp": "str", "int": "number", "float": "number"}.get(kind, kind)
     return kind, "" if kind == "null" else written
 
 
 def as_wanted(value: object) -> tuple[str, str]:
-    """A scalar of JSON, as `to_plain` would find it."""
+    """Return a scalar of JSON in the form in which `to_plain` would find it."""
     if value is None:
         return "null", ""
     if isinstance(value, bool):

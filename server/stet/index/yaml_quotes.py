@@ -34,7 +34,9 @@ class QuotedText:
 
 
 def find_quoted(yaml: str) -> Iterator[QuotedText]:
-    """The quoted texts of `yaml`, in order; none from a quote on that is never closed."""
+    """Yield the quoted texts of `yaml`, in order. Yield nothing from a quote on that is never
+    closed.
+    """
     place = n_open = 0
     while place < len(yaml):
         token = _TOKEN.match(yaml, place)
@@ -69,7 +71,9 @@ def _end_of_block(yaml: str, place: int) -> int:
 
 
 def unquote_name(name: str, quote: str) -> str:
-    """What a name says that is written between such quotes; none: as it stands."""
+    """Return the text of a name that is written between `quote` marks. Without a quote the name is
+    returned unchanged.
+    """
     if quote == "'":
         return name.replace("''", "'")
     return _ESCAPED.sub(r"\1", name) if quote == '"' else name

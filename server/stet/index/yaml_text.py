@@ -14,7 +14,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
 def format_scalar(value: object, style: str | None = None, *, in_flow: bool = False) -> str:
-    """A text, number, truth or nothing on one line; a text in quotes where it needs them.
+    """Return a text, number, boolean or null on one line. A text is quoted where necessary.
 
     Args:
         value: What to write.
@@ -37,7 +37,7 @@ def format_scalar(value: object, style: str | None = None, *, in_flow: bool = Fa
 
 
 def format_flow(value: object) -> str:
-    """A value on one line: lists in brackets, properties in braces."""
+    """Return a value on one line: lists in brackets, properties in braces."""
     if isinstance(value, Mapping):
         inner = (
             f"{format_scalar(name, in_flow=True)}: {format_flow(each)}"
@@ -50,7 +50,8 @@ def format_flow(value: object) -> str:
 
 
 def format_property(name: str, value: object, indent: str, end: str) -> str:
-    """A property as whole lines; lists and properties in it as blocks, the deeper ones as flow.
+    """Return a property as whole lines. Lists and properties in it are written as blocks, deeper
+    ones as flow.
 
     Args:
         name: Of the property.
@@ -69,7 +70,7 @@ def format_property(name: str, value: object, indent: str, end: str) -> str:
 
 
 def format_block(value: Mapping[str, object] | Sequence[object], indent: str, end: str) -> str:
-    """A list or properties as whole lines."""
+    """Return a list or properties as whole lines."""
     if isinstance(value, Mapping):
         lines = (
             f"{indent}{format_scalar(name)}: {_inline(each)}{end}" for name, each in value.items()

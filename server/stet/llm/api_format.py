@@ -70,7 +70,7 @@ class _CallIds:
 
 
 def _units(messages: Iterable[Message]) -> Iterator[list[Message]]:
-    """What belongs together: a message, and the results that follow it."""
+    """Yield the groups of messages that belong together: a message and the results that follow it."""
     unit: list[Message] = []
     for message in messages:
         if unit and message.role != "tool":
@@ -99,7 +99,7 @@ def _unit(unit: Sequence[Message], ids: _CallIds) -> Iterator[Message]:
 
 
 def _take_result(results: list[Message], call_id: str, known: Collection[str]) -> Message | None:
-    """The first of the results that are left for a call, which is taken away.
+    """Remove the first of the remaining results that belongs to a call and return it.
 
     That with its id, else the first whose id no call has (`known` are those of the calls).
     """
@@ -147,7 +147,7 @@ def to_api_message(message: Message) -> dict[str, Any]:
 
 
 def to_api_tool(tool: ToolDefinition) -> dict[str, Any]:
-    """A tool as the API wants it."""
+    """Return a tool in the form that the API requires."""
     function = {
         "name": tool.name,
         "description": tool.description,

@@ -91,7 +91,7 @@ class CompletionAccumulator:
         return text, bool(text or called or thought or finished)
 
     def completion(self) -> Completion:
-        """The whole answer; call it only when the answer's end has been seen."""
+        """Return the whole answer. Call this only after the end of the answer has been seen."""
         calls = self._finished_calls()
         return Completion(
             self.text,
@@ -154,7 +154,7 @@ class CompletionAccumulator:
             self.n_characters += len(arguments)
 
     def _slot(self, index: object, call_id: str, name: str) -> _PartialCall:
-        """The call a piece belongs to.
+        """Return the call that a piece belongs to.
 
         By index; a server that gives none means the last call unless the id is another one. An id
         that changes together with a new name is a new call, though its index be an old one (Gemini
@@ -199,7 +199,7 @@ class CompletionAccumulator:
 
 
 def new_call_id() -> str:
-    """An id for a call whose provider gave none."""
+    """Return an id for a call whose provider gave none."""
     return uuid.uuid4().hex[:CALL_ID_LENGTH]
 
 

@@ -27,13 +27,13 @@ class EmbeddingError(Exception):
 
 
 def embedding_target(settings: SearchSettings, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The address and the model that `search.embeddings = "endpoint"` asks."""
+    """Return the address and the model that `search.embeddings = "endpoint"` uses."""
     base_url = settings.base_url or environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL
     return base_url, settings.model or DEFAULT_MODEL
 
 
 def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> ModelEndpoint:
-    """The same, with its key.
+    """Return the embedding endpoint with the address and model of `embedding_target` and its key.
 
     Raises:
         EmbeddingError: If a key is needed and is not there.
@@ -54,7 +54,7 @@ def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> 
 async def embed(
     texts: Sequence[str], settings: SearchSettings, system: System
 ) -> list[list[float]]:
-    """A vector for each text, in order.
+    """Return a vector for each text, in order.
 
     Raises:
         EmbeddingError: If there are none.
@@ -90,7 +90,9 @@ async def embed(
 
 
 def _import_sdk() -> tuple[Any, Any]:
-    """The SDK, and what is ours about it. Takes 0.3 s and more: called in a worker thread."""
+    """Import the SDK and Stet's transport for it. The import takes 0.3 s and more; call it in a
+    worker thread.
+    """
     import openai
 
     from stet.llm import transport
@@ -99,7 +101,7 @@ def _import_sdk() -> tuple[Any, Any]:
 
 
 def _parse_vectors(raw: bytes, n_texts: int) -> list[list[float]]:
-    """The vectors of an answer, in the order of the texts.
+    """Return the vectors of an answer, in the order of the texts.
 
     Raises:
         ValueError: If it is no answer to so many texts.

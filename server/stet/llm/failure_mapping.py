@@ -138,7 +138,7 @@ _LATER = {408, _STATUS_CONFLICT, 425, 429}
 def status_failure(
     endpoint: ModelEndpoint, status: int, body: object, retry_after: float | None = None
 ) -> AttemptFailure:
-    """A response whose status is no success.
+    """Return the failure for a response whose status is not a success.
 
     Args:
         endpoint: Who answered.
@@ -160,7 +160,7 @@ def status_failure(
 
 
 def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
-    """An error object that came inside a stream whose status was a success."""
+    """Return the failure for an error object in a stream whose status was a success."""
     words = _words(body)
     detail = " / ".join(words)
     status = _status_in(body)
@@ -179,13 +179,13 @@ def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
 
 
 def interrupted_failure(endpoint: ModelEndpoint, how: str, text: str) -> AttemptFailure:
-    """An answer that broke off. `how` completes "The answer of X …"."""
+    """Return the failure for an answer that broke off. `how` completes "The answer of X ..."."""
     message = f"The answer of {endpoint.label} {how}; nothing of it was carried out."
     return AttemptFailure(StreamInterrupted(message, text), RetryMode.ONCE)
 
 
 def too_long_failure(endpoint: ModelEndpoint, text: str) -> AttemptFailure:
-    """An answer that we broke off as it grew beyond its ceiling."""
+    """Return the failure for an answer that Stet broke off because it grew beyond its ceiling."""
     message = (
         f"The answer of {endpoint.label} was broken off: it grew longer than is left of "
         "agent.maxTokens; nothing of it was carried out."
@@ -205,7 +205,7 @@ def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFa
 
 
 def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
-    """A base URL that is none."""
+    """Return the failure for a base URL that is not an http address."""
     message = f"model.baseUrl {_shown_url(endpoint)!r} is no http address of a model server."
     return AttemptFailure(ModelRefused(message))
 
@@ -289,7 +289,7 @@ _WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
 
 
 def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -> ModelError | None:
-    """The refusals that are recognised by their words, whatever their status."""
+    """Return the error for a refusal that is recognized by its words, whatever its status, or None."""
     detail = " / ".join(words)
     if _OVERFLOW.search(detail):
         return _overflow(endpoint)
@@ -315,7 +315,7 @@ def _overflow(endpoint: ModelEndpoint) -> ContextOverflow:
 
 
 def _words(body: object) -> tuple[str, ...]:
-    """The provider's words, wherever it put them: the message, then code, type and parameter."""
+    """Return the provider's words, wherever they are: the message, then code, type and parameter."""
     if isinstance(body, list) and body:  # Gemini wraps its error in a list
         return _words(body[0])
     if not isinstance(body, Mapping):
@@ -332,7 +332,7 @@ def _words(body: object) -> tuple[str, ...]:
 
 
 def _status_in(body: object) -> int:
-    """The HTTP-like status an error object names, or 0."""
+    """Return the HTTP-like status that an error object names, or 0."""
     inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(inner, Mapping):
         return 0
@@ -344,7 +344,9 @@ def _status_in(body: object) -> int:
 
 
 def _quote(endpoint: ModelEndpoint, detail: str) -> str:
-    """A provider's words as they may be shown: one line, no markup, no control characters."""
+    """Return a provider's words in a form that may be shown. It has one line, no markup and no
+    control characters.
+    """
     if re.match(r"\s*<(?:!doctype|html)", detail, re.IGNORECASE):
         return "a web page"
     words = "".join(c if c.isprintable() else " " for c in endpoint.redact_key(detail))
@@ -353,7 +355,7 @@ def _quote(endpoint: ModelEndpoint, detail: str) -> str:
 
 
 def _shown_url(endpoint: ModelEndpoint) -> str:
-    """The address without a user name or password."""
+    """Return the address without a user name or password."""
     scheme, _, rest = endpoint.base_url.partition("://")
     authority, slash, path = rest.partition("/")
     return f"{scheme}://{authority.rpartition('@')[2]}{slash}{path.split('?')[0]}"

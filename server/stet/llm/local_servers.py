@@ -38,7 +38,7 @@ class LocalServer:
 async def find_local_servers(
     ollama_port: int = OLLAMA_PORT, lm_studio_port: int = LM_STUDIO_PORT
 ) -> tuple[LocalServer, ...]:
-    """The servers that identify themselves within `PROBE_SECONDS`, Ollama first."""
+    """Return the servers that identify themselves within `PROBE_SECONDS`, Ollama first."""
     found = await asyncio.gather(_ollama(ollama_port), _lm_studio(lm_studio_port))
     return tuple(server for server in found if server is not None)
 
@@ -73,7 +73,9 @@ async def _lm_studio(port: int) -> LocalServer | None:
 
 
 def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
-    """The objects in the list at `key` of a JSON object; none where it is something else."""
+    """Return the objects in the list at `key` of a JSON object. Return an empty list if the value
+    has another form.
+    """
     try:
         data = parse_bounded(body or b"", MAX_PARTS)
     except ValueError:
@@ -85,7 +87,7 @@ def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
 
 
 async def _get(port: int, path: str) -> bytes | None:
-    """The body of a successful GET on loopback, or None; never more than `PROBE_SECONDS`."""
+    """Return the body of a successful GET on loopback, or None. Take at most `PROBE_SECONDS`."""
     try:
         async with asyncio.timeout(PROBE_SECONDS):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

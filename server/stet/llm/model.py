@@ -11,7 +11,7 @@ Sink = Callable[[str], None]
 
 
 def ignore(text: str) -> None:
-    """A sink for those who do not want to hear."""
+    """Ignore a text, for callers that do not need it."""
 
 
 @dataclass(frozen=True, slots=True)

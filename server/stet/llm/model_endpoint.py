@@ -58,7 +58,7 @@ class ModelEndpoint:
 
 
 def hostname_of(url: str) -> str:
-    """The host an http address names, in lower case; "" where it is no http address."""
+    """Return the host that an http address names, in lower case, or "" for any other text."""
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises where it is no port

@@ -53,7 +53,7 @@ async def inspect_models(settings: ModelSettings, system: System) -> ModelOvervi
 
 
 def build_overview(settings: ModelSettings, environment: ModelEnvironment) -> ModelOverview:
-    """The same for what has been found, without looking."""
+    """Return the overview of `inspect_models` for an environment that has already been inspected."""
     choice, problem = None, ""
     try:
         choice = decide_model(settings, environment)

@@ -85,7 +85,9 @@ async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
 
 
 async def inspect_environment(settings: ModelSettings, system: System) -> ModelEnvironment:
-    """What there is; local servers are asked only where the answer may matter."""
+    """Return the environment of the model selection. Local servers are asked only if the answer may
+    matter.
+    """
     environ = system.environ()
     servers = await find_local_servers() if _asks_servers(settings, environ) else ()
     return ModelEnvironment(
@@ -96,7 +98,7 @@ async def inspect_environment(settings: ModelSettings, system: System) -> ModelE
 
 
 def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
-    """The model to use.
+    """Return the model to use.
 
     Raises:
         NoModel: With the sentence that tells how to get one.
@@ -113,7 +115,8 @@ def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> Mode
 
 
 async def open_model(choice: ModelChoice, settings: ModelSettings, system: System) -> Model:
-    """A `Model` for the choice. Nothing is sent, started or imported yet but a script's file.
+    """Return a `Model` for the choice. Nothing is sent, started or imported yet; only a script's
+    file is read.
 
     Raises:
         NoModel: If a script can't be read.
@@ -155,7 +158,7 @@ def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
 
 
 def _automatic_providers() -> tuple[ProviderSpec, ...]:
-    """The hosted providers that a key alone is enough for."""
+    """Return the hosted providers for which a key alone is enough."""
     return tuple(preset for preset in HOSTED if preset.base_url)
 
 
@@ -180,7 +183,9 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
 
 
 def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice | None:
-    """The provider that a model's name alone points to, if it can be used."""
+    """Return the choice that a model's name alone leads to, if its provider can be used. Otherwise
+    return None.
+    """
     for preset in _automatic_providers():
         if settings.name.startswith(preset.families) and _key(preset, environment.environ)[1]:
             why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
@@ -197,7 +202,7 @@ def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelCho
 def _named_provider(
     preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment
 ) -> ModelChoice:
-    """The provider the settings name."""
+    """Return the choice of the provider that the settings name."""
     why = f"model.provider is {preset.name!r}."
     if preset.key_envs:
         return _hosted(preset, settings, environment, why)
@@ -217,7 +222,9 @@ def _named_provider(
 
 
 def _explicit_url(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
-    """An address without a provider: the preset of that host, else any OpenAI-compatible server."""
+    """Return the choice for an address without a provider. The preset of its host is used, or else
+    any OpenAI-compatible server.
+    """
     host = hostname_of(settings.base_url)
     for preset in _automatic_providers():
         if host == hostname_of(preset.base_url):
@@ -237,7 +244,7 @@ def _explicit_url(settings: ModelSettings, environment: ModelEnvironment) -> Mod
 def _hosted(
     preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment, why: str
 ) -> ModelChoice:
-    """A provider that wants a key.
+    """Return the choice of a provider that requires a key.
 
     Raises:
         NoModel: If the key, or the address of an azure resource, is missing.
@@ -306,12 +313,14 @@ def _tools(
 
 
 def _setting_key(settings: ModelSettings, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The variable `model.apiKeyEnv` names, and what it holds."""
+    """Return the variable that `model.apiKeyEnv` names and its value."""
     return settings.api_key_env, environ.get(settings.api_key_env, "").strip()
 
 
 def _key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
-    """The first of a preset's variables that is set, and what it holds; else the first, and ""."""
+    """Return the first variable of a preset that is set and its value. Otherwise return the first
+    variable and "".
+    """
     for name in preset.key_envs:
         if key := environ.get(name, "").strip():
             return name, key

@@ -82,7 +82,9 @@ class ServerQuirks:
         return False
 
     def _learn_cap(self, detail: str, sent: Mapping[str, Any]) -> bool:
-        """The cap has two names in the world; a server that refuses one is given the other, once."""
+        """Switch to the other name of the token cap, once, if the server refused the one that was
+        sent. Return whether the name was switched.
+        """
         refused = self._max_tokens_field
         if self._cap_renamed or refused not in sent or refused not in detail:
             return False
@@ -101,7 +103,9 @@ def _with_answers_between(messages: list[dict[str, Any]]) -> list[dict[str, Any]
 
 
 def import_transport() -> type["Transport"]:
-    """The SDK and what stands on it. Takes 0.3 s and more: call it in a worker thread."""
+    """Import the SDK and return the transport that uses it. Call it in a worker thread: it takes
+    0.3 s and more.
+    """
     from stet.llm.transport import Transport  # late: nothing before `initialize` may pay for it
 
     return Transport
@@ -258,7 +262,7 @@ class OpenAIModel:
             raise faults.interrupted_failure(self.endpoint, "broke off before its end", answer.text)
 
     def _body(self, request: Request) -> dict[str, Any]:
-        """The request in the API's words; what no server needs to hear is left out."""
+        """Return the request in the API's format, without what no server needs."""
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": to_api_messages(request.messages, self.endpoint.model),

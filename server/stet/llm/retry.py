@@ -80,7 +80,7 @@ class RetryPolicy:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds a response asks to wait, or None where it does not say (sensibly).
+    """Return the seconds that a response asks to wait, or None if it asks for no sensible time.
 
     Args:
         headers: The response's, looked up in lower case.

@@ -30,12 +30,14 @@ KEYS = {"text", "tool_calls", "error", "hold"}
 
 
 def say(text: str) -> Completion:
-    """An answer in words."""
+    """Return an answer in words."""
     return Completion(text)
 
 
 def call(name: str, /, **arguments: Any) -> Completion:
-    """An answer that calls one tool. Its id is given when it is said, unique in the script."""
+    """Return an answer that calls one tool. The call gets its id, unique in the script, when the
+    answer is given.
+    """
     tool_call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
     return Completion("", (tool_call,), StopReason.TOOL_CALLS)
 
@@ -65,7 +67,8 @@ class ScriptedModel:
 
     @classmethod
     async def from_file(cls, path: Path, system: System) -> "ScriptedModel":
-        """The script in a JSON file, in the form this module's docstring gives.
+        """Return the model for the script in a JSON file. The module docstring describes the form
+        of the file.
 
         Raises:
             NoModel: If it can't be read or holds something else.
@@ -86,7 +89,7 @@ class ScriptedModel:
         on_text: Sink,
         on_wait: Sink = ignore,  # noqa: ARG002  of the port; a script never waits for a server
     ) -> Completion:
-        """The next reply.
+        """Return the next reply.
 
         Raises:
             ModelError: If the script says so, or has ended.

@@ -71,7 +71,7 @@ class TextProtocolModel(ModelWrapper):
         return answer
 
     async def _complete_as_text(self, request: Request, on_text: Sink, on_wait: Sink) -> Completion:
-        """The model writes as it likes; calls are found in its words."""
+        """Complete the request in plain text and find the calls in the model's words."""
         if not request.tools:
             return await self.inner.complete(_to_text_request(request), on_text, on_wait)
         held = StreamGate(on_text)
@@ -89,7 +89,8 @@ class TextProtocolModel(ModelWrapper):
 
 
 def _to_text_request(request: Request) -> Request:
-    """The request with tools, calls and results as text; neighbours of one role are joined.
+    """Return the request with tools, calls and results as text. Adjacent messages of one role are
+    joined.
 
     Chat templates of models without tool calls often insist that user and assistant alternate.
     """
@@ -107,7 +108,7 @@ def _to_text_request(request: Request) -> Request:
 
 
 def _with_tools(messages: list[Message], tools: tuple[ToolDefinition, ...]) -> list[Message]:
-    """The tools' description at the end of the system message: the same bytes in every round."""
+    """Append the tools' description to the system message; the bytes are the same in every round."""
     described = render_tools(tools)
     if messages and messages[0].role == "system":
         first = Message("system", f"{messages[0].content}\n\n{described}")

@@ -36,7 +36,7 @@ def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition]
 def estimate_usage(
     messages: Iterable[Message], tools: Iterable[ToolDefinition], completion: Completion
 ) -> Usage:
-    """The usage of a round whose provider gave none."""
+    """Return the estimated usage of a round whose provider gave none."""
     said = estimate_tokens(completion.text)
     for call in completion.tool_calls:
         said += estimate_tokens(call.name) + estimate_tokens(call.arguments)

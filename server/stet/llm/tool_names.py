@@ -59,14 +59,17 @@ def meant_tool(name: str, tools: Collection[str]) -> str | None:
 
 
 def _plain(name: str) -> list[str]:
-    """What stands between control tokens, without what can't be seen and other forms of letters."""
+    """Return the parts between control tokens. Invisible characters are removed and variants of
+    letters unified.
+    """
     text = unicodedata.normalize("NFKC", name[:_MAX_LOOKED_AT])
     text = "".join(c for c in text if unicodedata.category(c) != "Cf")
     return [part.strip() for part in _CONTROL_TOKEN.split(text)]
 
 
 def _parts(text: str) -> list[str]:
-    """What of a name may be a tool's: all of it, what it is addressed to, and what separators part.
+    """Return the parts of a name that may be a tool's name: all of it, the addressee and the
+    separated parts.
 
     Of several words only those that are written as names are (`a_b`, `a.b`): the others may be prose.
     """
@@ -79,7 +82,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _keys(part: str) -> list[str]:
-    """The key of a part, and those without what formats put before and after a name."""
+    """Return the key of a part and its keys without what formats put before and after a name."""
     keys = [_key(part)]
     while keys[-1].endswith(_SUFFIX):
         keys.append(keys[-1].removesuffix(_SUFFIX))
@@ -90,5 +93,7 @@ def _keys(part: str) -> list[str]:
 
 
 def _key(text: str) -> str:
-    """A name without case and punctuation: `ReadFile`, `read-file` and `read_file` share theirs."""
+    """Return a name without case and punctuation. `ReadFile`, `read-file` and `read_file` have the
+    same key.
+    """
     return re.sub(r"[^a-z0-9]", "", text.lower())

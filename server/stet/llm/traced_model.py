@@ -15,7 +15,7 @@ Tracer = Callable[[], Callable[[str], None] | None]
 
 
 def no_tracer() -> None:
-    """A tracer where nothing is ever written."""
+    """Return no writer, because nothing is ever traced."""
 
 
 class TracedModel(ModelWrapper):

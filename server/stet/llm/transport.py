@@ -55,7 +55,7 @@ class EventDecoder:
         self._at_start = True
 
     def feed(self, piece: bytes) -> list[ServerEvent]:
-        """The events that `piece` completes.
+        """Return the events that `piece` completes.
 
         Raises:
             EventTooLong: If one is larger than any answer's would be.
@@ -68,7 +68,7 @@ class EventDecoder:
         return self._collect(self._lines())
 
     def flush(self) -> list[ServerEvent]:
-        """What the stream's end completes: servers leave out the last blank line."""
+        """Return the events that the end of the stream completes; servers omit the last blank line."""
         last = bytes(self._rest).removesuffix(b"\r")
         self._rest.clear()
         return self._collect([last, b""])
@@ -176,7 +176,7 @@ class Transport:
             raise self._connection_failure(exc, answered=watch.answered) from exc
 
     async def first_model(self) -> str:
-        """The first model the server lists, or "" if it lists none.
+        """Return the first model that the server lists, or "" if the server lists none.
 
         Raises:
             Failure: If it could not be asked.
@@ -259,7 +259,9 @@ class Transport:
         take(chunk)
 
     async def _whole(self, response: httpx2.Response, take: ChunkSink) -> bool:
-        """A server that does not stream: its answer is one JSON object, whole by its length."""
+        """Handle the answer of a server that does not stream: one JSON object, delimited by its
+        length.
+        """
         raw = await response.aread()
         self._dispatch("", raw.decode("utf-8-sig", "replace"), take)
         return True
@@ -275,7 +277,7 @@ class Transport:
 
 
 def _first_name(raw: bytes) -> str:
-    """The first model of a list as it came; "" where it names none."""
+    """Return the first model of a list as received, or "" if the list names none."""
     try:
         listed = parse_bounded(raw)
     except ValueError:
@@ -373,7 +375,8 @@ class _StreamDeadline:
 def sdk_client(
     endpoint: ModelEndpoint, timeouts: Timeouts, whole_bytes: int = WHOLE_BYTES
 ) -> openai.AsyncOpenAI:
-    """The SDK's client, given everything, so that it takes nothing from the environment.
+    """Return the SDK's client, with every option given so that it takes nothing from the
+    environment.
 
     An answer that is no stream may have `whole_bytes`, decoded.
     """

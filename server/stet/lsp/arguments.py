@@ -40,11 +40,11 @@ class CommandArguments:
             self._values[main] = " ".join(texts)
 
     def text(self, name: str) -> str | None:
-        """A string, or None if it is not there."""
+        """Return a string argument, or None if the argument is missing."""
         return self._pop(name, str, "a string")
 
     def required(self, name: str) -> str:
-        """A string that is not blank."""
+        """Return a string argument that is not blank."""
         value = self.text(name)
         if value is None or not value.strip():
             message = f"{self._command} needs {name!r}: a string that is not empty"
@@ -52,7 +52,8 @@ class CommandArguments:
         return value
 
     def missing(self, message: str, *names: str) -> InvalidParams:
-        """The error for a call without any of `names`: a misspelt one is named with the right one.
+        """Return the error for a call without any of `names`. A misspelled argument is reported
+        with the correct name.
 
         Args:
             message: What is told where none is misspelt.
@@ -67,7 +68,7 @@ class CommandArguments:
         return InvalidParams(message)
 
     def one_of(self, name: str, choices: type[T], default: T) -> T:
-        """A member of an enumeration of strings."""
+        """Return an argument as a member of an enumeration of strings."""
         value = self.text(name)
         if value is None:
             return default
@@ -80,7 +81,7 @@ class CommandArguments:
             ) from None
 
     def number(self, name: str) -> int | None:
-        """A line number, 1-based, or None if it is not there."""
+        """Return a line number (1-based), or None if the argument is missing."""
         value = self._pop(name, int, "a line number, from 1")
         if value is not None and (isinstance(value, bool) or value < 1):
             raise InvalidParams(
@@ -99,12 +100,12 @@ class CommandArguments:
         return value
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """True or false; `default` if it is not there."""
+        """Return a boolean argument, or `default` if the argument is missing."""
         value = self._pop(name, bool, "true or false")
         return default if value is None else value
 
     def names(self, name: str) -> frozenset[str]:
-        """A list of strings; empty if it is not there."""
+        """Return the strings of a list argument, or an empty set if the argument is missing."""
         value = self._pop(name, list, "a list of strings")
         if value is None:
             return frozenset()
@@ -113,7 +114,9 @@ class CommandArguments:
         return frozenset(value)
 
     def switches(self, name: str) -> frozenset[str]:
-        """A list of tools or of groups (`stet.settings.tool_switches`); empty if it is not there."""
+        """Return the tools or groups (`stet.settings.tool_switches`) of a list argument. Return an
+        empty set if the argument is missing.
+        """
         names = self.names(name)
         for each in sorted(names):
             if fault := name_problem(name, each):
@@ -121,7 +124,9 @@ class CommandArguments:
         return names
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A string or a list of strings, in order; empty if it is not there."""
+        """Return a string or a list of strings as a tuple, in order. Return an empty tuple if the
+        argument is missing.
+        """
         value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
         if not all(isinstance(entry, str) for entry in found):
@@ -129,18 +134,18 @@ class CommandArguments:
         return tuple(found)
 
     def whole(self, name: str) -> int | None:
-        """A whole number, or None if it is not there."""
+        """Return a whole number, or None if the argument is missing."""
         value = self._pop(name, int, "a whole number")
         if isinstance(value, bool):
             raise InvalidParams(f"{self._command}: {name!r} is a whole number, not {value!r}")
         return value
 
     def mapping(self, name: str) -> Mapping[str, object] | None:
-        """An object, or None if it is not there."""
+        """Return an object argument, or None if the argument is missing."""
         return self._pop(name, dict, "an object")
 
     def finish(self) -> None:
-        """Called when every known argument has been taken.
+        """Check that no argument is left after every known argument has been taken.
 
         Raises:
             InvalidParams: If one is left, with the nearest known name.

@@ -68,7 +68,7 @@ class ContextChange:
 
 
 def to_preset(name: str, attachments: Attachments, snapshot: Snapshot) -> AttachmentPreset:
-    """What is attached, or was saved, by its names."""
+    """Return a preset of what is attached or was saved, with the names of files and folders."""
     files, folders = (
         tuple(snapshot.name_of(uri) or "." for uri in uris)
         for uris in (attachments.files, attachments.folders)
@@ -79,7 +79,7 @@ def to_preset(name: str, attachments: Attachments, snapshot: Snapshot) -> Attach
 
 
 def from_settings(settings: PresetSettings) -> AttachmentPreset:
-    """A preset of the settings."""
+    """Return the preset that an entry in the settings defines."""
     origin: Origin = "project" if settings.project else "settings"
     return AttachmentPreset(
         settings.name, settings.files, settings.folders, settings.scope, settings.link_depth, origin
@@ -99,7 +99,9 @@ def to_json(attachments: Attachments) -> str:
 
 
 def from_json(fields: str) -> Attachments | None:
-    """What `to_json` made this of; None, and a word in the log, if it is no object."""
+    """Return the attachments that `to_json` has written. Return None and log a warning if the value
+    is no object.
+    """
     try:
         value = json.loads(fields)
     except (ValueError, RecursionError):
@@ -117,7 +119,7 @@ def from_json(fields: str) -> Attachments | None:
 
 
 def _uris_in(value: object) -> Iterator[str]:
-    """The URIs of documents in a list."""
+    """Yield the URIs of documents in a list."""
     for uri in value if isinstance(value, list) else ():
         if isinstance(uri, str) and is_tracked(uri):
             yield uri

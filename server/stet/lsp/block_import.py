@@ -60,12 +60,16 @@ class BlockImport:
         ledger.subscribe(self._hunks_changed)
 
     async def import_restored(self) -> None:
-        """The hunks of earlier runs are back: look at what was opened meanwhile."""
+        """Import blocks from documents that were opened before the hunks of earlier runs were
+        restored.
+        """
         self._may_begin = True
         await self._import_due()
 
     def opened(self, uri: str) -> None:
-        """A document was opened or saved: look at it, and say what can't be read there."""
+        """Handle a document that was opened or saved: import its blocks and report what cannot be
+        read.
+        """
         if self._is_note(uri):
             self._schedule_import(uri, tell=True)
 
@@ -85,7 +89,7 @@ class BlockImport:
             self._schedule_import(uri, tell=False)
 
     def closed(self, uri: str) -> None:
-        """A document was closed."""
+        """Handle a document that was closed."""
         self._watched.discard(canonical(uri))
 
     def needs_import(self, uri: str) -> bool:

@@ -130,7 +130,7 @@ def _flag(capabilities: lsp.ClientCapabilities, path: str) -> bool:
 
 
 def _value(capabilities: lsp.ClientCapabilities, path: str) -> Any:
-    """What stands at the dotted path; None where any part of it is missing."""
+    """Return the value at the dotted path, or None if any part of the path is missing."""
     value: Any = capabilities
     for name in path.split("."):
         value = getattr(value, name, None)

@@ -68,7 +68,7 @@ class CommentRunner:
         )
 
     def saved(self, uri: str) -> None:
-        """A document was saved: carry out what the user has written in it, if they want that."""
+        """Carry out the instructions that the user has written in a saved document, if enabled."""
         document = self._workspace.document(uri)
         if document is None or not self._workspace.settings.instructions.on_save:
             return
@@ -76,7 +76,7 @@ class CommentRunner:
         self._start(self._after_saving(document, changes), "comments of a saved file")
 
     def handle_event(self, event: AgentEvent) -> None:
-        """A turn begins: what a comment asks for by it is not asked for once more on save."""
+        """Record a comment whose turn has started, so that a save does not ask for it again."""
         ask = event.turn.ask
         # Its words are known when its first round starts.
         if ask.comment is not None and isinstance(event, RoundStarted) and event.round == 1:

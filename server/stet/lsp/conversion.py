@@ -29,7 +29,7 @@ MALFORMED = (
 
 
 def build_converter(*, detailed: bool = False) -> Converter:
-    """A converter that leaves the parameters of methods outside the protocol as plain JSON.
+    """Return a converter that leaves the parameters of methods outside the protocol as plain JSON.
 
     pygls makes named tuples of them, renames keys that are no identifiers, and drops `type_name`.
 
@@ -74,7 +74,7 @@ def structured(converter: Converter, what: str, message: dict[str, Any], kind: t
 
 
 def _reasons(message: dict[str, Any], kind: type, error: Exception) -> str:
-    """What is wrong with `message`, and where; `error` is what is known so far."""
+    """Return what is wrong with `message` and where; `error` is what is known so far."""
     try:
         _detailed().structure(message, kind)
     except BaseValidationError as found:
@@ -90,7 +90,7 @@ def _detailed() -> Converter:
 
 
 def as_exception(error: object) -> JsonRpcException:
-    """The error part of an answer, of whatever shape."""
+    """Return the exception for the error part of an answer, whatever its shape."""
     if not isinstance(error, dict):
         return JsonRpcException(str(error))
     code, message = error.get("code"), error.get("message")

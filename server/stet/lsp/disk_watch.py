@@ -52,7 +52,7 @@ class DiskWatch:
             self.changed([uri for uri in named if isinstance(uri, str)])
 
     def changed(self, uris: Iterable[str]) -> None:
-        """These files were made, changed or deleted; those with hunks are read soon."""
+        """Record that these files were created, changed or deleted. Files with hunks are read soon."""
         closed = {canonical(uri): uri for uri in self._ledger.closed_uris()}
         if not closed:
             return
@@ -65,7 +65,9 @@ class DiskWatch:
         self._read_soon()
 
     def check_unwatched(self) -> None:
-        """The user asks for what is pending: look at its files, unless the editor watches them."""
+        """Read the files of hunks soon, because the user asks for pending hunks. Skip this if the
+        editor watches files.
+        """
         if not self._editor().watches_files:
             self._due.update(dict.fromkeys(self._ledger.closed_uris()))
             self._read_soon()
@@ -100,7 +102,9 @@ class DiskWatch:
 
 
 def _read_texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:
-    """The texts of files, empty where one is gone; none of those that may not be read."""
+    """Return the texts of files, empty for a file that is gone. Files that may not be read are left
+    out.
+    """
     texts = {}
     for uri in uris:
         try:

@@ -227,7 +227,9 @@ class Client:
         return self._server.editor.configuration
 
     async def configuration(self, section: str) -> object:
-        """The settings of one section as plain JSON; None where the editor has or tells none."""
+        """Return the settings of one section as plain JSON, or None if the editor has or reports
+        none.
+        """
         return next(iter(await self.fetch_configuration(section)), None)
 
     async def fetch_configuration(self, section: str) -> tuple[object, ...]:

@@ -47,7 +47,7 @@ class IndexFeed:
             self.changed(uri for uri in named if isinstance(uri, str))
 
     def changed(self, uris: Iterable[str]) -> None:
-        """These files were saved, closed, made, changed or removed."""
+        """Record files that were saved, closed, created, changed or removed."""
         if not self._index.is_running:
             return
         self._due.update(dict.fromkeys(uris))

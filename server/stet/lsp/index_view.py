@@ -38,7 +38,7 @@ class IndexView:
         return self._progress.token
 
     def to_json(self) -> dict[str, object]:
-        """The part `index` of `stet.status`."""
+        """Return the `index` part of `stet.status`."""
         state = self._index.state
         return {
             "state": str(Stage.STARTING if self._is_starting else state.stage),
@@ -49,7 +49,7 @@ class IndexView:
         }
 
     def note_partial_answer(self, n_files_so_far: int | None) -> None:
-        """The user was given an answer from an index that is still being built: say so, once a build."""
+        """Tell the user, once a build, that an answer came from an index that is still being built."""
         if n_files_so_far is not None and not self._has_said_partial:
             self._has_said_partial = True
             self._client.show_message(
@@ -68,7 +68,7 @@ class IndexView:
             self._state_changed(self._index.state)
 
     def _state_changed(self, state: IndexState) -> None:
-        """The index stands otherwise."""
+        """Update the view after the state of the index has changed."""
         if self._is_starting:
             return  # what it has been told to do comes only after this
         if state.stage not in _BUILDING:
@@ -81,7 +81,7 @@ class IndexView:
             self._timer = loop.call_later(SHOWN_AFTER_SECONDS, self._show)
 
     def _show(self) -> None:
-        """It takes its time: say so."""
+        """Show progress for a build that takes long."""
         self._timer = None
         self._progress = self._client.progress(TITLE)
         self._report(self._progress, self._index.state)

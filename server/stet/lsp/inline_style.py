@@ -39,7 +39,9 @@ class InlineStyle:
         settings: Callable[[], Settings],
         start: Start,
     ) -> None:
-        """`settings` gives those in force; `start` begins a task behind the current answer."""
+        """Create the style. `settings` returns the settings in force; `start` begins a task after
+        the current answer.
+        """
         self._ledger = ledger
         self._delivery = delivery
         self._client = client
@@ -50,7 +52,9 @@ class InlineStyle:
         ledger.blocks.editor = self
 
     def handle_event(self, event: AgentEvent) -> None:
-        """A turn has gone on: at its end, what it proposed goes into the text if the user wants so."""
+        """Handle an event of a turn: at its end, write its proposals into the text if the user
+        wants that.
+        """
         if not isinstance(event, TurnEnded) or self._settings().edit.review_style != "inline":
             return
         hunks = self._ledger.hunks(turn=event.turn.id)
@@ -58,7 +62,7 @@ class InlineStyle:
         self._cleared = {}
 
     def restored(self, hunk_ids: Iterable[str]) -> None:
-        """These hunks wait again: as blocks, if the user wants so."""
+        """Show restored hunks, which are pending again, as blocks if the user wants that."""
         if self._settings().edit.review_style == "inline":
             self._show([self._ledger.hunk(hunk_id).uri for hunk_id in hunk_ids])
 

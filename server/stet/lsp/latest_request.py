@@ -23,7 +23,7 @@ class LatestRequest(Generic[T]):
             self._running.cancel()
 
     async def run(self, work: Coroutine[Any, Any, T], otherwise: T) -> T:
-        """The outcome of `work`; `otherwise` once a newer request has come."""
+        """Return the outcome of `work`, or `otherwise` once a newer request has come."""
         self.stop()
         task = self._running = self._spawn(work, self._name)
         try:

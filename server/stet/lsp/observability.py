@@ -62,7 +62,8 @@ class Observability:
             )
 
     def tracer(self) -> Callable[[str], None] | None:
-        """What writes down what goes to a model and comes from it; None where nobody wants that.
+        """Return the function that writes down what a model is sent and sends. Return None if
+        nobody wants this.
 
         Blocking: it is called in a worker.
         """
@@ -90,7 +91,7 @@ class Observability:
             )
 
     def end(self) -> None:
-        """The run is over, in good order."""
+        """Record that the run ended in good order."""
         self._notes.end()
         self._end_trace()
 

@@ -90,7 +90,7 @@ class PresetController:
         self._save(presets)
 
     def preset_attachments(self, name: str) -> Attachments:
-        """What the preset of that name attaches now.
+        """Return what the preset of that name attaches now.
 
         Raises:
             UnknownPreset: If there is none, or it is not clear which.
@@ -111,11 +111,11 @@ class PresetController:
         )
 
     def attached(self) -> AttachmentPreset:
-        """What is attached now, by its names."""
+        """Return the current attachments by name."""
         return to_preset("", self._now, self._workspace.snapshot())
 
     def problems(self) -> tuple[str, ...]:
-        """What is attached and would not be sent, a sentence each."""
+        """Return a sentence for each attachment that would not be sent."""
         snapshot, now = self._workspace.snapshot(), self._now
         found = list(now.problems)
         for uri in (*now.files, *now.folders):
@@ -127,11 +127,13 @@ class PresetController:
         return tuple(found)
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """A file or folder has another name: it stays attached, and in presets."""
+        """Update attachments and presets after the rename of a file or folder, which stays
+        attached.
+        """
         self._change_all(lambda one: one.renamed(uri, new_uri))
 
     def deleted(self, uri: str) -> None:
-        """The user has deleted a file or folder: it is attached no longer."""
+        """Detach a file or folder after its deletion by the user."""
         self._change_all(lambda one: one.without(uri))
 
     def _change_all(self, change: Callable[[Attachments], Attachments]) -> None:
@@ -144,7 +146,7 @@ class PresetController:
             self._save(changed)
 
     def _attached(self, change: ContextChange, now: Attachments) -> Attachments:
-        """What is attached once `change` is carried out.
+        """Return the attachments after `change` is applied to `now`.
 
         Raises:
             UnknownPreset, ContextChangeRefused: As `change`.
@@ -177,7 +179,7 @@ class PresetController:
         )
 
     def _find_deletable(self, name: str) -> str:
-        """The saved preset that `name` means.
+        """Return the name of the saved preset that `name` means.
 
         Raises:
             UnknownPreset: If there is none.
@@ -192,7 +194,7 @@ class PresetController:
         return found
 
     def _match_name(self, name: str, known: Iterable[str]) -> str:
-        """The one of the names `known` that is meant, in any case where that is clear.
+        """Return the name in `known` that `name` means, in any case where the match is unambiguous.
 
         Raises:
             UnknownPreset: If there is none, or there are several.
@@ -231,7 +233,7 @@ class PresetController:
 
 
 def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str:
-    """The canonical URI of what is attached and called `name`; it need not be there any more.
+    """Return the canonical URI of the attachment called `name`; the target need not exist any more.
 
     Raises:
         ContextChangeRefused: If nothing of that name is attached.
@@ -253,7 +255,7 @@ def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str
 
 
 def _checked_name(name: str) -> str:
-    """A name for a preset, without blanks around it.
+    """Return `name` as the name of a preset, without surrounding blanks.
 
     Raises:
         ContextChangeRefused: If it can be none.

@@ -39,7 +39,9 @@ class QueuedCommand:
     """What one command waits at."""
 
     def __init__(self, ready: asyncio.Event, leave: Callable[[], None]) -> None:
-        """It is left when `ready` is set; then `leave` is called."""
+        """Create the place where a command waits, which is left when `ready` is set; then `leave`
+        is called.
+        """
         self._ready = ready
         self._leave = leave
 

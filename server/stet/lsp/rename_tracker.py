@@ -63,7 +63,7 @@ class RenameTracker:
         self._opened: list[_RecentDocument] = []
 
     def rename(self, uri: str, new_uri: str) -> None:
-        """The file or folder `uri` is called `new_uri` now: the hunks go along.
+        """Move the hunks along after the file or folder `uri` was renamed to `new_uri`.
 
         What is no name of a document that is followed is refused, in the log: there nobody could
         decide them any more.
@@ -89,13 +89,13 @@ class RenameTracker:
             self._ledger.closed(new_uri)
 
     def opened(self, uri: str, text: str) -> None:
-        """A document was opened; before the ledger is told."""
+        """Handle the opening of a document, before the ledger is notified."""
         self._match_pair(
             self._closed, _RecentDocument(uri, text, self._system.monotonic()), opened=True
         )
 
     def closed(self, uri: str, text: str) -> None:
-        """A document with hunks was closed; after the ledger was told."""
+        """Handle the closing of a document with hunks, after the ledger was notified."""
         self._match_pair(
             self._opened, _RecentDocument(uri, text, self._system.monotonic()), opened=False
         )

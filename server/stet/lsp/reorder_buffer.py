@@ -32,13 +32,15 @@ class ReorderBuffer:
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     def opened(self, uri: str, version: int) -> None:
-        """A document begins at this version; what waited was of the text before."""
+        """Start the document at `version`. Waiting changes belong to the earlier text and are
+        applied first.
+        """
         key = canonical(uri)
         self._flush(key)
         self._last[key] = version
 
     def closed(self, uri: str) -> None:
-        """A document ends; what waits of it is taken first."""
+        """End the document; apply its waiting changes first."""
         key = canonical(uri)
         self._flush(key)
         self._last.pop(key, None)

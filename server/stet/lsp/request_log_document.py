@@ -42,7 +42,7 @@ _WHAT = {
 
 
 def render_request_log(records: Sequence[RequestRecord], *, n_older: int = 0) -> str:
-    """The page.
+    """Return the page.
 
     Args:
         records: The requests on it, oldest first.
@@ -86,7 +86,7 @@ def _redacted(record: RequestRecord) -> str:
 
 
 def _name(text: str) -> str:
-    """A stranger's words as a span of code, which nothing in them ends."""
+    """Return an untrusted text as a code span that no character in it can end."""
     return f"`{escape_line(text).replace('`', chr(39))}`"
 
 
@@ -150,7 +150,9 @@ class RequestLogDocument:
         self._rows.keep_sent(fields)
 
     def _load(self) -> tuple[RequestRecord, ...]:
-        """What is kept, as far as it makes sense. Imports what checks it: for a worker thread."""
+        """Return the persisted records that are valid. Call in a worker thread, because the
+        validator is imported.
+        """
         return tuple(_read(self._rows.load_sent()))
 
 

@@ -83,7 +83,7 @@ Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
 
 
 def create_warner(client: Client) -> Callable[[str], None]:
-    """What puts a warning in front of the user, from whatever thread."""
+    """Return a function that shows the user a warning and may be called from any thread."""
     loop = asyncio.get_running_loop()
 
     def say(text: str) -> None:
@@ -177,7 +177,9 @@ class ReviewPersistence:
             log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
 
     def _not_on_disk(self, restored: RestoredState, places: Mapping[str, str]) -> dict[str, str]:
-        """The texts of files that are open, and of what is no file; `places` says where each is now."""
+        """Return the texts of open files and of documents that are not files, by URI. `places` maps
+        each URI to its current place.
+        """
         texts = {}
         for snapshot in restored.anchor_snapshots:
             document = self._workspace.document(places[snapshot.uri])
@@ -196,7 +198,7 @@ class ReviewPersistence:
         await asyncio.to_thread(self._store.close)
 
     def _on_disk(self, places: Mapping[str, str]) -> dict[str, str]:
-        """The texts of those files that are there, by URI; each is read where it is now."""
+        """Return the texts of the files that exist, by URI; each file is read at its current place."""
         texts = {}
         for uri, place in places.items():
             path = path_of(place)

@@ -197,7 +197,7 @@ class Router(Generic[State]):
         stops: bool = False,
         at_once: bool,
     ) -> object:
-        """What a command answers, or what is waited for until it does."""
+        """Return the command's answer, or the `PendingReply` to wait for."""
         state = self._state()
         if not at_once and (place := self._line_up(state)) is not None:
             work = _call_in_turn(place, lambda: call_handler(name, handler, state, arguments))
@@ -227,7 +227,7 @@ async def _await_reply(later: PendingReply) -> object:
 
 
 async def _call_in_turn(place: QueuedCommand, call: Callable[[], object]) -> object:
-    """What a command answers that has to wait before it is called."""
+    """Call a queued command when its turn comes, and return its answer."""
     await place.wait()
     begun = call()
     return await begun if iscoroutine(begun) else begun
@@ -245,7 +245,7 @@ async def _await_at_boundary(name: str, work: Awaitable[Result]) -> Result:
 
 @contextmanager
 def boundary(name: str) -> Iterator[None]:
-    """What no error crosses but those for the editor.
+    """Let only errors that are meant for the editor leave the `with` block.
 
     Raises:
         JsonRpcException: What the editor is told: an `LspError` as it was raised; anything else

@@ -70,7 +70,7 @@ EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 def build_server(
     *, log_level_given: bool = False, operations: Observability | None = None
 ) -> StetLanguageServer:
-    """A server with everything bound, ready to serve."""
+    """Return a server with all handlers bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
     state = _create_state_getter(
@@ -150,7 +150,7 @@ def _commands(route: "Router[ServerState]") -> None:
 def _create_state_getter(
     server: StetLanguageServer, operations: Observability, *, log_level_given: bool
 ) -> "Callable[[], ServerState]":
-    """What gives the server's state, made when the first message needs it."""
+    """Return a getter of the server's state, which is created when the first message needs it."""
 
     @cache
     def state() -> "ServerState":

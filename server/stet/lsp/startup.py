@@ -99,7 +99,7 @@ class Startup:
         self._said: set[Problem] = set()
 
     async def run(self) -> None:
-        """Called once, when the editor says that it is initialised."""
+        """Run the startup; called once, when the editor reports that it is initialized."""
         self._client.watch_configuration("stet")
         self._client.watch_files()
         values = await self._client.fetch_configuration("stet")

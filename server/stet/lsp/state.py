@@ -172,7 +172,9 @@ class ServerState:
         self.observability.end()
 
     def _create_workspace(self) -> StateStore:
-        """The editor, the user's documents and the ledger; gives what outlives the process."""
+        """Create the client, the workspace and the ledger; return the store of what outlives the
+        process.
+        """
         start = self.server.tasks.start
         self.workspace = Workspace(self.system)
         self.client = Client(self.server)
@@ -222,7 +224,7 @@ class ServerState:
         return store
 
     def _create_review(self) -> None:
-        """What shows proposals, and brings decisions to the editor."""
+        """Create the components that show proposals and send decisions to the editor."""
         self.diff_documents = DiffDocuments(
             self.workspace, self.ledger, self.client, self.system, self.generated
         )

@@ -40,8 +40,8 @@ class TextSync:
         feed: IndexFeed,
         blocks: BlockImport,
     ) -> None:
-        """`generated` takes what is not the user's; `disk` and `feed` are told what it is no part of; `blocks`
-        looks for those of other programs.
+        """Create the text synchronization. `generated` takes documents that are not the user's,
+        `disk` and `feed` take file events, `blocks` looks for blocks of other programs.
         """
         self.workspace = workspace
         self.edited: Callable[[str], None] = lambda _: None
@@ -56,7 +56,9 @@ class TextSync:
         self._blocks = blocks
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        """A document was opened, or opened again with other text; `lines` are those of the text."""
+        """Handle the opening, or the reopening with another text, of a document. `lines` are the
+        lines of the text.
+        """
         modification = from_lsp.open_modification(params, lines)
         if self.reorder_buffer is not None:
             self.reorder_buffer.opened(modification.uri, params.text_document.version)
@@ -97,7 +99,9 @@ class TextSync:
             self._blocks.changed(modification.uri, changes, buffer.lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        """A document was saved; some editors send its text, which then is the truth."""
+        """Handle the saving of a document; if the editor sends the text, the sent text is
+        authoritative.
+        """
         modification = from_lsp.save_modification(params)
         if self._generated.apply_if_generated(modification):
             return
@@ -107,7 +111,7 @@ class TextSync:
         self._blocks.opened(modification.uri)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A document was closed; its hunks keep their place in the text it had."""
+        """Handle the closing of a document; its hunks keep their places in the last text."""
         modification = from_lsp.close_modification(params)
         if self.reorder_buffer is not None:
             self.reorder_buffer.closed(modification.uri)

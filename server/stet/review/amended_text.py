@@ -7,7 +7,7 @@ from stet.text.reindent import adopt_known_line_ends
 
 
 def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
-    r"""`new` with the line ends of its document, whichever the user's page or client writes.
+    r"""Return `new` with the document's line ends, whichever the user's page or client writes.
 
     A line that the hunk has already keeps the line end it has there, any other takes the one that the
     document uses most, as a line of `edit_file` does.

@@ -145,7 +145,7 @@ def _raise_refusal(refusal: Refusal | None) -> None:
 
 
 def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
-    """The sizes are looked at before the lines are compared."""
+    """Authorize an edit; check the sizes before the lines are compared."""
     document, name = draft.document, draft.name
     new = [replacement.text for replacement in draft.edit.replacements]
     old = [document.text[one.start : one.end] for one in draft.edit.replacements]
@@ -173,7 +173,7 @@ def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
 
 
 def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
-    """A move is admitted with all its links or not at all: half of it would break them."""
+    """Authorize a move with all its links or not at all; half a move would break the links."""
     _raise_refusal(check_move(rules, draft))
     links = []
     for link in draft.links:
@@ -203,7 +203,7 @@ def _caution(
 
 
 def _warning(status: PathStatus) -> str:
-    """What the user must know of a place before anything is changed there."""
+    """Return the warning about a place that the user must know before any change there."""
     instructs = next(
         (name for name in status.project_paths if is_protected(name, at_root=True)), None
     ) or next(filter(is_protected, status.names), None)
@@ -217,7 +217,7 @@ def _warning(status: PathStatus) -> str:
 
 
 def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
-    """What is against writing at a place now that was not when the hunk was proposed."""
+    """Return what forbids writing at a place now but did not when the hunk was proposed."""
     if status.refusal is not None:
         return status.refusal
     # Whoever has the file open sees what they change, and has been asked about the link.

@@ -16,7 +16,7 @@ from stet.workspace.snapshot import Snapshot
 
 
 def rebase_onto_blocks(prepared: PreparedEdit, snapshot: Snapshot) -> PreparedEdit:
-    """What the gate has let through, for the text with its blocks.
+    """Return the authorized edit, rebased onto the text with its blocks.
 
     Raises:
         BlockInTheWay: If it changes lines that a block stands for.

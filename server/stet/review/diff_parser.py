@@ -80,7 +80,9 @@ def document_name(text: str) -> str | None:
 
 
 def parse_decisions(document: DiffDocument, edited: str) -> DiffDecisions:
-    """What the user has decided by making `edited` of `document`; hunks that it never had are nothing."""
+    """Return what the user has decided by editing `document` into `edited`. Hunks that the document
+    never had are ignored.
+    """
     found, strays = _sections(edited)
     rejected: list[str] = []
     amended: list[tuple[str, str]] = []
@@ -107,7 +109,7 @@ def parse_decisions(document: DiffDocument, edited: str) -> DiffDecisions:
 
 
 def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
-    """The lines of each hunk by its id, and whether there are some that belong to none."""
+    """Return the lines of each hunk by its id, and whether there are lines that belong to no hunk."""
     found: dict[str, list[list[str]]] = {}
     body: list[str] | None = None
     strays = False
@@ -161,7 +163,7 @@ def _added_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
-    """The text an edited section would write; None if that is what the hunk writes anyway.
+    """Return the text that an edited section would write; None if the hunk writes this text anyway.
 
     Lines that are as they were keep their white space and line end; the others get the hunk's own.
     """

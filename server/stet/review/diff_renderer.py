@@ -26,7 +26,7 @@ _HOW = """\
 def render_diff(
     hunks: Sequence[Hunk], texts: Mapping[str, str], name_of: Callable[[str], str]
 ) -> DiffDocument:
-    """The page for hunks that are pending or in conflict.
+    """Return the diff document for hunks that are pending or in conflict.
 
     Args:
         hunks: In any order.
@@ -60,7 +60,7 @@ def render_diff(
 
 
 def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[DiffSection, str]]:
-    """The sections of one file's edits, in order, each with its text."""
+    """Yield the sections of one file's edits, in order, each with its text."""
     lines = document.lines
     n_lines = document.n_lines
     shift, done = 0, 0
@@ -101,7 +101,7 @@ def _file_head(hunk: Hunk, name: str, new_name: str) -> str:
 
 
 def _whole_file_lines(hunk: Hunk) -> tuple[str, ...]:
-    """What a hunk about a whole file shows below its `@@` line."""
+    """Return the lines that a hunk about a whole file shows below its `@@` line."""
     if hunk.kind is HunkKind.MOVE:
         return ()
     return (*_marked("-", whole_lines(hunk.old)), *_marked("+", whole_lines(hunk.new)))
@@ -125,12 +125,12 @@ def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _span(first: int, text: str) -> str:
-    """The place of a whole file's text as `@@` writes it."""
+    """Return the place of a whole file's text in `@@` notation."""
     return _places(first - 1, len(whole_lines(text)))
 
 
 def _places(start: int, n: int) -> str:
-    """A place as `@@` writes it: 1-based, the count left out if 1; the line before if empty."""
+    """Return a place in `@@` notation: 1-based, the count omitted if 1; the line before if empty."""
     if n == 1:
         return str(start + 1)
     return f"{start + 1 if n else start},{n}"

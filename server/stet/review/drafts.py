@@ -42,7 +42,7 @@ class EditDraft(DraftBase):
     notes: tuple[tuple[int, int, str], ...] = ()
 
     def summary_of(self, place: Range) -> str:
-        """The line for the user of a hunk at `place`: of those edits that change its lines."""
+        """Return the user's line for a hunk at `place`, made of the edits that change its lines."""
         if not self.notes:
             return self.summary
         start, end = self.document.offset_at(place.start), self.document.offset_at(place.end)

@@ -73,7 +73,7 @@ def parse_instruction(position: str) -> EditInstruction:
 def resolve_instruction(
     instruction: EditInstruction, content: str, shown: TextDocument
 ) -> TextEdit:
-    """What the instruction does to the text the model was shown.
+    """Return the edit that the instruction makes to the text the model was shown.
 
     `content` is written as whole lines with the file's own line ends; an empty one is no line.
 
@@ -97,7 +97,7 @@ def resolve_instruction(
 
 
 def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
-    """The line (1-based) at which the instruction's content would begin.
+    """Return the line (1-based) at which the instruction's content would begin.
 
     Raises:
         InvalidInstruction: If the heading is not there.
@@ -113,7 +113,8 @@ def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
 
 
 def find_heading(shown: TextDocument, heading: str) -> int:
-    """The line (0-based) below the Markdown heading `heading`: `## Setup`, or `## A > ### B`.
+    """Return the line (0-based) below the Markdown heading `heading`: `## Setup`, or `## A > ###
+    B`.
 
     Raises:
         InvalidInstruction: If there is none or more than one, with the lines.
@@ -189,7 +190,7 @@ def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
 
 
 def _after_front_matter(shown: TextDocument) -> int:
-    """The first line (0-based) behind the YAML front matter, 0 if there is none."""
+    """Return the first line (0-based) after the YAML front matter, 0 if there is no front matter."""
     is_yaml = shown.language_id == "yaml" or shown.uri.endswith((".yaml", ".yml"))
     if is_yaml or shown.lines[0].rstrip() != "---":
         return 0

@@ -59,7 +59,7 @@ class QuotedEdit:
     replace_all: bool = False
 
     def candidate_texts(self) -> tuple[str, ...]:
-        """The quoted text, also without the line numbers that were copied with it."""
+        """Return the quoted text, and the text without the line numbers that were copied with it."""
         try:
             bare = strip_line_numbers(normalize_text(self.old), "")
         except UnclearEdit:
@@ -120,7 +120,7 @@ def resolve_quote(
 def resolve_position(
     position: str, content: str, current: TextDocument, shown: TextDocument, changes: Changes
 ) -> ResolvedEdit:
-    """What a position means in the text that was shown, carried to the text as it is.
+    """Return the edit that a position means in the shown text, rebased onto the current text.
 
     Args:
         position: As the model wrote it.
@@ -154,7 +154,7 @@ def resolve_position(
 
 
 def _without_bom(document: TextDocument) -> TextDocument:
-    """A text without its byte order mark."""
+    """Return the document without its byte order mark."""
     if not document.text.startswith(BOM):
         return document
     return dataclasses.replace(document, text=document.text.removeprefix(BOM))
@@ -204,7 +204,7 @@ def first_conflict(resolved_edits: list[ResolvedEdit], view: PendingView) -> tup
 def _resolve_quote(
     quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
 ) -> ResolvedEdit:
-    """The quoted text in the file, or in the file with what is pending.
+    """Resolve the quoted text in the file, or in the file with pending hunks.
 
     Raises:
         MatchError: If it is in neither, or not clear where.
@@ -228,7 +228,7 @@ def _resolve_quote(
 
 
 def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
-    """The quoted text in the file with what is pending, if it stands there, and in a hunk of that.
+    """Return the quotation's match in the file with pending hunks, if the match touches a hunk.
 
     Raises:
         Ambiguous: It does more than once.
@@ -277,7 +277,7 @@ def _check_last_line(replacements: list[Replacement], current: TextDocument) -> 
 
 
 def _minimal(resolved: ResolvedEdit, view: PendingView) -> ResolvedEdit:
-    """A wish that claims only the lines it changes."""
+    """Return the resolved edit reduced to the lines that it changes."""
     return ResolvedEdit(
         _minimal_edit(resolved.edit, view.live.text), _minimal_edit(resolved.on_view, view.text)
     )
@@ -290,7 +290,7 @@ def _minimal_edit(edit: TextEdit, text: str) -> TextEdit:
 
 
 def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:
-    """A replacement without the whole lines that its two texts begin or end with."""
+    """Return the replacement without the whole lines that both its texts begin or end with."""
     old, new = split_lines(text[replacement.start : replacement.end]), split_lines(replacement.text)
     head = 0
     while head < min(len(old), len(new)) - 1 and old[head] == new[head]:

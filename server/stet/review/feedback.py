@@ -21,7 +21,8 @@ from stet.workspace.uris import canonical
 def external_changes(
     before: TextDocument, now: TextDocument, accepted: Sequence[Hunk]
 ) -> tuple[LineHunk, ...]:
-    """What leads from `before` to `now`, but for accepted hunks that stand in `now` as they were written.
+    """Return the changes from `before` to `now`, except accepted hunks that are in `now` as
+    written.
 
     Those are taken out of `now` before the two are compared, where the two differ at their places.
     New lines are counted in `now`, from 0.
@@ -65,13 +66,13 @@ def _is_part_of(hunk: Hunk, now: TextDocument, changes: Sequence[LineHunk]) -> b
 
 
 def _lines_of(hunk: Hunk) -> tuple[int, int]:
-    """The lines of an accepted hunk in the text as it is, from 0, half-open."""
+    """Return the lines of an accepted hunk in the current text, 0-based and half-open."""
     start = hunk.range.start.line
     return start, start + len(whole_lines(hunk.new))
 
 
 def _line_with(line: int, hunks: Iterable[Hunk]) -> int:
-    """A line of the text without accepted hunks, in the text with them."""
+    """Return the line in the text with accepted hunks for a line of the text without them."""
     for hunk in hunks:
         n_old = len(whole_lines(hunk.old))
         if line >= hunk.range.start.line + n_old:
@@ -183,7 +184,7 @@ class FeedbackDelta:
 def collect_feedback(
     snapshot: Snapshot, hunks: Sequence[Hunk], knowledge: ModelKnowledge
 ) -> FeedbackDelta:
-    """What is new in a conversation, and what still waits.
+    """Return what is new in a conversation, and what is still pending.
 
     May ask the disk: call it in a worker thread where the event loop runs.
 
@@ -293,7 +294,9 @@ def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
 
 
 def _new_file(hunk: Hunk, views: _FileViews) -> str:
-    """What a file is called by an accepted move; empty where it is none, or may not be named."""
+    """Return the name of a file after an accepted move. Empty if there is no move, or the file may
+    not be named.
+    """
     is_moved = hunk.kind is HunkKind.MOVE and hunk.state is HunkState.ACCEPTED
     if not is_moved or not views.at(hunk.new_uri).may_be_named:
         return ""
@@ -301,7 +304,9 @@ def _new_file(hunk: Hunk, views: _FileViews) -> str:
 
 
 def _content(text: str) -> tuple[str, ...]:
-    """The lines of a hunk's text; line ends are no content, and editors have their say in them."""
+    """Return the lines of a hunk's text without line ends, which are not content and which editors
+    change.
+    """
     return tuple(without_end(line) for line in whole_lines(text.strip("\r\n")))
 
 
@@ -329,8 +334,8 @@ def _now_at(uri: str, views: _FileViews, decided: Iterable[Hunk]) -> str:
 def _file_delta(
     before: TextDocument, uri: str, views: _FileViews, accepted: Sequence[Hunk]
 ) -> FileDelta | None:
-    """What was changed in a file since it was shown, now at `uri`; None if nothing was, or it may not
-    be shown.
+    """Return the changes in a file, now at `uri`, since it was shown. None if there are no changes,
+    or the file may not be shown.
     """
     view = views.at(uri)
     if view.is_missing:

@@ -15,7 +15,7 @@ _REPLACED = "another file has taken the name of this one"
 
 
 def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> None:
-    """The file `uri` is called `new_uri` now: its hunks go with it.
+    """Move the hunks of a file after its rename from `uri` to `new_uri`.
 
     Hunks of a file that had that name before follow to the text that it has now, as they would if the
     file had been written anew; what was to become of that file as such is of no use any more. A new
@@ -41,7 +41,7 @@ def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> Non
 
 
 def _drop_whole(store: HunkStore, uri: str) -> None:
-    """Moves and removals that wait for a file which another one has replaced."""
+    """Supersede the pending moves and removals of a file that another file has replaced."""
     gone = [
         store.close_hunk(hunk, HunkState.SUPERSEDED, _REPLACED)
         for hunk in store.of_file(uri)
@@ -60,7 +60,7 @@ def _detach_new(store: HunkStore, tracked: TrackedDocument) -> list[Hunk]:
 
 
 def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
-    """A new file that is not there yet, or was taken back, has a name of its own again."""
+    """Track a new file that does not exist yet, or was undone, under its own name again."""
     tracked = store.ensure_tracked(TextDocument(hunk.uri, ""))
     anchor = Anchor(hunk.id, tracked.lines, (0, 0), "", hunk.new)
     if hunk.state in LIVE:
@@ -70,6 +70,6 @@ def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
 
 
 def _catch_up_blocks(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
-    """A file has become `text`."""
+    """Update the hunks and blocks of a file after its text has become `text`."""
     InlineBlocks(store).apply_missing(tracked, text)
     catch_up(store, tracked, text)

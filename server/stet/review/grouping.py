@@ -16,8 +16,8 @@ _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html",
 
 
 def section_key(document: TextDocument, place: Range, new: str = "") -> str:
-    """What a hunk is in, the same for all hunks in one function or section: behind the id of their
-    proposal it is their group.
+    """Return a key for what encloses a hunk, shared by all hunks in one function or section.
+    Appended to the id of their proposal, the key is their group.
 
     `:Shape.area` names what encloses the hunk, `@2:Shape.area` the second of that name; nothing says
     that nothing encloses it, or more than one thing: it is alone.
@@ -37,7 +37,7 @@ def section_key(document: TextDocument, place: Range, new: str = "") -> str:
 
 
 def group_label(group: str) -> str | None:
-    """What the hunks of a group are in, for a person; None if that has no name."""
+    """Return what the hunks of a group are in, as a name for people; None if there is no name."""
     return group.partition(":")[2] or None
 
 

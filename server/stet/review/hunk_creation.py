@@ -122,7 +122,7 @@ def _prepare_slot(
 def _staying(
     tracked: TrackedDocument, hunks: Sequence[LineHunk], amends: Collection[str]
 ) -> dict[_Place, str]:
-    """The hunks of `amends` that an edit proposes once more just as they are, by place."""
+    """Return the hunks of `amends` that an edit proposes again unchanged, by place."""
     if not amends:
         return {}
     known = {
@@ -133,7 +133,7 @@ def _staying(
 
 
 def _number(store: HunkStore, n: int) -> int:
-    """The number of the first of `n` hunks; 0 where there are none."""
+    """Return the number of the first of `n` hunks; 0 if there are no hunks."""
     return store.journal.number("hunk", n) if n else 0
 
 
@@ -173,7 +173,7 @@ def _conflicting_hunks(
 def _close_replaced(
     store: HunkStore, tracked: TrackedDocument, hunk_id: str, made: Sequence[tuple[_Place, str]]
 ) -> Hunk:
-    """A hunk that a new one takes the place of, or that is taken back where none does."""
+    """Close and return a hunk: superseded where a new hunk replaces it, else withdrawn."""
     anchor = tracked.anchor(hunk_id)
     place = (anchor.first, anchor.end) if anchor else (0, 0)
     # They are in order of place, and none touches another.
@@ -261,7 +261,7 @@ def _whole_file_hunk(
     kind: HunkKind,
     authorized: AuthorizedDraft,
 ) -> Hunk:
-    """A hunk about a file as such."""
+    """Return a hunk about a file as such."""
     proposal = store.proposal_id(draft.turn, draft.uri)
     return Hunk(
         id=f"h{store.journal.number('hunk')}",
@@ -313,7 +313,7 @@ def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
 
 
 def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | None) -> list[Hunk]:
-    """The hunks that wait where a superseded one is to wait again, taken out of play.
+    """Close and return the hunks that wait where a superseded hunk is to wait again.
 
     Raises:
         WrongHunkState: If the place of the superseded one is not known any more.

@@ -102,7 +102,7 @@ class HunkStore:
     # -- hunks -----------------------------------------------------------------------------------
 
     def __getitem__(self, hunk_id: str) -> Hunk:
-        """The hunk as it is kept: `old` and `new` are what its anchor was made of.
+        """Return the stored hunk; `old` and `new` are the texts that its anchor was made of.
 
         Raises:
             UnknownHunk: If there is none.
@@ -135,7 +135,7 @@ class HunkStore:
         return view
 
     def of_file(self, uri: str) -> list[Hunk]:
-        """The hunks of a file as they are kept, in the order they were made."""
+        """Return the stored hunks of a file, in the order of their creation."""
         return [self._hunks[hunk_id] for hunk_id in self._files.get(canonical(uri), ())]
 
     def all(self) -> Iterable[Hunk]:
@@ -143,7 +143,7 @@ class HunkStore:
         return self._hunks.values()
 
     def files(self) -> Iterable[str]:
-        """The canonical URIs of all files with hunks."""
+        """Return the canonical URIs of all files with hunks."""
         return self._files
 
     def save(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
@@ -184,7 +184,7 @@ class HunkStore:
         self._persist([hunk], None)
 
     def close_hunk(self, hunk: Hunk, state: HunkState, reason: str) -> Hunk:
-        """A live hunk taken out of play; to be `save`. One that is superseded can be restored."""
+        """Close a live hunk and return the hunk to `save`. A superseded hunk can be restored."""
         tracked = self.tracked(hunk.uri)
         anchor = tracked.anchor(hunk.id) if tracked else None
         is_saved = state is HunkState.SUPERSEDED and anchor is not None
@@ -234,7 +234,7 @@ class HunkStore:
             self.proposals[proposal_id] = dataclasses.replace(proposal, hunks=tuple(ids))
 
     def proposal_id(self, turn: str, uri: str) -> str:
-        """The id of what `turn` proposes for a file: the one it has, or a new one."""
+        """Return the id of the proposal of `turn` for a file: the existing id, or a new one."""
         for proposal in self.proposals.values():
             if proposal.turn == turn and canonical(proposal.uri) == canonical(uri):
                 return proposal.id
@@ -243,7 +243,9 @@ class HunkStore:
     # -- places ----------------------------------------------------------------------------------
 
     def tracked(self, uri: str) -> TrackedDocument | None:
-        """The anchors of a document, if it has any hunks of lines."""
+        """Return the `TrackedDocument` with a document's anchors, if the document has any hunks of
+        lines.
+        """
         return self._tracks.get(canonical(uri))
 
     def is_on_its_way(self, hunk_id: str) -> bool:
@@ -263,7 +265,7 @@ class HunkStore:
         return self._tracks.values()
 
     def ensure_tracked(self, document: TextDocument) -> TrackedDocument:
-        """The same for a document as it is now, made if there is none."""
+        """Return the `TrackedDocument` of a document as it is now; create a missing one."""
         tracked = self._tracks.get(canonical(document.uri))
         if tracked is None:
             is_open = document.version is not None
@@ -280,7 +282,7 @@ class HunkStore:
         self._tracks[canonical(tracked.uri)] = tracked
 
     def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
-        """The text of a document and where its hunks stand in it; None if it has none."""
+        """Return the text of a document and the places of its hunks; None if there are no hunks."""
         tracked = self.tracked(uri)
         if tracked is None:
             return None
@@ -297,7 +299,7 @@ class HunkStore:
         return [found for uri in uris if (found := self.anchor_snapshot(uri)) is not None]
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """A file has another name now: its hunks go with it."""
+        """Handle the rename of a file: move its hunks to the new name."""
         old_key, key = canonical(uri), canonical(new_uri)
         ids = self._files.pop(old_key, {})
         stays = {hunk_id for hunk_id in ids if not follows_rename(self._hunks[hunk_id], new_uri)}

@@ -69,7 +69,9 @@ class InlineBlocks:
         return self._store.inline
 
     def placed(self, uri: str) -> tuple[InlineBlock, ...]:
-        """The whole blocks of live hunks in the text of a file, of Stet and of others, in order of place."""
+        """Return the whole blocks of live hunks in a file's text, Stet's and others', in order of
+        place.
+        """
         tracked = self._store.tracked(uri)
         return tuple(
             InlineBlock(one.block or one.hunk, one.first, one.end, one.current, one.merged)
@@ -78,7 +80,9 @@ class InlineBlocks:
         )
 
     def shown_blocks(self, uri: str) -> tuple[str, ...]:
-        """The live hunks of a file that Stet has put into its text as blocks, in order of place."""
+        """Return the live hunks of a file that Stet has put into its text as blocks, in order of
+        place.
+        """
         tracked = self._store.tracked(uri)
         live = tracked.live if tracked else ()
         return tuple(anchor.hunk for anchor in live if _is_stet_block(anchor))
@@ -122,7 +126,7 @@ class InlineBlocks:
         await self.editor.amend(uri, wanted)
 
     def release(self, hunk_id: str) -> None:
-        """What is left of a block that is not whole is the user's text from now on."""
+        """Release the remains of a block that is not whole: they are the user's text from now on."""
         tracked = self._store.tracked(self._store[hunk_id].uri)
         anchor = tracked.anchor(hunk_id) if tracked else None
         if tracked is not None and isinstance(anchor, BlockAnchor):
@@ -134,7 +138,7 @@ class InlineBlocks:
             await self.editor.clear(uri)
 
     def showable(self, document: TextDocument) -> tuple[str, ...]:
-        """The pending hunks of a document that could stand in its text as blocks.
+        """Return the pending hunks of a document that could be blocks in its text.
 
         Left out are those of protected files, which are not written to without a yes of their own,
         those in the front matter of a note, which would be none with a block in it, and those that
@@ -157,7 +161,7 @@ class InlineBlocks:
         )
 
     def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
-        """The blocks of these hunks, pending or in conflict, go to the editor now.
+        """Send the blocks of these hunks, pending or in conflict, to the editor now.
 
         In a conflict the user's lines are what the block stands for.
 
@@ -266,7 +270,7 @@ class InlineBlocks:
         then: HunkState = HunkState.PENDING,
         reasons: Mapping[str, str] | None = None,
     ) -> TextEdit | None:
-        """The blocks of these hunks are to go: the lines they stand for go to the editor now.
+        """Take out the blocks of these hunks: send the lines they represent to the editor now.
 
         Args:
             document: The current text.
@@ -289,7 +293,7 @@ class InlineBlocks:
         then: HunkState,
         reasons: Mapping[str, str],
     ) -> TextEdit | None:
-        """The same for `blocks`, of which some may be in pieces."""
+        """Take out `blocks`, whole or in pieces: send the lines they represent to the editor now."""
         tracked = self._store.ensure_tracked(document)
         texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
         pieces = [
@@ -323,7 +327,7 @@ class InlineBlocks:
         return self._send(document, pieces, settle)
 
     def apply_missing(self, tracked: TrackedDocument, text: str) -> None:
-        """A document that was not open is found with another text, which lacks blocks of its hunks.
+        """Handle a text that lacks blocks of its hunks, found for a document that was not open.
 
         They were never saved, or the file was written anew: the user has decided nothing. Those hunks
         wait in the margin, as if their blocks had been taken out before.
@@ -363,7 +367,7 @@ class InlineBlocks:
 
 
 def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
-    """What a block is to become, with a line end where something follows it."""
+    """Return the text that a block is to become, with a line end where something follows."""
     if not text or line_end(text) or anchor.end >= len(document.lines):
         return text
     return text + (line_end(document.lines[anchor.end - 1]) or "\n")

@@ -41,7 +41,7 @@ def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[Te
 
 
 def as_block_hunk(hunk: Hunk, before: str, after: str) -> Hunk:
-    """A hunk that waits in a block for `before` and `after`."""
+    """Return a hunk as pending in a block for `before` and `after`."""
     return dataclasses.replace(
         hunk, state=HunkState.PENDING, old=before, new=after, inline=True, reason=""
     )
@@ -54,7 +54,7 @@ def replace_anchor(tracked: TrackedDocument, anchor: Anchor) -> None:
 
 
 def replaced_text(anchor: Anchor) -> str:
-    """The lines that the block of a hunk takes the place of; `anchor` is where the hunk stands."""
+    """Return the lines that the block of a hunk replaces; `anchor` is the hunk's place."""
     # An insertion whose place is lost has lines of the user's in it, which stay.
     return "" if anchor.is_gap else anchor.current
 
@@ -73,8 +73,8 @@ def _is_gone(tracked: TrackedDocument, anchor: BlockAnchor) -> bool:
 
 
 def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk | None:
-    """A hunk whose block was put in for a conflict, and is gone in one step as if it had never been:
-    that is the editor's undo, and decides nothing. None if it is not so.
+    """Restore a conflict whose block the editor's undo has removed in one step; nothing is decided.
+    Return the hunk; None in any other case.
     """
     origin = anchor.conflict
     if origin is None or anchor.merged is None or anchor.proposed != origin.proposed:
@@ -91,7 +91,7 @@ def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor
 
 
 def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
-    """A hunk whose block the user took away: what stands there tells what they meant."""
+    """Decide a hunk whose block the user took away, by the text in its place, and return the hunk."""
     before, after = anchor.current, anchor.proposed
     left, place = _remaining_text(tracked, anchor)
     # Where the two differ only in a line end at the end, it counts.
@@ -105,7 +105,7 @@ def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
 
 
 def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
-    """What stands where a block was, and on which lines.
+    """Return the text in the place of a removed block, and the lines of the text.
 
     Where the lines of the text read like the block's own, those may be told as what was left of it,
     and the rest of the lines as put in beside it.
@@ -149,7 +149,7 @@ def _may_reappear(
 
 
 def _reattach_blocks(store: HunkStore, tracked: TrackedDocument) -> bool:
-    """A block came back by the editor's undo or redo: its hunk waits in it again."""
+    """Make hunks pending in their blocks again after the editor's undo or redo restored the blocks."""
     found = {block.id: block for block in _reappeared_blocks(store, tracked)}
     for block in found.values():
         anchor = BlockAnchor(
@@ -165,7 +165,7 @@ def _reattach_blocks(store: HunkStore, tracked: TrackedDocument) -> bool:
 
 
 def _reappeared_blocks(store: HunkStore, tracked: TrackedDocument) -> Iterator[InlineBlock]:
-    """The blocks in the text of hunks that have none, each with the id of its hunk."""
+    """Yield the blocks in the text that belong to hunks without a block, each with its hunk's id."""
     absent = _without_block(store, tracked)
     texts = {hunk: hunk for hunk, block in absent.items() if hunk == block}
     others = {block: hunk for hunk, block in absent.items() if hunk != block}
@@ -200,7 +200,7 @@ def _in_flight_hunks(tracked: TrackedDocument) -> Collection[str]:
 def _free_lines(
     store: HunkStore, tracked: TrackedDocument, blocks: Sequence[InlineBlock]
 ) -> list[Hunk]:
-    """The lines of `blocks`, which have come back, are nobody else's.
+    """Free the lines of `blocks`, which have come back, from everything else.
 
     What stood over them keeps the lines that read as its own, or else the most it can. What is left
     of a block there is none any more: nothing is decided by that, so its hunk waits in the margin.
@@ -235,7 +235,7 @@ def _free_lines(
 def _lines_without(
     tracked: TrackedDocument, anchor: Anchor, taken: Sequence[InlineBlock]
 ) -> tuple[int, int]:
-    """The lines of an anchor that it keeps where some are those of blocks."""
+    """Return the lines that an anchor keeps where some of its lines belong to blocks."""
     starts = (anchor.first, *(block.end for block in taken))
     ends = (*(block.first for block in taken), anchor.end)
     free = [(first, end) for first, end in zip(starts, ends, strict=True) if first <= end]
@@ -253,7 +253,9 @@ def _place(where: Anchor | InlineBlock) -> tuple[int, int]:
 
 
 def _conflict_of_block(tracked: TrackedDocument, block: InlineBlock) -> Anchor | None:
-    """The anchor of a conflict whose block has come back, as it was without the block's marks."""
+    """Return the anchor of a conflict whose block has come back, as it was without the block's
+    marks.
+    """
     anchor = tracked.anchor(block.id)
     if anchor is None or anchor.merged is not None or anchor not in tracked.live:
         return None

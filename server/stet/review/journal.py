@@ -50,7 +50,7 @@ class Journal(Protocol):
     """
 
     def number(self, kind: str, n: int = 1) -> int:
-        """The first of `n` numbers in a row that nobody has had for `kind` in this workspace."""
+        """Return the first of `n` consecutive numbers that are unused for `kind` in this workspace."""
         ...
 
     def keep(

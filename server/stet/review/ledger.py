@@ -148,7 +148,7 @@ class ReviewLedger:
     # -- asking ----------------------------------------------------------------------------------
 
     def hunk(self, hunk_id: str) -> Hunk:
-        """The hunk as it is now.
+        """Return the hunk as of now.
 
         Raises:
             UnknownHunk: If there is none.
@@ -183,7 +183,7 @@ class ReviewLedger:
         return tuple(now)
 
     def live(self, uri: str) -> tuple[Hunk, ...]:
-        """The hunks of `uri` that wait or are on their way, in order of place."""
+        """Return the hunks of `uri` that wait or are in flight, in order of place."""
         tracked = self._store.tracked(uri)
         anchors = tracked.live if tracked else ()
         # One that was rejected while its edit is on its way still has its anchor among them.
@@ -197,7 +197,7 @@ class ReviewLedger:
         return tuple(self.hunk(hunk_id) for hunk_id in (*whole, *lines))
 
     def live_uris(self) -> tuple[str, ...]:
-        """The files with live hunks, sorted."""
+        """Return the files with live hunks, sorted."""
         uris = {canonical(hunk.uri): hunk.uri for hunk in self._store.all() if hunk.state in LIVE}
         return tuple(sorted(uris.values()))
 
@@ -206,12 +206,12 @@ class ReviewLedger:
         return self._store.tracked(uri) is not None
 
     def uris_below(self, folder: str) -> tuple[str, ...]:
-        """The canonical URIs of the files in a folder that have hunks."""
+        """Return the canonical URIs of the files in a folder that have hunks."""
         start = f"{canonical(folder).rstrip('/')}/"
         return tuple(uri for uri in self._store.files() if uri.startswith(start))
 
     def closed_uris(self) -> tuple[str, ...]:
-        """The files that are followed and are not open: only the disk knows their texts."""
+        """Return the tracked files that are not open; only the disk knows their texts."""
         return tuple(tracked.uri for tracked in self._store.tracks() if not tracked.is_open)
 
     def spelling(self, uri: str) -> str:
@@ -219,7 +219,7 @@ class ReviewLedger:
         return next((hunk.uri for hunk in reversed(self._store.of_file(uri))), uri)
 
     def replaced_by(self, turn: str) -> tuple[Hunk, ...]:
-        """The hunks of earlier turns that those of `turn` have superseded."""
+        """Return the hunks of earlier turns that hunks of `turn` have superseded."""
         return tuple(one for one in self._store.all() if replacing_turn(self._store, one) == turn)
 
     def was_replaced(self, hunk_id: str) -> bool:
@@ -227,16 +227,17 @@ class ReviewLedger:
         return bool(replacing_turn(self._store, self._store[hunk_id]))
 
     def proposals(self, turn: str) -> tuple[Proposal, ...]:
-        """What `turn` has proposed, a proposal for each file."""
+        """Return the proposals of `turn`, one for each file."""
         return tuple(found for found in self._store.proposals.values() if found.turn == turn)
 
     def base_text(self, uri: str) -> str | None:
-        """What the hunks of a file that is not open refer to."""
+        """Return the text that the hunks of a file that is not open refer to."""
         tracked = self._store.tracked(uri)
         return None if tracked is None or tracked.is_open else tracked.text
 
     def edit_of(self, document: TextDocument, hunk_ids: Iterable[str]) -> TextEdit:
-        """What accepting these hunks does to `document`, which is the current text.
+        """Return the edit that accepting these hunks makes to `document`, which is the current
+        text.
 
         Conflicts among them are left out.
         """
@@ -249,7 +250,7 @@ class ReviewLedger:
         return anchor is None or anchor.merged is not None
 
     def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
-        """The text of a file and where its hunks stand in it, for the journal."""
+        """Return the text of a file and the places of its hunks, for the journal."""
         return self._store.anchor_snapshot(uri)
 
     # -- following the user ----------------------------------------------------------------------
@@ -257,7 +258,7 @@ class ReviewLedger:
     def apply_changes(
         self, uri: str, changes: tuple[TextChange, ...], lines: Sequence[str]
     ) -> None:
-        """The text of the open document `uri` changed: move its hunks.
+        """Move the hunks of the open document `uri` after a change of its text.
 
         Args:
             uri: The document.
@@ -290,7 +291,9 @@ class ReviewLedger:
             tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """The file `uri` is called `new_uri` now: its hunks go with it, beside those that are there."""
+        """Move the hunks of the file `uri` to its new name `new_uri`, beside the hunks already
+        there.
+        """
         with self._store.batch():
             rename_file(self._store, self.outbox, uri, new_uri)
         self._store.notify(uri)
@@ -313,7 +316,7 @@ class ReviewLedger:
         return self._store.batch()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
-        """The user does not want it.
+        """Reject a hunk that the user does not want.
 
         Raises:
             WrongHunkState: If it does not wait, or is on its way into the text and its approval has not
@@ -336,8 +339,8 @@ class ReviewLedger:
         self._store.notify(hunk.uri)
 
     def amend(self, hunk_id: str, new: str) -> Hunk:
-        """The user wants another text than the agent wrote; the hunk goes on waiting with that, in the
-        line ends of its document.
+        """Replace the agent's text of a hunk by the user's text `new`. The hunk stays pending, with
+        the line ends of its document.
 
         Raises:
             WrongHunkState: If it does not wait, is on its way into the text, or about a file as such.
@@ -362,7 +365,7 @@ class ReviewLedger:
         return self.hunk(hunk_id)
 
     def take_theirs(self, hunk_id: str) -> Hunk:
-        """The agent's text is to stand in a conflict's place, whatever the user wrote there.
+        """End a conflict with the agent's text, whatever the user wrote in its place.
 
         Raises:
             WrongHunkState: If it is no conflict.
@@ -373,7 +376,7 @@ class ReviewLedger:
         return self.amend(hunk_id, hunk.new)
 
     def take_mine(self, hunk_id: str) -> None:
-        """The user's text is to stand in a conflict's place.
+        """End a conflict with the user's text.
 
         Raises:
             WrongHunkState: If it is no conflict.
@@ -383,7 +386,8 @@ class ReviewLedger:
         self.reject(hunk_id, "your own text stands")
 
     def restore(self, hunk_id: str) -> Hunk:
-        """A rejected, undone or superseded hunk waits again, for the text as it is now.
+        """Restore a rejected, undone or superseded hunk: make the hunk pending for the current
+        text.
 
         Raises:
             WrongHunkState: If it is none of these, its place is another hunk's by now or is gone, or an

@@ -27,7 +27,7 @@ class Outbox:
     # -- hunks of lines --------------------------------------------------------------------------
 
     def plan_accept(self, document: TextDocument, hunk_ids: Iterable[str]) -> EditPlan:
-        """What accepting these hunks does to `document`, which is the current text.
+        """Return the plan for accepting these hunks in `document`, which is the current text.
 
         Conflicts among them are left out.
         """
@@ -38,7 +38,7 @@ class Outbox:
     def send(
         self, document: TextDocument, hunk_ids: Sequence[str], *, back: bool = False
     ) -> TextEdit:
-        """The edit of these hunks goes to the editor now.
+        """Send the edit of these hunks to the editor now.
 
         Args:
             document: The current text.
@@ -87,7 +87,9 @@ class Outbox:
         return True
 
     def cancel(self, uri: str, reason: str) -> None:
-        """The sent edit did not come about: its hunks are as before, but for those that stand."""
+        """Cancel the sent edit, which was not applied. Its hunks are as before, except hunks that
+        are in the text.
+        """
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return
@@ -155,7 +157,7 @@ class Outbox:
             self._store.notify(uri)
 
     def withdraw(self, hunk_id: str) -> None:
-        """The user takes an approval back: the hunk is pending, though its edit may be on its way."""
+        """Withdraw the user's approval: the hunk is pending, though its edit may be in flight."""
         self._mark_waiting(hunk_id, "")
         self._store.notify(self._store[hunk_id].uri)
 
@@ -169,7 +171,9 @@ class Outbox:
         return is_acceptance and hunk.state is HunkState.PENDING
 
     def rejected_after_all(self, hunk_id: str, reason: str) -> None:
-        """A hunk that was rejected while its edit was on its way arrived, and has been taken back."""
+        """Reject a hunk that was rejected while its edit was in flight, then arrived and has been
+        undone.
+        """
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.UNDONE:
             rejected = replace_hunk(hunk, state=HunkState.REJECTED, reason=reason)
@@ -179,13 +183,13 @@ class Outbox:
     # -- hunks about a file as such ---------------------------------------------------------------
 
     def send_whole(self, hunk_id: str) -> None:
-        """A new file, a move or a removal goes out now; after a kill that is known."""
+        """Send a new file, a move or a removal now; the sent state survives a kill."""
         hunk = self._store[hunk_id]
         self._store.save_transient(dataclasses.replace(hunk, state=HunkState.SENT))
         self._store.notify(hunk.uri)
 
     def confirm_whole(self, hunk_id: str, text: str = "") -> None:
-        """It came about; `text` is what a new file holds then."""
+        """Confirm a new file, a move or a removal; `text` is what a new file holds then."""
         hunk = self._store[hunk_id]
         done = dataclasses.replace(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
         if tracked := self._store.tracked(hunk.uri):
@@ -194,7 +198,9 @@ class Outbox:
         self._store.notify(hunk.uri)
 
     def cancel_whole(self, hunk_id: str, reason: str) -> None:
-        """It did not come about: it waits again."""
+        """Cancel a new file, a move or a removal that was not carried out: make the hunk pending
+        again.
+        """
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
             self._store.save_transient(
@@ -203,14 +209,14 @@ class Outbox:
             self._store.notify(hunk.uri)
 
     def hold_back(self, hunk_id: str, reason: str) -> None:
-        """A pending hunk does not go out, for this reason."""
+        """Hold back a pending hunk, which is not sent for this reason."""
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.PENDING:
             self._store.set_transient(dataclasses.replace(hunk, reason=reason))
             self._store.notify(hunk.uri)
 
     def undone_whole(self, hunk_id: str) -> None:
-        """It was accepted and has been taken back."""
+        """Mark an accepted new file, move or removal as undone."""
         hunk = self._store[hunk_id]
         undone = dataclasses.replace(hunk, state=HunkState.UNDONE, reason="")
         if hunk.kind is HunkKind.CREATE:
@@ -233,5 +239,5 @@ class Outbox:
 
 
 def _remaining_reason(hunk: Hunk) -> str:
-    """The reason of a hunk, but for what the user's yes settles."""
+    """Return the reason of a hunk, except what the user's approval settles."""
     return "" if hunk.reason == UNDONE_IN_EDITOR else hunk.reason

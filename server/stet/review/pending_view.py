@@ -49,7 +49,7 @@ class PendingView:
 
     @classmethod
     def build(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
-        """The view of what `chat` has pending in `live`.
+        """Return the view of the hunks that `chat` has pending in `live`.
 
         Left out are hunks that the user is deciding or has written over.
         """
@@ -97,7 +97,7 @@ class PendingView:
         return tuple(spans)
 
     def touched(self, view_edit: TextEdit) -> tuple[Hunk, ...]:
-        """The hunks that `view_edit`, an edit of the view, changes or joins on to."""
+        """Return the hunks that `view_edit`, an edit of the view, changes or adjoins."""
         return tuple(
             hunk
             for hunk, span in zip(self.hunks, self._spans, strict=True)
@@ -166,7 +166,9 @@ class PendingView:
         )
 
     def _without_others(self, replacement: Replacement, touched: tuple[str, ...]) -> Replacement:
-        """A replacement in the view, where it is if only the hunks `touched` are in it."""
+        """Return a replacement in the view, moved to its place with only the hunks `touched` in the
+        view.
+        """
         before_start = before_end = 0
         for hunk, (start, end) in zip(self.hunks, self._spans, strict=True):
             if hunk.id in touched:
@@ -202,7 +204,7 @@ def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
 
 
 def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:
-    """The new file that `chat` has pending, if one of the hunks of a file is that."""
+    """Return the new file that `chat` has pending among the hunks of a file, if there is one."""
     return next(
         (
             hunk
@@ -252,7 +254,7 @@ def render_listing(view: PendingView, first: int, end: int) -> str:
 
 
 def _describe_hunk(hunk: Hunk, start: int, stop_line: int) -> str:
-    """What a hunk does, in a few words; lines are counted from 1."""
+    """Return a description of what a hunk does, in a few words; lines are counted from 1."""
     if start == stop_line:
         return f"{hunk.id} adds its lines before line {start + 1}"
     lines = f"line {stop_line}" if stop_line == start + 1 else f"lines {start + 1}-{stop_line}"

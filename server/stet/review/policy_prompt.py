@@ -102,7 +102,7 @@ _ADVICE = (
 
 
 def describe_policy(rules: EditRules) -> str:
-    """The rules as the model is told them, a line each."""
+    """Return the rules as the model is told them, one line each."""
     if only := MODE_SENTENCE.sentence(rules):
         return f"- {only}"
     lines = (each.sentence(rules) for each in POLICY_SENTENCES)

@@ -30,7 +30,7 @@ class PreparedEdit:
     hunks: tuple[Hunk, ...] = ()
 
     def with_caution(self, caution: str) -> "PreparedEdit":
-        """The same, with a sentence for the user behind what it is for."""
+        """Return the prepared edit with a sentence of caution for the user after its summary."""
         if not caution:
             return self
         summary = f"{self.draft.summary} (Caution: {caution})"
@@ -74,7 +74,7 @@ def prepare_or_reject(
 
 
 def prepare_authorized(draft: EditDraft, authorized: AuthorizedDraft) -> PreparedEdit:
-    """The same for an edit that has been admitted, perhaps as a part of something else."""
+    """Return the prepared edit of an authorized draft, which may be a part of something else."""
     return PreparedEdit(
         draft, authorized, tuple(_hunk(hunk, draft, authorized) for hunk in authorized.hunks)
     )

@@ -360,7 +360,7 @@ def is_protected(name: str, *, at_root: bool = False) -> bool:
 
 
 def _normalize_part(part: str) -> str:
-    """What a part of a name reads like, as names are compared."""
+    """Return a part of a name in the form in which names are compared."""
     return loosest(skeleton(part)).translate(CONFUSABLES)
 
 

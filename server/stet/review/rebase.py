@@ -92,7 +92,7 @@ def _apply_changes(
 
 
 def catch_up(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
-    """A document that is not open has become `text`."""
+    """Update the hunks of a document that is not open and has become `text`."""
     # Other line ends first: with them no line would be found again among those that have changed too.
     for then in (_with_line_ends_of(text, tracked.lines), text):
         before = tracked.text
@@ -145,7 +145,7 @@ def _match_late_edit(
 def _set_in_flight(
     tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]
 ) -> None:
-    """The edit of these hunks, and no other, is on its way, for `document`."""
+    """Put the edit of these hunks, and no other edit, in flight for `document`."""
     tracked.send(document, _plan(tracked, document, hunks))
 
 
@@ -196,7 +196,7 @@ def confirm_arrival(
 
 
 def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
-    """The user took an edit of several hunks back in the editor, or did so and thought again.
+    """Handle the user's undo or redo, in the editor, of an edit of several hunks.
 
     Returns:
         The hunks of the edits that the text tells of.
@@ -223,7 +223,9 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
 def _restore_pasted(
     store: HunkStore, tracked: TrackedDocument, pasted: Sequence[tuple[Anchor, LineSpan]]
 ) -> bool:
-    """The user cut what was accepted, and has pasted it elsewhere; whether there was any of it."""
+    """Accept hunks again whose text the user cut and has pasted elsewhere. Return whether there
+    were any.
+    """
     back = []
     for anchor, span in pasted:
         hunk = store[anchor.hunk]
@@ -238,7 +240,7 @@ def _restore_pasted(
 
 
 def _restore_pending_spans(tracked: TrackedDocument) -> None:
-    """The hunks that wait among those of an edit that was taken back, or done again, wait where they did."""
+    """Move pending hunks back to their places after an edit around them was undone or redone."""
     known: set[str] = set()
     for hunk, span in (
         pending_span
@@ -256,7 +258,7 @@ def _restore_pending_spans(tracked: TrackedDocument) -> None:
 def _detect_hunk_undo(
     store: HunkStore, tracked: TrackedDocument, touched: Sequence[Anchor]
 ) -> bool:
-    """The user took an accepted hunk back in the editor, or did so and thought again."""
+    """Handle the user's undo or redo, in the editor, of an accepted hunk."""
     able = [
         anchor
         for anchor in dict.fromkeys(touched)
@@ -273,7 +275,7 @@ def _detect_hunk_undo(
 
 
 def _toggled_state(tracked: TrackedDocument, hunk: Hunk) -> HunkState | None:
-    """The state of a hunk once the user has undone it in the editor, or redone it; None for others."""
+    """Return the state of a hunk after the user's undo or redo in the editor; None for other hunks."""
     if hunk.state is HunkState.ACCEPTED:
         return HunkState.UNDONE
     is_undone = hunk.state is HunkState.UNDONE or tracked.undone.is_redone(hunk.id, tracked.lines)
@@ -281,7 +283,7 @@ def _toggled_state(tracked: TrackedDocument, hunk: Hunk) -> HunkState | None:
 
 
 def _toggle(tracked: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
-    """A hunk that the user has turned round in the editor."""
+    """Return a hunk in `state`, after the user has undone or redone the hunk in the editor."""
     if state is HunkState.UNDONE and hunk.id not in tracked.undone.given_up:
         tracked.undone.due.append(hunk.id)
     tracked.undone.given_up.discard(hunk.id)

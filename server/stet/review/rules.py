@@ -91,8 +91,8 @@ class EditRules:
     bound: Callable[[], Callable[[str], PathStatus]] | None = None
 
     def prefetch_status(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
-        """The same rules with a look at these places; to be called in a worker thread: it asks the
-        disk, and the rules that it gives need not.
+        """Return a function that looks at these places and returns the same rules. Call the
+        function in a worker thread: it asks the disk; the returned rules need not.
         """
         places, look = tuple(uris), self.bound() if self.bound else self.path_status
 
@@ -254,7 +254,9 @@ def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
 
 
 def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
-    """What is open may be edited wherever it lies, but nothing else may be done outside the roots."""
+    """Return a refusal for a place outside the roots. An open file may be edited anywhere, but
+    nothing else may be done outside.
+    """
     if not status.is_outside:
         return None
     if status.is_outside_by_link:

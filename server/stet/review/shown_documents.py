@@ -39,20 +39,20 @@ class ShownDocuments(Mapping[str, TextDocument]):
         return len(self._texts)
 
     def record(self, document: TextDocument) -> None:
-        """The model sees this text now."""
+        """Record a text that the model sees now."""
         texts = self._texts.setdefault(canonical(document.uri), {})
         texts.pop(document.content_hash, None)
         texts[document.content_hash] = document
 
     def last(self, uri: str, queries: Sequence[str] = ()) -> TextDocument | None:
-        """The text of a file as it was shown last; None if it never was.
+        """Return the text of a file as it was last shown; None if the file was never shown.
 
         Of several texts the latest that holds any of `queries`, if one does.
         """
         return latest_with(self.texts_of(uri), queries)
 
     def texts_of(self, uri: str) -> tuple[TextDocument, ...]:
-        """The texts of a file as they were shown, the latest first."""
+        """Return the texts of a file as they were shown, the latest first."""
         return tuple(reversed(self._texts.get(canonical(uri), {}).values()))
 
 

@@ -51,7 +51,7 @@ def rebase_edit(
 
 
 def _changed_lines(one: Replacement, shown: TextDocument) -> Iterator[_RebasedLines]:
-    """What a replacement does, as lines: those that it leaves as they are may be the user's."""
+    """Yield the lines that a replacement changes; lines that are left unchanged may be the user's."""
     # A difference of lines might move lines that are put in past others that read alike, and so past
     # what else is put in there.
     place, is_insertion = shown.position_at(one.start), one.start == one.end

@@ -121,7 +121,7 @@ def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | Non
 def _restore_tracked(
     store: HunkStore, snapshot: AnchorSnapshot, known: Collection[str]
 ) -> TrackedDocument:
-    """The track of a file with the anchors that were kept, but for those of `known` hunks."""
+    """Restore the track of a file with the persisted anchors, except the anchors of `known` hunks."""
     tracked = store.ensure_tracked(TextDocument(snapshot.uri, snapshot.text))
     lines = tracked.lines
     hunks = {hunk.id: hunk for hunk in store.of_file(snapshot.uri) if hunk.id not in known}
@@ -202,7 +202,7 @@ def _yields_to(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
 
 
 def _texts_of(hunk: Hunk) -> tuple[str, str]:
-    """What a hunk stands on, and what would take its place: backwards once it is accepted."""
+    """Return the text that a hunk replaces and its replacement; reversed for an accepted hunk."""
     if hunk.state is HunkState.ACCEPTED:
         return hunk.new, hunk.old
     return hunk.old, hunk.new

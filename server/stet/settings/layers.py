@@ -127,7 +127,7 @@ def merge_settings(
 
 
 def _open(reader: FileReader, path: Path) -> SettingsFile | None:
-    """A file as far as it counts: one byte more than is allowed shows that it is too large."""
+    """Read a file as far as it counts; one byte more than allowed shows that the file is too large."""
     try:
         return SettingsFile(str(path), reader.read_bytes(path, MAX_BYTES + 1))
     except OSError:
@@ -155,7 +155,7 @@ def _unreadable(file: SettingsFile, message: str) -> SettingsLayer:
 
 
 def _project_prompt(prompt: PromptSettings) -> PromptSettings:
-    """A prompt that comes with the project, which its title tells: it asks nothing by itself.
+    """Return a prompt of the project, as its title then says; the prompt asks nothing by itself.
 
     Its kind is the usual one: editors carry out some kinds on save, unasked.
     """
@@ -166,7 +166,9 @@ def _project_prompt(prompt: PromptSettings) -> PromptSettings:
 
 
 def _merge_value(old: object, new: object) -> object:
-    """A later value in place of an earlier one; presets replace only those of their name."""
+    """Return a later value in place of an earlier value; presets replace only presets of their
+    name.
+    """
     if not isinstance(old, tuple) or not isinstance(new, tuple):
         return new
     named = [one for one in (*old, *new) if isinstance(one, PresetSettings)]
@@ -174,7 +176,7 @@ def _merge_value(old: object, new: object) -> object:
 
 
 def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSettings:
-    """A preset that comes with the project, which its name tells; it makes no scope wider."""
+    """Return a preset of the project, as its name then says; the preset widens no scope."""
     context = settings.context
     scope = preset.scope if preset.scope in ("current", context.scope) else None
     depth = None if preset.link_depth is None else min(preset.link_depth, context.link_depth)
@@ -200,7 +202,7 @@ def _is_lower(key: str, value: object, now: object) -> bool:
 
 
 def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLayer:
-    """What of a project's wishes is no wider than what is in force."""
+    """Return the project's settings that are no wider than the settings in force."""
     values: dict[str, object] = {}
     problems = list(project.problems)
     for key, wanted in project.values.items():

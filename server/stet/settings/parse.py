@@ -87,12 +87,12 @@ def read_layer(value: object, source: str = "") -> SettingsLayer:
 
 
 def build_settings(values: Mapping[str, object]) -> Settings:
-    """The settings with `values` (valid ones, by dotted key) in place of the defaults."""
+    """Return the settings with `values` (valid values, by dotted key) in place of the defaults."""
     return _build(Settings, values, "")
 
 
 def value_at(settings: Settings, key: str) -> object:
-    """The value at a dotted key that `read_layer` knows."""
+    """Return the value at a dotted key that `read_layer` knows."""
     value: object = settings
     for part in key.split("."):
         value = getattr(value, _snake(part))
@@ -171,8 +171,8 @@ def _read_texts(
 def _fallback_names(
     key: str, switch: str, names: tuple[str, ...], faults: Iterable[str]
 ) -> tuple[str, ...]:
-    """What is switched off where some names are none: what they are most like, else also what is off by
-    default, so that no slip of the pen switches anything on.
+    """Return what to switch off. Invalid names become the most similar names, or else the defaults
+    are added, so that no typo switches anything on.
     """
     _, known = KINDS[switch]
     near = {name: nearest_name(name, known) for name in faults}
@@ -229,7 +229,7 @@ def _read_items(
 
 
 def _item_problem(item: Mapping[object, object], kind: type) -> str:
-    """What is wrong with an object of a list; empty if nothing is."""
+    """Return what is wrong with an object of a list; empty if nothing is wrong."""
     from pydantic import ValidationError
 
     known = {_camel(field.name): field for field in fields(kind) if "ours" not in field.metadata}
@@ -269,7 +269,7 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
 
 
 def _bound(context: Mapping[str, Any]) -> int | float | None:
-    """The limit that a number broke, from pydantic's error context."""
+    """Return the limit that a number violated, from pydantic's error context."""
     for name in ("ge", "le"):
         if name in context:
             limit: int | float = context[name]
@@ -278,7 +278,7 @@ def _bound(context: Mapping[str, Any]) -> int | float | None:
 
 
 def _expected(key: str, value: object) -> str:
-    """What a value should have been, in words, with the nearest valid one."""
+    """Return what a value should have been, in words, with the nearest valid value."""
     annotation = _leaves()[key]
     choices = [str(choice) for choice in get_args(annotation)]
     if get_origin(annotation) is Literal:
@@ -291,7 +291,7 @@ def _expected(key: str, value: object) -> str:
 
 
 def _unknown(key: str) -> str:
-    """A sentence for a key that is no setting, with the nearest one that is."""
+    """Return a sentence for a key that is not a setting, with the nearest key that is a setting."""
     keys = [*_leaves(), *(section.rstrip(".") for section in _sections() if section)]
     near = difflib.get_close_matches(key, keys, 1)
     if not near:  # right name, wrong place
@@ -307,7 +307,9 @@ def _is_of(key: str, setting: str) -> bool:
 
 
 def _show(value: object) -> str:
-    """A value in a sentence: short, control characters escaped, containers by their kind only."""
+    """Return a value for a sentence: short, control characters escaped, containers by their kind
+    only.
+    """
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list | tuple):
@@ -327,7 +329,9 @@ def _is_text(value: object) -> bool:
 
 
 def _key_of(kind: type) -> str:
-    """The attribute that the key of an object in an object becomes; empty where it becomes none."""
+    """Return the attribute that the key of a nested object becomes; empty if it becomes no
+    attribute.
+    """
     items = fields(kind) if is_dataclass(kind) else ()
     return next((item.name for item in items if "key" in item.metadata), "")
 
@@ -342,13 +346,13 @@ def _is_optional(annotation: object) -> bool:
 
 
 def _adapter(key: str) -> "TypeAdapter[object]":
-    """What checks the value of `key`."""
+    """Return the validator for the value of `key`."""
     return _checker(_leaves()[key])
 
 
 @functools.cache
 def _checker(annotation: Any) -> "TypeAdapter[object]":
-    """What checks a value: no text is taken for a number, no number for a truth."""
+    """Return the validator for a value: no text is taken for a number, no number for a truth value."""
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))
@@ -356,7 +360,7 @@ def _checker(annotation: Any) -> "TypeAdapter[object]":
 
 @functools.cache
 def _leaves() -> dict[str, Any]:
-    """The annotation of every setting, by dotted key."""
+    """Return the annotation of every setting, by dotted key."""
     return dict(_walk(Settings, ""))
 
 

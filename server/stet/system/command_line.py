@@ -29,7 +29,8 @@ _RUNS = frozenset(
 
 
 def program_selector(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
-    """The first element that chooses what is run; "" if all that are given only say what it is done to.
+    """Return the first element that chooses what is run, else "". Other elements only say what the
+    command acts on.
 
     Args:
         argv: Of a command, as the settings have it.
@@ -94,20 +95,20 @@ class BadCommand(Exception):
 
 
 def placeholders(command: CommandSettings) -> tuple[str, ...]:
-    """The names a command declares, in order, each once."""
+    """Return the names that a command declares, in order, each once."""
     return tuple(
         dict.fromkeys(name for part in command.argv for name in _PLACEHOLDER.findall(part))
     )
 
 
 def selector_argument(command: CommandSettings) -> str:
-    """The element of `argv` by which an argument chooses what is run; "" if none does."""
+    """Return the element of `argv` by which an argument chooses what is run; "" if no element does."""
     has_argument = [_PLACEHOLDER.search(part) is not None for part in command.argv]
     return program_selector(command.argv, has_argument)
 
 
 def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str, ...]:
-    """The arguments of the process, one for each element of `argv`.
+    """Return the arguments of the process, one for each element of `argv`.
 
     Raises:
         BadCommand: If the command is none that can be run safely, or an argument is missing, one too
@@ -128,7 +129,7 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
 
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:
-    """What a program is given of the environment `known`.
+    """Return what a program is given of the environment `known`.
 
     Of `PATH` only absolute folders are kept: `.` would run what lies in the workspace.
     """
@@ -145,7 +146,8 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
 
 
 def _check_command(command: CommandSettings) -> None:
-    """A user's mistake that would let the model choose the program, or write a script for one.
+    """Check a command for mistakes that let the model choose the program, or write a script for
+    one.
 
     Raises:
         BadCommand: If it is one.

@@ -19,7 +19,8 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path) -> "FileLock | None":
-        """The lock on `path`, which is made where it is missing; None if somebody holds it.
+        """Acquire the lock on `path`, which is created if missing; None if the lock is held
+        already.
 
         Raises:
             OSError: If the file can't be opened, or the file system knows no locks.

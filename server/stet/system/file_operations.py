@@ -128,7 +128,7 @@ def _copy(source: PinnedPath, target: PinnedPath) -> os.stat_result:
 
 
 def _copy_metadata(source: int, target: int, about: os.stat_result) -> None:
-    """What `shutil.copystat` does, which knows paths only: a copied file's attributes, times and mode."""
+    """Copy a file's attributes, times and mode, as `shutil.copystat` does for paths only."""
     if sys.platform == "linux":
         # Not every file system has them, and not every one may be set.
         with suppress(OSError):
@@ -140,7 +140,7 @@ def _copy_metadata(source: int, target: int, about: os.stat_result) -> None:
 
 
 def trash_place(folder: Path, path: Path, now: float) -> Path:
-    """A new place in the trash for a file: the time, and below it the whole path that it had.
+    """Return a new place in the trash for a file: the time, and below it the whole former path.
 
     Args:
         folder: The trash.
@@ -160,7 +160,7 @@ def trash_place(folder: Path, path: Path, now: float) -> Path:
 
 
 def path_below(path: Path) -> Path:
-    """An absolute path as one that can stand below a folder; a drive becomes a folder of its letter."""
+    """Return an absolute path as a path below a folder; a drive becomes a folder of its letter."""
     drive = path.drive.strip(":\\/").replace("\\", "/")
     return Path(drive) / path.relative_to(path.anchor)
 
@@ -189,7 +189,7 @@ def empty_trash(folder: Path, before: float, to_keep: Collection[Path]) -> int:
 
 
 def _places_in(folder: Path, before: float) -> list[Path]:
-    """The folders of the trash in which nothing has been put since."""
+    """Return the folders of the trash that nothing has been put into since `before`."""
     try:
         if folder.is_symlink():
             return []

@@ -23,7 +23,8 @@ def module_command(module: str) -> list[str]:
 
 
 async def run_helper(system: System, module: str, task: bytes, seconds: float) -> bytes:
-    """What a module of Stet writes when it is given `task`; nothing more where it dies on the way.
+    """Return what a module of Stet writes when given `task`; only the part so far if the process
+    dies.
 
     Args:
         system: Starts the process.

@@ -54,7 +54,7 @@ _JOINED = re.compile(
 
 
 def script_flag(argv: Sequence[str], at: int) -> str:
-    """The element that makes `argv[at]` a script or a program; "" if none does.
+    """Return the element that makes `argv[at]` a script or a program; "" if no element does.
 
     Options are looked at as long as nothing else has stood behind the interpreter: in
     `python -m pytest -c {ini}` the `-c` is pytest's.
@@ -99,7 +99,9 @@ def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
 
 
 def _script_flag_after(owner: str, before: str, part: str) -> str:
-    """What makes `part`, behind an interpreter and nothing but options, a script or a program."""
+    """Return what makes `part`, after an interpreter and nothing but options, a script or a
+    program.
+    """
     if before != owner and _OPTION.fullmatch(before):
         return before
     if _JOINED.match(part):

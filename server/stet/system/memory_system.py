@@ -80,7 +80,7 @@ class MemorySystem:
             self._spelling.pop(self._key(entry), None)
 
     def stat(self, path: Path) -> FileStat | None:
-        """What lies at `path`, links not followed; None if nothing does."""
+        """Return what is at `path`, without following links; None if nothing is there."""
         entry = self._spelled(self.real_path(path.parent) / path.name)
         if entry not in self._entries:
             return None
@@ -115,14 +115,14 @@ class MemorySystem:
         return self.read_bytes(path, limit)
 
     def state_folder(self) -> Path:
-        """The folder for what Stet itself keeps: `/state`."""
+        """Return the folder for Stet's own state: `/state`."""
         folder = Path("/state")
         if folder not in self._entries:
             self._insert(folder, None)
         return folder
 
     def cache_folder(self) -> Path:
-        """The folder for what Stet can make again: `/cache`."""
+        """Return the folder for what Stet can make again: `/cache`."""
         folder = Path("/cache")
         if folder not in self._entries:
             self._insert(folder, None)
@@ -180,7 +180,7 @@ class MemorySystem:
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
-        """What the trash holds of the file that was at `path`, the newest first."""
+        """Yield what the trash holds of the file that was at `path`, the newest first."""
         for name, _ in reversed(list(self.list_folder(_TRASH))):
             place = _TRASH / name / path.relative_to(path.anchor)
             if place in self._entries:
@@ -238,7 +238,7 @@ class MemorySystem:
         return real
 
     def now(self) -> float:
-        """The world's time, seconds since the epoch."""
+        """Return the world's time, in seconds since the epoch."""
         return self.time
 
     def monotonic(self) -> float:
@@ -282,7 +282,7 @@ class MemorySystem:
         self._set(self._spelled(path), content, self.time if mtime is None else mtime)
 
     def _regular_content(self, path: Path) -> bytes:
-        """The bytes of what is a file itself, not a link to one, and not behind one."""
+        """Return the bytes of a file that is not a link and has no link in its path."""
         found = self.stat(path)
         if found is None:
             raise FileNotFoundError(errno.ENOENT, "No such file", str(path))

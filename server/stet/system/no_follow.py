@@ -52,7 +52,8 @@ Openat2 = Callable[[bytes], int]
 
 
 def open_no_follow(path: Path) -> int:
-    """A descriptor to read the file at `path`, which is absolute and has every link resolved.
+    """Return a descriptor to read the file at `path`, which is absolute and has every link
+    resolved.
 
     Raises:
         OSError: If it can't be opened; with ELOOP, if a part of the path is a link.
@@ -64,7 +65,7 @@ def open_no_follow(path: Path) -> int:
 
 
 def open_each_folder(path: Path) -> int:
-    """The same, folder by folder.
+    """Return a descriptor to read the file at `path`, opened folder by folder.
 
     Raises:
         OSError: As `open_no_follow`.
@@ -77,7 +78,8 @@ def open_each_folder(path: Path) -> int:
 
 
 def open_folder(path: Path, *, make: bool = False) -> int:
-    """A descriptor that stands for the folder at `path`, to do things in it; where `HAS_FOLDER_DESCRIPTORS`.
+    """Return a descriptor of the folder at `path`, to work in the folder. Needs
+    `HAS_FOLDER_DESCRIPTORS`.
 
     Args:
         path: As for `open_no_follow`.
@@ -102,7 +104,8 @@ def open_folder(path: Path, *, make: bool = False) -> int:
 
 
 def open_to_list(path: Path) -> int:
-    """A descriptor to read the names in the folder at `path`; where `HAS_FOLDER_DESCRIPTORS`.
+    """Return a descriptor to read the names in the folder at `path`. Needs
+    `HAS_FOLDER_DESCRIPTORS`.
 
     Raises:
         OSError: As `open_folder`.
@@ -118,7 +121,7 @@ def open_to_list(path: Path) -> int:
 
 
 def _open_at_once(path: Path, flags: int) -> int | None:
-    """A descriptor of what is at `path`, by one call; None where the system has none.
+    """Return a descriptor of what is at `path`, opened by one call; None where the call is missing.
 
     Raises:
         OSError: As `open_no_follow`.
@@ -137,7 +140,8 @@ def _open_at_once(path: Path, flags: int) -> int | None:
 
 
 def _open_each_folder(path: Path, *, make: bool = False) -> int:
-    """A descriptor of the folder at `path`, each opened, or made, in the one above it.
+    """Return a descriptor of the folder at `path`; each folder is opened, or created, in its
+    parent.
 
     Raises:
         OSError: As `open_folder`.
@@ -153,7 +157,7 @@ def _open_each_folder(path: Path, *, make: bool = False) -> int:
 
 
 def _open_subfolder(folder: int, name: str, *, make: bool) -> int:
-    """A descriptor of a folder in an open one.
+    """Return a descriptor of a folder in an open folder.
 
     Raises:
         OSError: As `open_folder`.
@@ -174,7 +178,8 @@ def _open_subfolder(folder: int, name: str, *, make: bool) -> int:
 
 
 def _open_and_verify(path: Path) -> int:
-    """The same where links can't be refused: what was opened must be what lies at the real path.
+    """Return a descriptor to read the file where links can't be refused. The opened file must be
+    the file at the real path.
 
     Raises:
         OSError: As `open_no_follow`.
@@ -191,7 +196,9 @@ def _open_and_verify(path: Path) -> int:
 
 @functools.cache
 def _openat2(flags: int) -> Openat2 | None:
-    """The call, giving a descriptor or the error's number below 0; None where there is none."""
+    """Return the call, which returns a descriptor or the error's number below 0. None where the
+    call is missing.
+    """
     if sys.platform != "linux":
         return None
     import ctypes  # late: it takes 8 ms, and the first file is read in a worker thread

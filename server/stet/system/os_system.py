@@ -44,7 +44,9 @@ class OsSystem:
         self.folds_case = sys.platform == "darwin" if folds_case is None else folds_case
 
     def stat(self, path: Path) -> FileStat | None:
-        """What lies at `path`, links not followed; None if nothing does or it can't be looked at."""
+        """Return what is at `path`, without following links. None if nothing is there, or the place
+        can't be examined.
+        """
         try:
             return _file_stat(os.lstat(path))
         except (OSError, ValueError):  # ValueError: a NUL in the name
@@ -124,11 +126,11 @@ class OsSystem:
         return time.monotonic()
 
     def environ(self) -> Mapping[str, str]:
-        """The environment of this process, as it is now."""
+        """Return the current environment of this process."""
         return MappingProxyType(dict(os.environ))
 
     def state_folder(self) -> Path:
-        """The folder for what Stet itself keeps, for this user only; made where it is missing.
+        """Return the folder for Stet's own state, for this user only; created if missing.
 
         Raises:
             OSError: If it can't be made.
@@ -141,7 +143,7 @@ class OsSystem:
         return folder
 
     def cache_folder(self) -> Path:
-        """The folder for what Stet can make again, for this user only; made where it is missing.
+        """Return the folder for what Stet can make again, for this user only; created if missing.
 
         Raises:
             OSError: If it can't be made.
@@ -211,7 +213,7 @@ class OsSystem:
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:
-        """What the trash holds of the file that was at `path`, the newest first."""
+        """Yield what the trash holds of the file that was at `path`, the newest first."""
         folder = self.state_folder() / _TRASH
         for name, _ in reversed(list(self.list_folder(folder))):
             place = folder / name / user_files.path_below(path)
@@ -316,5 +318,5 @@ def _listed_name(folder: Path, name: str) -> str:
 
 
 def _folded(name: str) -> str:
-    """The form in which a case-folding file system compares names."""
+    """Return the form in which a case-folding file system compares names."""
     return unicodedata.normalize("NFC", name).casefold()

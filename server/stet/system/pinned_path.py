@@ -36,7 +36,7 @@ class PinnedPath(NamedTuple):
     folder: int | None
 
     def stat(self) -> os.stat_result:
-        """What is there, a link not followed."""
+        """Return the status of what is there, without following a link."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
     def check_regular(self) -> None:
@@ -48,11 +48,11 @@ class PinnedPath(NamedTuple):
         check_regular(self.stat(), self.path)
 
     def open_new(self, mode: int) -> int:
-        """A descriptor to write a file that is made by this."""
+        """Return a descriptor to write a file that this call creates."""
         return os.open(self.name, _NEW, mode, dir_fd=self.folder)
 
     def open(self) -> int:
-        """A descriptor to read what is there."""
+        """Return a descriptor to read what is there."""
         return os.open(self.name, _READ, dir_fd=self.folder)
 
     def remove(self) -> None:
@@ -83,7 +83,7 @@ class PinnedPath(NamedTuple):
         )
 
     def list_names(self) -> set[str]:
-        """What the folder holds."""
+        """Return the names in the folder."""
         if self.folder is None:
             return {entry.name for entry in self.path.parent.iterdir()}
         # The descriptor only stands for the folder, and can't be read by itself.
@@ -112,7 +112,7 @@ class PinnedPath(NamedTuple):
 
 @contextmanager
 def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
-    """The place at `path`, which is absolute; with `make` the folders above are made.
+    """Yield the place at `path`, which is absolute; with `make` the folders above are created.
 
     Raises:
         OSError: If a folder above is a link, or can't be opened or made.

@@ -150,12 +150,12 @@ class _OutputCollector(asyncio.SubprocessProtocol):
             self.over.set()
 
     def process_exited(self) -> None:
-        """The program itself has ended; what it started may go on."""
+        """Handle the end of the program itself; its child processes may go on."""
         self.over.set()
         self.ended.set()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
-        """It has ended, and so has its output."""
+        """Handle the end of the program and of its output."""
         self.over.set()
         self.ended.set()
         self.closed.set()

@@ -34,7 +34,7 @@ class SocketAddress:
 
     @classmethod
     def of(cls, address: tuple[object, ...]) -> "SocketAddress":
-        """The endpoint that `socket.getsockname` and `getpeername` describe.
+        """Return the endpoint that `socket.getsockname` and `getpeername` describe.
 
         Raises:
             ValueError: If it is none of TCP.
@@ -48,7 +48,7 @@ class SocketAddress:
 def foreign_owner(
     server: SocketAddress, client: SocketAddress, uid: int, tables: Iterable[str] = TABLES
 ) -> int | None:
-    """The user who can answer at a port of this machine and is neither root nor us. Blocking.
+    """Return the user, neither root nor us, who can answer at a port of this machine. Blocking.
 
     Args:
         server: The end that was connected to.
@@ -72,12 +72,13 @@ def foreign_owner(
 
 
 def current_uid() -> int | None:
-    """The user this process acts as; None where users have no numbers."""
+    """Return the id of the user this process acts as; None where users have no numbers."""
     return os.geteuid() if hasattr(os, "geteuid") else None
 
 
 def owners(table: str, server: SocketAddress, client: SocketAddress) -> Iterator[int]:
-    """The users of the sockets that listen at `server`, and of its end of the connection to `client`.
+    """Yield the users of the sockets that listen at `server`, and of the server's end of its
+    connection to `client`.
 
     Args:
         table: The text of `/proc/net/tcp` or `/proc/net/tcp6`.
@@ -99,7 +100,7 @@ def owners(table: str, server: SocketAddress, client: SocketAddress) -> Iterator
 
 
 def _endpoint(text: str) -> SocketAddress:
-    """An address as the kernel prints it: words of 32 bits in the machine's own order.
+    """Parse an address as the kernel prints it: words of 32 bits in the machine's own order.
 
     Raises:
         ValueError: If it is none.
@@ -113,7 +114,7 @@ def _endpoint(text: str) -> SocketAddress:
 
 
 def _plain(ip: Ip) -> Ip:
-    """An IPv4 address that is written as one of IPv6, as IPv4."""
+    """Convert an IPv4 address that is written as an IPv6 address to IPv4."""
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
     return ip

@@ -43,7 +43,9 @@ class System(Protocol):
     """Disk, processes and clock."""
 
     def stat(self, path: Path) -> FileStat | None:
-        """What lies at `path`, links not followed; None if nothing does or it can't be looked at."""
+        """Return what is at `path`, without following links. None if nothing is there, or the place
+        can't be examined.
+        """
         ...
 
     def read_bytes(self, path: Path, limit: int) -> bytes:
@@ -83,11 +85,11 @@ class System(Protocol):
         ...
 
     def environ(self) -> Mapping[str, str]:
-        """The environment of this process."""
+        """Return the environment of this process."""
         ...
 
     def state_folder(self) -> Path:
-        """The folder for what Stet itself keeps, for this user only (0700); made where it is missing.
+        """Return the folder for Stet's own state, for this user only (0700); created if missing.
 
         Raises:
             OSError: If it can't be made.
@@ -95,7 +97,7 @@ class System(Protocol):
         ...
 
     def cache_folder(self) -> Path:
-        """The folder for what Stet can make again, for this user only; made where it is missing.
+        """Return the folder for what Stet can make again, for this user only; created if missing.
 
         Raises:
             OSError: If it can't be made.
@@ -153,7 +155,7 @@ class System(Protocol):
         ...
 
     def trashed(self, path: Path) -> Iterator[Path]:
-        """What the trash holds of the file that was at `path`, the newest first."""
+        """Yield what the trash holds of the file that was at `path`, the newest first."""
         ...
 
     def restore(self, trashed: Path, path: Path) -> None:

@@ -42,7 +42,7 @@ class Marker(StrEnum):
 
 
 def marker_of(sign: str) -> Marker:
-    """What a mark of that sign, `!` or `?`, wants."""
+    """Return what a mark with that sign, `!` or `?`, wants."""
     return Marker.DO if sign == "!" else Marker.ANSWER
 
 
@@ -93,7 +93,7 @@ class _CommentLine:
 
 
 def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[AiComment, ...]:
-    """The instructions among the comments of `text`, in order.
+    """Return the instructions among the comments of `text`, in order.
 
     Args:
         text: All of it.
@@ -111,7 +111,8 @@ def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ai
 
 
 def removal_edit(text: str, start: int, end: int) -> Replacement:
-    """What takes a comment out of `text`: its whole lines where nothing else stands on them.
+    """Return the edit that takes a comment out of `text`: whole lines where nothing else is on
+    them.
 
     Else the white space before it goes with it, or behind it where it begins the line.
     """
@@ -183,7 +184,7 @@ def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_
 
 
 def _line_comment(before: str, said: str, start: int, number: int) -> _CommentLine:
-    """A comment to the end of line `number`, on which `before` stands before it."""
+    """Return the comment to the end of line `number`, where `before` precedes the comment."""
     sign = found[0] if (found := _SIGN.match(said)) else ""
     return _CommentLine(
         start,
@@ -197,7 +198,7 @@ def _line_comment(before: str, said: str, start: int, number: int) -> _CommentLi
 
 
 def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
-    """The lines of a comment that has an end of its own; None if it is none."""
+    """Return the lines of a comment that has an end of its own; None for any other comment."""
     raw = raw.strip()
     pairs: Sequence[tuple[str, str]] = BLOCKS
     if bracket := _LONG_BRACKET.match(raw):
@@ -214,7 +215,7 @@ def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
 
 
 def _undecorated(line: str) -> str:
-    """A line of a comment like this one: `* text`."""
+    """Return a line of a comment without its decoration, as in `* text`."""
     said = line.strip()
     bare = said.lstrip("*")
     return bare.strip() if not bare or bare[0].isspace() else said
@@ -235,7 +236,8 @@ _MAX_MARKS = 4
 
 
 def marker_on_line(line: str) -> Marker | None:
-    """What a comment on this line wants, at a glance: a string that reads like one is taken for one.
+    """Return what a comment on this line wants, at a glance. A string that looks like a comment is
+    taken for a comment.
 
     A line of a comment whose sign stands on another line counts only if it shows where that ends.
     """
@@ -244,7 +246,7 @@ def marker_on_line(line: str) -> Marker | None:
 
 
 def comment_text_on_line(line: str) -> str:
-    """What a comment that `marker_on_line` sees on a line says there, without sign and mark."""
+    """Return the text of a comment that `marker_on_line` sees on a line, without sign and mark."""
     found = _quick_match(line)
     return "" if found is None else found[1]
 

@@ -104,7 +104,9 @@ def in_assignments(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _alone(text: str, end: int, before: str, kind: str) -> re.Match[str] | None:
-    """A value after a name that ends at `end`, where no sign of assignment stands on the same line."""
+    """Return the value after a name that ends at `end`, with no sign of assignment on the same
+    line.
+    """
     match = _MARKUP.match(text, end)
     is_element = text.startswith(">", end)  # an attribute's text is for people as often
     if match is not None and _is_strong(match["secret"], kind if is_element else _OTHER):
@@ -180,7 +182,7 @@ def _is_strong(value: str, kind: str = _OTHER) -> bool:
 
 
 def _kind(name: str) -> str:
-    """What the name calls it."""
+    """Return the kind of value that the name announces."""
     low = name.lower()
     return _LOGIN if "pass" in low or "pwd" in low else _OTHER
 

@@ -32,7 +32,7 @@ class BlockScan:
 
 
 def style_for(document: TextDocument) -> BlockStyle:
-    """What blocks look like in `document`."""
+    """Return the style of the blocks in `document`."""
     return BlockStyle.FENCE if document.is_markdown else BlockStyle.MARKERS
 
 
@@ -53,7 +53,7 @@ def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
 def render_block(
     block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
 ) -> str | None:
-    """The lines that show a change of the lines `before` into `after`.
+    """Return the lines that show a change of the lines `before` into `after`.
 
     Args:
         block_id: What it is found again by.
@@ -71,7 +71,7 @@ def render_block(
 
 
 def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
-    """The blocks of known ids in `lines` (with their line ends), of either style."""
+    """Return the blocks of known ids in `lines` (with their line ends), of either style."""
     blocks: list[InlineBlock] = []
     broken: set[str] = set()
     copied_to = 0
@@ -93,7 +93,7 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
 
 
 def block_ids_in(text: str) -> frozenset[str]:
-    """The ids that lines of a text name as those of a block do, whoever wrote them."""
+    """Return the ids that lines of a text name in the way of a block, whoever wrote the lines."""
     lines = split_lines(text) if may_hold_blocks(text) else ()
     return frozenset(found for line in lines if (found := _block_id_at(line)) is not None)
 

@@ -38,7 +38,7 @@ _MAX_HOMES = 8
 
 
 def closest_lines(lines: Sequence[str], query: Sequence[str]) -> tuple[int, int] | None:
-    """The stretch of `lines` most like `query`: first line and end (0-based, half-open).
+    """Return the range of `lines` most similar to `query`: first line and end (0-based, half-open).
 
     Every word that a line shares with a wanted line votes for the place where the block would
     start; rare words weigh more. None if nothing is shared.
@@ -72,7 +72,7 @@ class BlockQuery:
     new: str
 
     def whole_lines(self) -> tuple[list[str], list[str]]:
-        """The old and the new text as whole lines, without line ends."""
+        """Return the old and the new text as whole lines, without line ends."""
         if not self.old.endswith("\n"):
             return self.old.split("\n"), self.new.split("\n")
         new = self.new.removesuffix("\n").split("\n") if self.new else []
@@ -100,7 +100,7 @@ class BlockMatcher:
         self._line_end = current.line_end
 
     def exact(self, query: BlockQuery, *, replace_all: bool) -> BlockMatch | None:
-        """Steps 1 and 2; None if the old text is not there and was not shown.
+        """Match by steps 1 and 2; None if the old text is not there and was not shown.
 
         Raises:
             Ambiguous: It is there more than once, or was when it was shown.
@@ -140,7 +140,7 @@ class BlockMatcher:
         return None
 
     def fuzzy(self, query: BlockQuery) -> BlockMatch | None:
-        """Steps 3 to 5; None if no step finds the block.
+        """Return the match of steps 3 to 5, or None if no step finds the block.
 
         Raises:
             Ambiguous: A step finds it more than once, or would have in the text shown.
@@ -202,7 +202,7 @@ class BlockMatcher:
             raise EditAlreadyApplied(self._line_number(span.start))
 
     def not_found(self, query: BlockQuery) -> BlockNotFound:
-        """The error that names the text most like what was wanted."""
+        """Return the error that names the text most similar to the text that was wanted."""
         found = closest_lines(self._view.line_table.lines, query.whole_lines()[0])
         if found is None:
             return BlockNotFound("", 0, 0)
@@ -217,7 +217,9 @@ class BlockMatcher:
     def _match_shown(
         self, query: BlockQuery, spans: list[_TextSpan], position_map: PositionMap, at: int
     ) -> BlockMatch:
-        """The block was shown once, at `at`: the place that it has become."""
+        """Return the match of a block that was shown once, at `at`. The match is at the block's
+        current place.
+        """
         inside = _TextSpan(*position_map.map_inside(at, at + len(query.old)))
         around = _TextSpan(*position_map.map_around(at, at + len(query.old)))
         chosen = [span for span in spans if span == inside]
@@ -276,7 +278,9 @@ class BlockMatcher:
     def _replace_spans(
         self, query: BlockQuery, spans: Sequence[_TextSpan], how: MatchKind
     ) -> BlockMatch:
-        """The exact places `spans` become the new text, with the file's line ends."""
+        """Return the match that replaces the spans `spans` with the new text. The new text gets the
+        file's line ends.
+        """
         news = [self._with_line_end(query, span) for span in spans]
         edit = TextEdit(
             tuple(
@@ -295,7 +299,8 @@ class BlockMatcher:
         return BlockMatch(edit, how)
 
     def _with_line_end(self, query: BlockQuery, span: _TextSpan) -> str:
-        """The new text, with the last line end that models forget where whole lines are replaced.
+        """Return the new text. Where whole lines are replaced, add the last line end that models
+        forget.
 
         Raises:
             Unclear: Nothing else would change.
@@ -346,7 +351,7 @@ class BlockMatcher:
         return not self._current[around.start : around.end].strip()
 
     def _line_number(self, offset: int) -> int:
-        """The line (1-based) of an offset of the live text."""
+        """Return the line (1-based) of an offset of the live text."""
         return self._view.source_line(offset) + 1
 
     def _ambiguous_error(self, spans: Sequence[_TextSpan]) -> AmbiguousBlock:

@@ -28,6 +28,6 @@ def join_bounded(lines: Sequence[str], go_on: str, *, limit: int | None = None) 
 
 
 def quote_line(line: str) -> str:
-    """A line of a file on one line, in bounds, with nothing in it that acts."""
+    """Return a line of a file on one line, escaped and cut to a limited length."""
     text = escape_line(line.strip())
     return text if len(text) <= MAX_LINE else text[:MAX_LINE] + " …"

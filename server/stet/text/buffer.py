@@ -123,7 +123,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 def split_surrogates(
     lines: tuple[str, str], columns: tuple[int, int], units: tuple[int, int], text: str
 ) -> tuple[int, int, str]:
-    """An edit between characters, as one that may begin and end within them.
+    """Return an edit between characters as an edit that may begin and end within characters.
 
     Args:
         lines: The line that it begins in, and the one that it ends in.
@@ -146,7 +146,7 @@ def split_surrogates(
 def join_surrogates(
     lines: tuple[str, str], columns: tuple[int, int], text: str
 ) -> tuple[int, int, str]:
-    """An edit that may bring two halves of a character together, as one that puts the character there.
+    """Return an edit that may join two halves of a character as an edit that inserts the character.
 
     Args:
         lines: The line that it begins in, and the one that it ends in.
@@ -216,7 +216,9 @@ class TextBuffer:
         return self._text
 
     def freeze(self) -> FrozenLines:
-        """The lines as they are now and stay for whoever holds them; nothing is copied."""
+        """Return a frozen view of the current lines, which later edits do not change. Nothing is
+        copied.
+        """
         frozen = FrozenLines(self._lines, self._lock)
         self._frozen = [one for one in self._frozen if one() is not None]
         self._frozen.append(weakref.ref(frozen))
@@ -228,7 +230,7 @@ class TextBuffer:
         return self._lines
 
     def text_in(self, range_: Range) -> str:
-        """The text of `range_` (code points)."""
+        """Return the text of `range_` (code points)."""
         start_line, start = self._clamp(range_.start)
         end_line, end = self._clamp(range_.end)
         if start_line == end_line:
@@ -335,7 +337,7 @@ class TextBuffer:
         return self._clamp_wire(position.line, position.character, Encoding.UTF32)
 
     def _clamp_wire(self, line: int, units: int, encoding: Encoding) -> tuple[int, int]:
-        """The nearest place of the text, as line and column."""
+        """Return the nearest place of the text, as line and column."""
         if line < 0:
             return 0, 0
         if line >= len(self._lines):

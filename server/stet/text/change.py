@@ -117,7 +117,8 @@ def map_position(
 
 
 def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
-    """The lines (0-based, of the text behind the last change) that a change has left its text on.
+    """Return the lines on which a change left its text. Lines are 0-based, in the text after the
+    last change.
 
     They are in order and disjoint. A line that was only moved is none of them.
     """
@@ -129,7 +130,7 @@ def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
 
 
 def _after_change(touched: list[tuple[int, int]], effect: LineChange) -> list[tuple[int, int]]:
-    """The stretches (half-open) as they are after a change of lines, which adds its own."""
+    """Return the stretches (half-open) after a change of lines, including the lines of the change."""
     first, removed, added = effect
     moved = added - removed
     found = [(first, first + added)]

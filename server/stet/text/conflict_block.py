@@ -29,7 +29,9 @@ _RUN = re.compile(r"<{7,}|={7,}|>{7,}|\|{7,}")
 def render(
     block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
 ) -> str | None:
-    """The block for a change of the lines `before` into `after`; None if there can be none."""
+    """Return the block for a change of the lines `before` into `after`. Return None if no block can
+    show the change.
+    """
     end = closing_end(before, after, form)
     if end is None:
         return None
@@ -58,7 +60,7 @@ def marker_size(before: str, after: str) -> int:
 
 
 def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
-    """The whole block of a known id that begins at line `first`; None if there is none."""
+    """Return the whole block of a known id that begins at line `first`, or None."""
     opening = _OPENING.fullmatch(without_end(lines[first]))
     if opening is None:
         return None
@@ -81,7 +83,7 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBloc
 
 
 def block_id_at(line: str) -> str | None:
-    """The id in a line that looks like the last of a block; None if it does not."""
+    """Return the id in a line that looks like the last line of a block; None for any other line."""
     found = _CLOSING.fullmatch(without_end(line)) if line.startswith(">" * SIZE) else None
     return found[2] if found else None
 
@@ -103,7 +105,7 @@ def _content(value: str, end: str, form: BlockForm) -> str:
 
 
 def _value(lines: Sequence[str], end: str) -> str:
-    """What lines inside a block stand for, given the line end behind the block."""
+    """Return the text that lines inside a block represent, given the line end after the block."""
     if not lines:
         return ""
     text = "".join(lines)

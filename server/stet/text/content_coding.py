@@ -148,7 +148,7 @@ class _Layer:
 
 
 def _window(coding: str, head: bytes) -> int:
-    """What zlib is to expect. Some servers send `deflate` without the header of zlib."""
+    """Return the window size for zlib. Some servers send `deflate` without the zlib header."""
     if coding == "gzip":
         return _GZIP
     has_header = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0

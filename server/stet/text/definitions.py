@@ -47,7 +47,7 @@ _NOT_A_TYPE = frozenset(
 
 
 def defined_name(line: str, following: str = "") -> str | None:
-    """What a line defines; None if it defines nothing.
+    """Return the name that a line defines, or None if the line defines nothing.
 
     Args:
         line: With or without its indent and line end.
@@ -62,7 +62,9 @@ def defined_name(line: str, following: str = "") -> str | None:
 
 
 def _callable(text: str, head: str, following: str) -> str | None:
-    """The name in `int area(int side) {`, `area(side) {` or `area() {`; control flow has none."""
+    """Return the name in `int area(int side) {`, `area(side) {` or `area() {`. Control flow has no
+    name.
+    """
     found = _CALLABLE.match(head)
     if found is None:
         return None

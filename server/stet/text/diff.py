@@ -38,7 +38,9 @@ class LineHunk:
         return self.old_start + len(self.old)
 
     def slid(self, n: int, block: tuple[str, ...]) -> "LineHunk":
-        """The same difference, told `n` lines lower as `block`, which is put in or taken out there."""
+        """Return the difference moved `n` lines down, with `block` as the inserted or removed
+        lines.
+        """
         old, new = (block, ()) if self.old else ((), block)
         return LineHunk(self.old_start + n, old, self.new_start + n, new)
 
@@ -75,7 +77,9 @@ def join_moved_blocks(
 def _removable_blocks(
     hunks: Sequence[LineHunk], out: Sequence[int], old: Sequence[str]
 ) -> dict[tuple[str, ...], tuple[int, LineHunk] | None]:
-    """The blocks that some of `hunks` may be told to take out of `old`; None for what two may."""
+    """Return the blocks that a hunk of `hunks` can be described as removing from `old`. The value
+    is None for a block that two hunks can remove.
+    """
     blocks: dict[tuple[str, ...], tuple[int, LineHunk] | None] = {}
     for nth in out:
         for slid in _slides(hunks, nth, old):
@@ -116,7 +120,7 @@ _ANY_END = "\n"
 
 
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
-    """The hunks that lead from `old` to `new`, in order.
+    """Return the hunks that lead from `old` to `new`, in order.
 
     Right for any input, though not always the shortest: see `stet.text.sequence`. Lines that were moved
     as one block are told as such: see `stet.text.diff`.
@@ -154,8 +158,8 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
 
 
 def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
-    """The changes that lead from `old` to `new`: sequential, bottom to top, as small as hunks of
-    lines with their common ends cut off.
+    """Return the changes that lead from `old` to `new`, sequential, bottom to top. The changes are
+    as small as hunks of lines with their common ends cut off.
     """
     if min(len(old), len(new)) >= LARGE:
         return long_changes_between(old, new)
@@ -189,7 +193,9 @@ def _hunks_between(old: str, new: str) -> tuple[LineHunk, ...]:
 
 
 def _line_start(old: str, new: str, at: int) -> int:
-    """The start of the line, of both texts, in which an offset is up to which they are the same."""
+    """Return the start of the line that contains the offset `at` in both texts. The texts are equal
+    up to `at`.
+    """
     while not (_starts_line(old, at) and _starts_line(new, at)):
         at = max(old.rfind("\n", 0, at - 1), old.rfind("\r", 0, at - 1)) + 1
     return at
@@ -209,7 +215,8 @@ def _is_converted(old: Set[str], new: Set[str]) -> bool:
 
 
 def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
-    """The hunks between texts with other line ends: each line is known by its words. Hunks may touch.
+    """Return the hunks between texts with different line ends; lines are matched by their words.
+    Hunks may touch.
 
     All that both have in common would else be what had the right line end already: empty lines, say,
     any of which may be taken for any other.
@@ -231,7 +238,7 @@ def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
 def _respelt(
     old: Sequence[str], new: Sequence[str], run: tuple[int, int, int]
 ) -> Iterator[LineHunk]:
-    """The hunks in a run of lines that are the same but for their ends."""
+    """Yield the hunks in a run of lines that differ only in their line ends."""
     i, j, n = run
     at = 0
     while at < n:
@@ -245,7 +252,9 @@ def _respelt(
 
 
 def _change(hunk: LineHunk) -> TextChange:
-    """The change a hunk makes, without the characters both sides begin or end with."""
+    """Return the change that a hunk makes, without the characters that both sides begin or end
+    with.
+    """
     old, new = "".join(hunk.old), "".join(hunk.new)
     head, tail = _common_ends(old, new)
     start = end_of(Position(hunk.old_start, 0), old[:head])
@@ -267,7 +276,8 @@ def _common_ends(old: str, new: str) -> tuple[int, int]:
 
 
 def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int = 3) -> str:
-    r"""The unified diff of two texts, for people and for `patch`; `""` if they are equal.
+    r"""Return the unified diff of two texts, for people and for `patch`; `""` if the texts are
+    equal.
 
     Lines end at `\n` only, as for every tool that reads such diffs: a `\r` is shown as part of its
     line. A missing final line end is marked `\ No newline at end of file`.
@@ -326,7 +336,9 @@ def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context:
 
 
 def _span(start: int, n: int) -> str:
-    """A place as `@@` writes it: 1-based, the count left out if 1; the line before if empty."""
+    """Format a line range as in an `@@` header: 1-based, with a count of 1 omitted. An empty range
+    is written as the line before.
+    """
     if n == 1:
         return str(start + 1)
     return f"{start + 1 if n else start},{n}"

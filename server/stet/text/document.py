@@ -77,7 +77,7 @@ class TextDocument:
         return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def clamp(self, position: Position) -> Position:
-        """The nearest place of the text."""
+        """Return the position in the text that is nearest to `position`."""
         if position.line < 0:
             return Position(0, 0)
         if position.line >= len(self.lines):
@@ -86,7 +86,7 @@ class TextDocument:
         return Position(position.line, max(0, min(position.character, width)))
 
     def offset_at(self, position: Position) -> int:
-        """The offset of `position`, clamped."""
+        """Return the offset of `position`, clamped."""
         line, character = position.line, position.character
         if character == 0 and 0 <= line < len(self.lines):
             return self._starts[line]  # so most are: hunks are whole lines
@@ -94,7 +94,9 @@ class TextDocument:
         return self._starts[place.line] + place.character
 
     def position_at(self, offset: int) -> Position:
-        r"""The place of `offset`, clamped; between `\r` and `\n` it is before both."""
+        r"""Return the position of `offset`, clamped. An offset between `\r` and `\n` gives the
+        position before both.
+        """
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1
         column = offset - self._starts[line]
@@ -106,19 +108,21 @@ class TextDocument:
         return len(self.text)
 
     def character_at(self, offset: int) -> str:
-        """The character at `offset`, which is within the text; `""` at its end."""
+        """Return the character at `offset`, which must be within the text; `""` at the end of the
+        text.
+        """
         return self.text[offset : offset + 1]
 
     def head(self, n: int) -> str:
-        """The first `n` code points."""
+        """Return the first `n` code points."""
         return self.text[:n]
 
     def lines_with(self, needle: str) -> Sequence[int]:
-        """The lines (0-based) in which `needle` stands, which reaches over no line end."""
+        """Return the lines (0-based) that contain `needle`, which must not span a line end."""
         if needle not in self.text:
             return ()
         return tuple(n for n, line in enumerate(self.lines) if needle in line)
 
     def text_in(self, range_: Range) -> str:
-        """The text of `range_`, its ends clamped."""
+        """Return the text of `range_`, with the ends clamped."""
         return self.text[self.offset_at(range_.start) : self.offset_at(range_.end)]

@@ -58,7 +58,7 @@ class TextEdit:
         object.__setattr__(self, "replacements", ordered)
 
     def apply(self, text: str) -> str:
-        """The text after the edit.
+        """Return the text after the edit.
 
         Raises:
             ValueError: `text` is too short: the edit was made for another one.
@@ -156,7 +156,7 @@ class _OpStream:
 
 
 def _composed(first: _OpStream, then: _OpStream) -> Iterator[_EditOp]:
-    """The steps of both, against the text before the first."""
+    """Yield the steps of both streams, relative to the text before the first stream."""
     while first.head.kind != "rest" or then.head.kind != "rest":
         if first.head.kind == "delete":
             yield first.take(first.head.n)
@@ -172,7 +172,9 @@ def _composed(first: _OpStream, then: _OpStream) -> Iterator[_EditOp]:
 
 
 def _collected(steps: Iterator[_EditOp]) -> Iterator[Replacement]:
-    """Steps as replacements: what is deleted and inserted between two kept stretches is one."""
+    """Yield steps as replacements. Deletions and insertions between two kept stretches become one
+    replacement.
+    """
     start = end = 0
     inserted: list[str] = []
     for step in steps:

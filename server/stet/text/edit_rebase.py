@@ -14,7 +14,7 @@ from stet.text.shown_text import ShownText
 
 
 def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> TextEdit | None:
-    """What `edit`, which was made for the text shown, does to `current`.
+    """Return `edit`, which was made for the text shown, as an edit of `current`.
 
     The lines it touches, with one more on either side, are followed to where they are now, and
     merged by `stet.text.merge`.
@@ -49,7 +49,7 @@ def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> Tex
 
 
 def line_edit(start: int, old: str, new: str) -> TextEdit:
-    """The edit from `old`, which stands at the offset `start`, to `new`: the lines that differ."""
+    """Return the edit of the lines that differ between `old`, at the offset `start`, and `new`."""
     old_lines = split_lines(old)
     starts = [start]
     for line in old_lines:
@@ -67,7 +67,7 @@ def line_edit(start: int, old: str, new: str) -> TextEdit:
 
 
 def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
-    """The lines that `edit` touches and one on either side, half-open."""
+    """Return the lines that `edit` touches and one line on either side, half-open."""
     start = document.position_at(edit.replacements[0].start)
     end = document.position_at(max(replacement.end for replacement in edit.replacements))
     stop = end.line + 2 if end.character else end.line + 1
@@ -75,7 +75,7 @@ def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
 
 
 def _start_of(document: TextDocument, line: int) -> int:
-    """The offset at which a line begins; behind the last one, the text's end."""
+    """Return the offset at which a line begins; after the last line, the end of the text."""
     if line < len(document.lines):
         return document.offset_at(Position(line, 0))
     return len(document.text)
@@ -95,6 +95,6 @@ def _map_lines(
 
 
 def _shifted(edit: TextEdit, start: int) -> Iterator[Replacement]:
-    """The replacements, in offsets from `start` on."""
+    """Yield the replacements, with offsets relative to `start`."""
     for replacement in edit.replacements:
         yield Replacement(replacement.start - start, replacement.end - start, replacement.text)

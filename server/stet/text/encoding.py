@@ -22,7 +22,7 @@ _SHORT = 16
 
 
 def column_from_units(line: str, units: int, encoding: Encoding) -> int:
-    """The column (code points, 0-based) that an editor calls `units`.
+    """Return the column (code points, 0-based) for `units`, the column that an editor counts.
 
     Clamped to the line without its line end; inside a surrogate pair or a UTF-8 sequence it is
     rounded down to the start of the character.
@@ -56,7 +56,7 @@ def _count(line: str, limit: int, units: int, encoding: Encoding) -> int:
 
 
 def units_from_column(line: str, column: int, encoding: Encoding) -> int:
-    """What an editor calls `column` (code points, 0-based) of `line`; clamped to the line."""
+    """Return an editor's units for `column` (code points, 0-based), clamped to `line`."""
     if encoding is _UTF32 or line.isascii():
         return max(0, min(column, len(line)))
     return _width(line[: max(0, column)], encoding)

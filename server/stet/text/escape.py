@@ -22,7 +22,7 @@ def escape(text: str) -> str:
 
 
 def escape_line(text: str) -> str:
-    """The same, on one line: line feeds and tabs become spaces."""
+    """Return the escaped text on one line: line feeds and tabs become spaces."""
     return escape(text).replace("\n", " ").replace("\t", " ")
 
 

@@ -28,7 +28,9 @@ _ACTING = re.compile(
 
 
 def render(block_id: str, before: str, after: str, form: BlockForm) -> str | None:
-    """The block for a change of the lines `before` into `after`; None if there can be none."""
+    """Return the block for a change of the lines `before` into `after`. Return None if no block can
+    show the change.
+    """
     end = closing_end(before, after, form)
     if end is None:
         return None
@@ -48,7 +50,7 @@ def render(block_id: str, before: str, after: str, form: BlockForm) -> str | Non
 
 
 def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
-    """The whole block of a known id that begins at line `first`; None if there is none."""
+    """Return the whole block of a known id that begins at line `first`, or None."""
     opening = _OPENING.fullmatch(without_end(lines[first]))
     if opening is None:
         return None
@@ -76,7 +78,7 @@ def read(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBloc
 
 
 def block_id_at(line: str) -> str | None:
-    """The id in a line that looks like the JSON of a block; None if it does not."""
+    """Return the id in a line that looks like the JSON of a block; None for any other line."""
     found = _NAMED.match(line) if "{" in line else None
     return found[1] if found else None
 
@@ -88,7 +90,7 @@ def is_leftover(line: str) -> bool:
 
 
 def tag_line(lines: Sequence[str], fence: int) -> int:
-    """The line of the tag behind the closing fence; the fence itself if the tag is gone.
+    """Return the line of the tag after the closing fence, or the fence itself if the tag is gone.
 
     A formatter may have put an empty line between them.
     """
@@ -101,7 +103,9 @@ def tag_line(lines: Sequence[str], fence: int) -> int:
 
 
 def _parse_fields(content: str, known: Collection[str]) -> dict[str, str] | None:
-    """What the JSON says; None if it is of nobody known, or not what a block holds."""
+    """Return the fields of the JSON. Return None if the id is unknown or the content is not a
+    block's.
+    """
     if not any(f'"{block_id}"' in content for block_id in known):
         return None
     try:

@@ -55,13 +55,13 @@ class LineTable:
         self._places: dict[MatchKind, dict[str, Sequence[int]]] = {}
 
     def keys(self, kind: MatchKind) -> list[str]:
-        """The key of every line in a step."""
+        """Return the key of every line in a step."""
         if kind not in self._keys:
             self._keys[kind] = list(map(_KEYS[kind], self.lines))
         return self._keys[kind]
 
     def line_numbers(self, kind: MatchKind, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
-        """The lines (0-based) with each of the keys `keys` in a step, in order."""
+        """Map each key of `keys` to the lines (0-based) that have the key in a step, in order."""
         known = self._places.setdefault(kind, {})
         if missing := set(keys) - known.keys():
             # Only what is asked for: a list for each line of a very long text takes longer than a search.
@@ -74,7 +74,7 @@ class LineTable:
 
 
 def find_fuzzy(table: LineTable, query: Sequence[str]) -> tuple[MatchedLines, ...]:
-    """The places where the first step that finds any finds `query`, at most `_MAX_PLACES`.
+    """Return the places of `query` that the first successful step finds, at most `_MAX_PLACES`.
 
     They are lines without line ends. A block without a visible character is not looked for.
     """
@@ -88,7 +88,7 @@ def find_fuzzy(table: LineTable, query: Sequence[str]) -> tuple[MatchedLines, ..
 
 
 def _candidates(table: LineTable, query: Sequence[str], kind: MatchKind) -> Iterator[MatchedLines]:
-    """The places where the keys are equal and the indents differ by one rule."""
+    """Yield the places where the keys are equal and the indents differ by one rule."""
     lines, keys = table.lines, table.keys(kind)
     query_keys = list(map(_KEYS[kind], query))
     theirs = list(map(visible_indent, query))

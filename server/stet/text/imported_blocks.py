@@ -99,7 +99,7 @@ def find_imported(lines: Sequence[str]) -> ImportedBlocks:
 def imported_at(
     lines: Sequence[str], ids: Collection[str], first: int, end: int
 ) -> list[InlineBlock]:
-    """The whole blocks with one of these ids that begin and end between lines `first` and `end`."""
+    """Return the whole blocks with one of the ids, each between lines `first` and `end`."""
     found: list[InlineBlock] = []
     number, n_open = max(first, 0), 0
     end = min(end, len(lines))
@@ -119,8 +119,8 @@ def imported_at(
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
-    """The fenced parts of a note that lie in no other: their first and last line, the number of lines
-    where there is no last one, and the first one's parts.
+    """Yield the fenced parts of a note that are in no other part: first line, last line, opening.
+    The last line is the number of lines if no line closes the fence.
     """
     first, opening = 0, None
     for number, line in _fence_lines(lines):
@@ -134,7 +134,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
 
 
 def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """The lines below the front matter that may open or close a fence, each with its number."""
+    """Yield the lines after the front matter that may open or close a fence, each with its number."""
     for start in range(front_matter_end(lines), len(lines), _AT_ONCE):
         for number, line in enumerate(lines[start : start + _AT_ONCE], start):
             if line[:1] in _BEFORE_FENCE and line[:_IN_HEAD].lstrip(" ")[:3] in {"```", "~~~"}:
@@ -142,7 +142,7 @@ def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _match_opening(line: str) -> _Opening | None:
-    """The parts of a line that opens a fence; None if it does not."""
+    """Return the parts of a line that opens a fence; None for any other line."""
     if line[:1] not in _BEFORE_FENCE:
         return None
     plain = without_end(line)
@@ -168,13 +168,15 @@ def _closes(line: str, fence: str) -> bool:
 
 
 def _find_closing(lines: Sequence[str], first: int, fence: str, end: int) -> int:
-    """The line before `end` that closes a fence, from line `first` on; the number of lines where none does."""
+    """Return the line from `first` on and before `end` that closes a fence. Return the number of
+    lines if no line does.
+    """
     found = (number for number in range(first, end) if _closes(lines[number], fence))
     return next(found, len(lines))
 
 
 def _content(lines: Sequence[str], first: int, end: int) -> str | None:
-    """The text of some lines; None if it is longer than that of a block may be."""
+    """Return the text of some lines, or None if the text is longer than a block's text may be."""
     parts: list[str] = []
     size = 0
     for start in range(first, end, _AT_ONCE):
@@ -187,7 +189,7 @@ def _content(lines: Sequence[str], first: int, end: int) -> str | None:
 
 
 def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> InlineBlock | str:
-    """The block between two fence lines; or what is wrong with it."""
+    """Return the block between two fence lines, or a description of the problem."""
     if opening.indent or opening.fence[0] != "`" or opening.info.strip() != SIGN:
         return f"its first line must be ```{SIGN} and nothing else"
     if last >= len(lines):
@@ -218,7 +220,7 @@ def _with_breaks(text: str, line_end: str) -> str:
 
 
 def _fields(content: str) -> dict[str, str] | str:
-    """What the JSON says; or what is wrong with it."""
+    """Return the fields of the JSON, or a description of the problem."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
@@ -230,7 +232,7 @@ def _fields(content: str) -> dict[str, str] | str:
 
 
 def _problem(fields: Mapping[str, str]) -> str:
-    """What is wrong with the fields of a block that are strings; nothing if all is well."""
+    """Return the problem with a block's string fields; `""` if there is no problem."""
     missing = [name for name in _FIELDS if name not in fields]
     if missing:
         return f"{missing[0]!r} must be a string"

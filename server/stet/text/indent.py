@@ -25,8 +25,8 @@ class IndentRule:
     tabs: bool = False
 
     def to_file(self, indent: str) -> str | None:
-        """The file's form of `indent`; None if it has none: it lies left of the block's margin,
-        or between two tab stops.
+        """Return the file's form of `indent`. Return None if the indent is left of the block's
+        margin or between two tab stops.
         """
         if not indent.startswith(self.removed):
             return None
@@ -39,7 +39,7 @@ class IndentRule:
         return self.added + rest
 
     def to_model(self, indent: str) -> str | None:
-        """What the model would have written for the file's `indent`; None if that is not clear."""
+        """Return the model's form of the file's `indent`, or None if the form is not clear."""
         rest = indent[len(self.added) :]
         if self.tab_width:
             spaces = " " * self.tab_width
@@ -49,17 +49,17 @@ class IndentRule:
 
 
 def indent_of(line: str) -> str:
-    """The white space `line` begins with."""
+    """Return the white space at the start of `line`."""
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def visible_indent(line: str) -> str | None:
-    """The indent of `line` with plain spaces; None if nothing visible is behind it."""
+    """Return the indent of `line` with plain spaces, or None if nothing visible follows the indent."""
     return indent_of(plain_punctuation(line)) if line.strip(SPACES) else None
 
 
 def find_indent_rule(theirs: Sequence[str | None], ours: Sequence[str | None]) -> IndentRule | None:
-    """The one rule that turns the model's indents into the file's, line for line.
+    """Return the one rule that turns the model's indents into the file's, line for line.
 
     Lines without anything visible (None) are left out. None if there is no such rule.
     """
@@ -71,7 +71,7 @@ def find_indent_rule(theirs: Sequence[str | None], ours: Sequence[str | None]) -
 
 
 def _rules(theirs: str, ours: str) -> Iterator[IndentRule]:
-    """The rules that turn the indent `theirs` into `ours`, the likeliest first."""
+    """Yield the rules that turn the indent `theirs` into `ours`, the most likely rule first."""
     if ours.endswith(theirs):
         yield IndentRule(added=ours.removesuffix(theirs))
     elif theirs.endswith(ours):

@@ -67,7 +67,8 @@ class Outline:
     style: Style
 
     def enclosing(self, line: int, indent: str | None = None) -> Symbol | None:
-        """What encloses a line (0-based); a line that begins something belongs to it.
+        """Return the symbol that encloses a line (0-based). A line that begins a symbol belongs to
+        that symbol.
 
         Args:
             line: The line; one that does not exist is enclosed by nothing.
@@ -87,7 +88,7 @@ class Outline:
     # -- code ------------------------------------------------------------------------------------
 
     def _at(self, line: int) -> Symbol | None:
-        """What encloses an existing line of code."""
+        """Return the symbol that encloses an existing line of code."""
         n_blank = 0
         while not self.lines[line].strip():
             line, n_blank = line + 1, n_blank + 1
@@ -102,7 +103,7 @@ class Outline:
         return self._symbol(line - 1, indent)
 
     def _symbol(self, line: int, below: int) -> Symbol | None:
-        """The innermost definition at or above `line` that is indented less than `below` columns."""
+        """Return the innermost definition at or above `line` with an indent below `below` columns."""
         found: list[tuple[str, int]] = []
         last = line - MAX_DISTANCE
         while below > 0 and line >= max(last, 0):
@@ -127,7 +128,9 @@ class Outline:
         return defined_name(self.lines[line], following)
 
     def _skip_decorators(self, line: int) -> int:
-        """The definition that a decorator or comment at `line` stands on; else `line` itself."""
+        """Return the line of the definition that follows a decorator or comment at `line`, else
+        `line`.
+        """
         if not self.lines[line].lstrip().startswith(_ABOVE):
             return line
         indent = _width(indent_of(self.lines[line]))
@@ -186,7 +189,7 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
 
 
 def front_matter_end(lines: Sequence[str]) -> int:
-    """The first line (0-based) that is not in the YAML at the top of a note; 0 where there is none."""
+    """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no YAML."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     ends = (n for n, line in enumerate(lines) if n and line.rstrip() in ("---", "..."))
@@ -194,7 +197,7 @@ def front_matter_end(lines: Sequence[str]) -> int:
 
 
 def _fenced(fence: str, marks: str, rest: str) -> str:
-    """The fence that is open behind a line of `marks`, where `fence` was open before it."""
+    """Return the fence that is open after a line of `marks`, given the fence open before."""
     if not fence:
         return "" if marks[0] == "`" and "`" in rest else marks
     closes = marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip()
@@ -202,7 +205,7 @@ def _fenced(fence: str, marks: str, rest: str) -> str:
 
 
 def _title(text: str) -> str:
-    """A heading's text without the marks it may end with, short, on one line."""
+    """Return a heading's text without closing marks, short, on one line."""
     plain = re.sub(r"(?:^|[ \t])#+[ \t]*$", "", text.strip()[:200])
     return " ".join(plain.split())[:MAX_NAME] or "(untitled)"
 

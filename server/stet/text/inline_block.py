@@ -55,7 +55,7 @@ class InlineBlock:
 
 
 def closing_end(before: str, after: str, form: BlockForm) -> str | None:
-    """The line end that `before` and `after` have in common, and the block will have.
+    """Return the line end that `before` and `after` share, which becomes the block's line end.
 
     Returns:
         None where they have none and one is needed: such a change can't be shown as a block.

@@ -186,7 +186,7 @@ def _is_issued(word: str) -> bool:
 
 
 def _random_head(word: str, at: int) -> re.Match[str] | None:
-    """A first part that was made by chance too, as of `<id>.<secret>`."""
+    """Match a first part that is random too, as in `<id>.<secret>`."""
     head = _RANDOM_HEAD.match(word, at)
     return head if head is not None and _is_random(head.group(), _STRICT) else None
 
@@ -273,7 +273,7 @@ def _is_random(letters: str, least: tuple[float, float]) -> bool:
 
 
 def _is_mixed(letters: str, classes: bytes, least: tuple[float, float]) -> bool:
-    """The same for letters of both cases."""
+    """Return whether letters of both cases change their class as often as random letters do."""
     n = len(letters)
     changes = len(_CHANGE.findall(classes))
     in_words = sum(map(len, _WORDS.findall(classes)))

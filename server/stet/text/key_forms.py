@@ -38,7 +38,7 @@ class FormRule:
         return _compiled(self.source)
 
     def match(self, text: str, at: int) -> re.Match[str] | None:
-        """What is found at a hint that stands at `at`."""
+        """Return the match at a hint that is at `at`."""
         found = self.pattern.match(text, at)
         if found is None or not self.before:
             return found
@@ -58,7 +58,7 @@ BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 def _rule(
     kind: str, hints: str, pattern: str, *, is_inside: bool = False, before: str = ""
 ) -> FormRule:
-    """A rule; `is_inside` says that its hints need not begin a word."""
+    """Return a rule; `is_inside` says that the hints of the rule need not begin a word."""
     whole = pattern if "(?P<secret>" in pattern else f"(?P<secret>{pattern})"
     source = whole if is_inside else BEGIN + whole
     words = tuple(hint.replace("~", " ") for hint in hints.split())
@@ -66,7 +66,7 @@ def _rule(
 
 
 def _key(kind: str, hints: str, pattern: str) -> FormRule:
-    """A rule for keys that are one long run of letters, digits and signs of base64."""
+    """Return a rule for keys that are one long run of letters, digits and base64 signs."""
     return FormRule(kind, tuple(hints.split()), f"{BEGIN}(?P<secret>{pattern})", is_long=True)
 
 

@@ -68,5 +68,5 @@ _BY_ENDING: Mapping[str, str] = MappingProxyType(
 
 
 def language_named(ending: str) -> str:
-    """The language of files whose name has this ending (`.py`); `""` where it is not known."""
+    """Return the language of files whose name has the given ending (`.py`); `""` if unknown."""
     return _BY_ENDING.get(ending.lower(), "")

@@ -136,19 +136,23 @@ class LargeDocument(TextDocument):
         return self._part_starts[-1]
 
     def character_at(self, offset: int) -> str:
-        """The character at `offset`, which is within the text; `""` at its end."""
+        """Return the character at `offset`, which must be within the text; `""` at the end of the
+        text.
+        """
         line, column = self._place_of(offset)
         return self.lines[line][column : column + 1]
 
     def offset_at(self, position: Position) -> int:
-        """The offset of `position`, clamped."""
+        """Return the offset of `position`, clamped."""
         place = self.clamp(position)
         part = place.line // _PART
         above = self.lines[part * _PART : place.line]
         return self._part_starts[part] + sum(map(len, above)) + place.character
 
     def position_at(self, offset: int) -> Position:
-        r"""The place of `offset`, clamped; between `\r` and `\n` it is before both."""
+        r"""Return the position of `offset`, clamped. An offset between `\r` and `\n` gives the
+        position before both.
+        """
         line, column = self._place_of(max(0, min(offset, self.length)))
         return self.clamp(Position(line, column)) if column else Position(line, 0)
 
@@ -161,7 +165,7 @@ class LargeDocument(TextDocument):
         return f"{self.uri} {self.real.revision} without{places}"
 
     def head(self, n: int) -> str:
-        """The first `n` code points."""
+        """Return the first `n` code points."""
         parts, size = [], 0
         for line in self.lines:
             parts.append(line)
@@ -171,14 +175,14 @@ class LargeDocument(TextDocument):
         return "".join(parts)[:n]
 
     def lines_with(self, needle: str) -> tuple[int, ...]:
-        """The lines (0-based) in which `needle` stands, which reaches over no line end."""
+        """Return the lines (0-based) that contain `needle`, which must not span a line end."""
         found = self._matches.get(needle)
         if found is None:
             found = self._matches[needle] = tuple(self._search(needle))
         return found
 
     def text_in(self, range_: Range) -> str:
-        """The text of `range_`, its ends clamped."""
+        """Return the text of `range_`, with the ends clamped."""
         start, end = self.clamp(range_.start), self.clamp(range_.end)
         if start.line == end.line:
             return self.lines[start.line][start.character : end.character]
@@ -202,7 +206,7 @@ class LargeDocument(TextDocument):
         return tuple(accumulate(sizes, initial=0))
 
     def _place_of(self, offset: int) -> tuple[int, int]:
-        """The line and column of an offset within the text."""
+        """Return the line and column of an offset within the text."""
         starts = self._part_starts
         part = bisect_right(starts, offset, hi=len(starts) - 1) - 1
         column, line = offset - starts[part], part * _PART

@@ -44,7 +44,9 @@ def split_plain(text: str) -> list[str]:
 
 
 def whole_lines(text: str) -> tuple[str, ...]:
-    r"""The lines that a person counts, each with its line end: `"a\n"` is one, `""` is none."""
+    r"""Return the lines as a person counts: `"a\n"` is one line, `""` has no lines. Each line keeps
+    its line end.
+    """
     lines = split_lines(text)
     return tuple(lines if lines[-1] else lines[:-1])
 

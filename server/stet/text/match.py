@@ -90,7 +90,7 @@ def find_block(
 
 
 def _merge_with_user(current: str, shown_text: ShownText, query: BlockQuery) -> BlockMatch | None:
-    """The edit as it would be in the text shown, merged with what the user changed since.
+    """Return the edit as in the text shown, merged with the user's changes since then.
 
     Raises:
         EditAlreadyApplied: The user has made the same change.
@@ -106,7 +106,9 @@ def _merge_with_user(current: str, shown_text: ShownText, query: BlockQuery) -> 
 def _merge_if_torn(
     match: BlockMatch, current: str, shown_text: ShownText, query: BlockQuery
 ) -> BlockMatch | None:
-    """The same as `_merge_with_user` where a block of whole lines is now only a part of them; else None."""
+    """Merge as `_merge_with_user` does if a block of whole lines is now only a part of lines.
+    Return None otherwise.
+    """
     if not shown_text.changes or all(_ends_lines(current, match.edit)):
         return None
     shown = BlockMatcher(shown_text.view, None).exact(query, replace_all=False)
@@ -124,7 +126,7 @@ def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
 
 
 def _match_steps(matcher: BlockMatcher, query: BlockQuery, *, replace_all: bool) -> BlockMatch:
-    """The block, by the steps of the ladder.
+    """Find the block by the steps of the ladder.
 
     Raises:
         MatchError: As `find_block` has it.

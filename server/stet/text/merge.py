@@ -24,7 +24,7 @@ _ENDS = ("\r", "\n")
 
 
 def merge(base: str, ours: str, theirs: str) -> str | None:
-    """`base` with the changes that lead to `ours` and to `theirs`; None if they conflict.
+    """Return `base` with the changes that lead to `ours` and `theirs`; None on a conflict.
 
     Args:
         base: The old lines.
@@ -60,7 +60,9 @@ class Merger:
         return None if found is None else found.text
 
     def merge_detailed(self, ours: str) -> "MergeResult | None":
-        """The same, with whether a line has changes of both sides."""
+        """Merge `ours` as `merge` does. The result also says whether a line has changes of both
+        sides.
+        """
         if ours == self.base:
             return MergeResult(self.theirs)
         if self.theirs in {self.base, ours}:
@@ -117,7 +119,7 @@ class _Stretch(NamedTuple):
 
 
 def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
-    """What leads from `base` to `lines`."""
+    """Return the changes that lead from `base` to `lines`."""
     head = n_common(base, lines)
     tail = n_common(base[head:][::-1], lines[head:][::-1])
     old, new = base[head : len(base) - tail], lines[head : len(lines) - tail]
@@ -134,7 +136,7 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
 
 
 def _gaps(hunks: Sequence[LineHunk], n: int) -> Iterator[tuple[int, int, int]]:
-    """The lines that no hunk touches: from, to, and how far the new ones are shifted."""
+    """Yield the lines that no hunk touches: start, end and the shift of the new lines."""
     done = shift = 0
     for hunk in hunks:
         yield done, hunk.old_start, shift
@@ -156,7 +158,7 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
 
 
 def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLines | None:
-    """The merged text; a line that is not the last may lack its end."""
+    """Return the merged lines; a line that is not the last may lack its line end."""
     made: list[str] = []
     is_mixed = False
     done = our_shift = their_shift = 0
@@ -241,7 +243,7 @@ def _untouched(stretch: _Stretch) -> Sequence[str]:
 def _one_sided(
     base: Sequence[str], new: Sequence[str], other_side: Sequence[str], ends: dict[str, str]
 ) -> Sequence[str]:
-    """The lines `new` that one side wrote for `base`, with the line ends of the other.
+    """Return the lines `new` that one side wrote for `base`, with the line ends of the other side.
 
     Args:
         base: The old lines.
@@ -260,7 +262,7 @@ def _one_sided(
 
 
 def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
-    """The lines, with their line ends turned into others."""
+    """Return the lines with their line ends converted to other line ends."""
     if not ends:
         return lines
     pairs = ((without_end(line), line_end(line)) for line in lines)
@@ -310,7 +312,9 @@ def _resolve_line(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _with_all_ends(lines: list[str], ours: str, theirs: str, base: str) -> list[str]:
-    """The merged lines, each but the last with a line end, and that one as the texts have it."""
+    """Return the merged lines, each but the last with a line end. The last line ends as in the
+    texts.
+    """
     ended = base[-1:] in _ENDS
     ours_ended, theirs_ended = (text[-1] in _ENDS if text else ended for text in (ours, theirs))
     if (base and not ended) or not ours_ended or not theirs_ended:
@@ -322,6 +326,6 @@ def _with_all_ends(lines: list[str], ours: str, theirs: str, base: str) -> list[
 
 
 def _line_end(*texts: str) -> str:
-    """The usual line end of the first text that has any."""
+    """Return the usual line end of the first text that has any line end."""
     text = next((text for text in texts if "\n" in text or "\r" in text), "")
     return dominant_line_end(text)

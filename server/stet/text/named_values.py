@@ -113,7 +113,7 @@ def is_named_secret(text: str, start: int) -> bool:
 
 
 def _name_at_end(head: str, signs: str) -> tuple[str, str, str] | None:
-    """The name at the end of a text, the signs after it, and what stands before it."""
+    """Return the name at the end of a text, the signs after the name and the text before the name."""
     cut = head.rstrip(signs)
     found = _NAME_BACKWARDS.match(cut[::-1])
     if found is None:

@@ -68,7 +68,7 @@ class NormalizedText:
         return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     def line_at(self, offset: int) -> int:
-        """The line of an offset of the plain form."""
+        """Return the line of an offset of the plain form."""
         return bisect_right(self._starts, offset) - 1
 
     def source_offset(self, offset: int) -> int:
@@ -85,6 +85,6 @@ class NormalizedText:
         return self._starts[line]
 
     def source_line(self, offset: int) -> int:
-        """The line of an offset of the text; the mark counts to the first."""
+        """Return the line of an offset of the text; the byte order mark belongs to the first line."""
         line = bisect_right(self._source_starts, offset, hi=len(self.lines)) - 1
         return max(0, line)

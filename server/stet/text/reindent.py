@@ -47,7 +47,7 @@ def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, in
 
 
 def _best(likeness: Sequence[Sequence[float]], n_new: int) -> list[list[float]]:
-    """The weight of the heaviest common subsequence from each pair of lines on."""
+    """Return the weight of the heaviest common subsequence from each pair of lines on."""
     best = [[0.0] * (n_new + 1) for _ in range(len(likeness) + 1)]
     for i in range(len(likeness) - 1, -1, -1):
         for j in range(n_new - 1, -1, -1):
@@ -57,7 +57,7 @@ def _best(likeness: Sequence[Sequence[float]], n_new: int) -> list[list[float]]:
 
 
 def _words(line: str) -> Counter[str]:
-    """The words and signs of a line, each as often as it is there."""
+    """Return the words and signs of a line, each with its number of occurrences."""
     return Counter(TOKEN.findall(line.strip()))
 
 
@@ -69,7 +69,7 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
 
 
 def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
-    r"""`new`, which takes the place of `old`, with the line ends of the file.
+    r"""Return `new`, which replaces `old`, with the line ends of the file.
 
     Args:
         source: What stands in the file; the same as `old` up to line ends.
@@ -89,8 +89,8 @@ def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
 
 
 def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
-    r"""`new`, with the line ends that its lines have elsewhere; the end of a last line that has none
-    stays missing.
+    r"""Return `new`, with the line ends that its lines have elsewhere. A last line without a line
+    end stays without.
 
     Args:
         new: The text; its own line ends only tell where its lines end.
@@ -140,7 +140,7 @@ def _pieces(source: str) -> list[str]:
 def reindent_block(
     block: Sequence[str], old: Sequence[str], new: Sequence[str], indent: IndentRule, default: str
 ) -> str:
-    """The text that takes the place of `block`.
+    """Return the text that replaces `block`.
 
     Args:
         block: The lines of the file, with their line ends.
@@ -221,7 +221,7 @@ def _use_plain_punctuation(
 def _changed(
     block: Sequence[str], hunk: LineHunk, indent: IndentRule, default: str
 ) -> Iterator[tuple[str, str]]:
-    """The new lines of one hunk, each with its line end."""
+    """Yield the new lines of one hunk, each with its line end."""
     partner = dict(pair_lines(hunk.old, hunk.new))
     for j, line in enumerate(hunk.new):
         if j in partner:
@@ -233,7 +233,9 @@ def _changed(
 
 
 def _indented(line: str, indent: IndentRule) -> str:
-    """A new line with the file's indent; a blank one stays as it is where it has no counterpart."""
+    """Return a new line with the file's indent. A blank line stays unchanged if its indent has no
+    counterpart.
+    """
     if not line.strip(SPACES):
         made = indent.to_file(line) if line else None
         return line if made is None else made
@@ -248,7 +250,7 @@ def _indented(line: str, indent: IndentRule) -> str:
 
 
 def _merge_line(current: str, old: str, new: str, indent: IndentRule) -> str:
-    """A changed line: what `old` and `new` share is taken from `current`."""
+    """Return a changed line; the parts that `old` and `new` share are taken from `current`."""
     if not new.strip(SPACES):
         return new
     live_lead, live_body, live_tail = _parts(current)
@@ -267,7 +269,7 @@ def _parts(line: str) -> tuple[str, str, str]:
 
 
 def _merge_line_body(current: str, old: str, new: str) -> str:
-    """`new`, with the file's punctuation in the words that `old` has too."""
+    """Return `new`, with the file's punctuation in the words that `old` also contains."""
     if current == old or plain_punctuation(current) != plain_punctuation(old):
         return new
     old_tokens, new_tokens = TOKEN.findall(old), TOKEN.findall(new)

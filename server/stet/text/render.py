@@ -14,7 +14,7 @@ def fence_for(text: str) -> str:
 
 
 def number_lines(lines: Sequence[str], first: int) -> str:
-    r"""Number `lines`, the first of which is line `first` (1-based): `     7\ttext\n`.
+    r"""Return `lines` with line numbers, from line `first` (1-based) on: ` 7\ttext\n`.
 
     Line ends become `\n`. The empty rest behind a final line end is no line and is left out.
     """

@@ -17,7 +17,8 @@ _ROOTS = (("/site-packages/", ""), ("/server/stet/", "stet/"))
 
 
 def format_safe_traceback(error: BaseException, *, with_messages: bool = False) -> str:
-    """The error, those behind it and the calls that led there; several lines without the last's end.
+    """Format an error, its causes and the calls that led there. The result has several lines and no
+    final line end.
 
     Args:
         error: As it was caught.
@@ -27,7 +28,7 @@ def format_safe_traceback(error: BaseException, *, with_messages: bool = False) 
 
 
 def error_kind(error: BaseException) -> str:
-    """What an error is, with its number if it has one."""
+    """Return the kind of an error, with the error's number if there is a number."""
     name = type(error).__qualname__
     if isinstance(error, OSError) and error.errno is not None:
         return f"{name} ({errno.errorcode.get(error.errno, error.errno)})"
@@ -36,7 +37,7 @@ def error_kind(error: BaseException) -> str:
 
 
 def package_path(path: str) -> str:
-    """A source file's path from its package on; of one of no package, its name."""
+    """Return a source file's path from its package on, or the file's name if there is no package."""
     path = path.replace("\\", "/")
     for root, instead in _ROOTS:
         if root in path:

@@ -147,7 +147,7 @@ def _column_secrets(text: str) -> Iterator[SecretSpan]:
 
 
 def _row_secrets(text: str, start: int, end: int) -> tuple[list[SecretSpan], int]:
-    """The cells under the names of secrets, and where the rows end that were looked at.
+    """Return the cells under the names of secrets, and the end of the rows that were examined.
 
     Args:
         text: Any.
@@ -215,7 +215,7 @@ _IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 
 def _last_lines(text: str, start: int, end: int) -> Iterator[SecretSpan]:
-    """The lines of base64 that end at `end`, with nothing else between them."""
+    """Yield the lines of base64 that end at `end`, with nothing else between the lines."""
     lines = [one.span() for one in _BODY.finditer(text, start, end)]
     at = end
     for first, last in reversed(lines):
@@ -226,7 +226,7 @@ def _last_lines(text: str, start: int, end: int) -> Iterator[SecretSpan]:
 
 
 def _lines_from(text: str, start: int) -> Iterator[SecretSpan]:
-    """The lines of base64 from `start` on, with nothing else between them."""
+    """Yield the lines of base64 from `start` on, with nothing else between the lines."""
     line = _BASE64.match(text, start)
     most = start + _MOST_BODY
     while line is not None and line.start() < most:
@@ -272,7 +272,7 @@ def _is_private(run: str) -> bool:
 
 
 def _split_keys(text: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> Iterator[SecretSpan]:
-    """The parts of keys that are cut into literals which stand side by side."""
+    """Yield the parts of keys that are split into adjacent literals."""
     parts: list[tuple[int, int]] = []
     for join in _JOIN.finditer(text):
         before = _LETTERS_BEFORE.search(text, max(0, join.start() - 201), join.start())

@@ -80,7 +80,7 @@ _WRAPPED = re.compile(
 
 
 def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
-    """The secrets of a text in order; none overlap.
+    """Return the secrets of a text, in order and without overlaps.
 
     Args:
         text: Any.
@@ -106,7 +106,7 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
 
 
 def private_key_lines(text: str) -> tuple[str, ...]:
-    """The lines of all private keys in a text, each long enough to be known again."""
+    """Return the lines of all private keys in a text that are long enough to be recognized again."""
     return tuple(
         text[private_key.start : private_key.end]
         for private_key in _private_keys(text)
@@ -168,7 +168,7 @@ def _whole_end(text: str, found: int, end: int) -> int:
 
 
 def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:
-    """The key of a known form that begins with a word of a run."""
+    """Return the key of a known form that begins with a word of a run."""
     for at in (start, *(sign.end() for sign in _SIGNS.finditer(text, start, end))):
         for hint, rule in _BY_WORD.get(text[at : at + 2], ()):
             if text.startswith(hint, at) and (one := rule.pattern.match(text, at)):
@@ -177,7 +177,7 @@ def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:
 
 
 def _private_keys(text: str) -> Iterator[Secret]:
-    """What stands between the first and the last line of private keys, line by line."""
+    """Yield the lines between the first and the last line of private keys."""
     if _PEM_HINT not in text:
         return
     for key in _PEM.finditer(text):

@@ -102,7 +102,7 @@ def _parts(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Gap | tuple[i
 def _inner_parts(
     a: Sequence[int], b: Sequence[int], gap: _Gap
 ) -> list[_Gap | tuple[int, int, int]]:
-    """The same for a gap whose ends differ."""
+    """Split a gap whose ends differ into the runs found and smaller gaps, in order of place."""
     if set(a[gap.a0 : gap.a1]).isdisjoint(b[gap.b0 : gap.b1]):
         return []  # most gaps: lines that became others
     anchors = _anchors(a, b, gap) if gap.depth < _MAX_DEPTH else []
@@ -134,7 +134,7 @@ def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, i
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest run of `pairs` (increasing in the first) that increases in the second too."""
+    """Return the longest run of `pairs` (increasing in the first) that increases in the second."""
     if all(one[1] < other[1] for one, other in pairwise(pairs)):
         return pairs
     ends: list[int] = []  # the smallest second number that ends a run of each length
@@ -154,7 +154,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int, int]]:
-    """Runs of a gap without unique items: Myers, in legs of at most `_MAX_EDITS` edits."""
+    """Return the runs of a gap without unique items (Myers), in legs of at most `_MAX_EDITS` edits."""
     in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
     unique_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
     unique_b = [j for j in range(gap.b0, gap.b1) if b[j] in in_a]

@@ -41,7 +41,7 @@ _SQUARE = "|".join(
 
 
 def _token_pattern(bars: str) -> str:
-    """The first sign of each token, where so many bars stand behind it."""
+    """Return the pattern for the first sign of each token that is followed by the bars `bars`."""
     return rf"<(?={bars}(?:{_ANGLED}))|\[(?={bars}(?:{_SQUARE}))|\](?={bars}~!?b[\[\]])"
 
 
@@ -58,7 +58,7 @@ def escape_special_tokens(text: str) -> str:
 
 
 def unescape_special_tokens(text: str) -> str:
-    """What `escape_special_tokens` has made of a text, as it was; a text that quotes some of it likewise."""
+    """Reverse `escape_special_tokens`, also for a text that quotes a part of an escaped text."""
     return unescape_hidden(_ESCAPED.sub(r"\1", text)) if BAR in text else text
 
 

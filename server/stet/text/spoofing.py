@@ -115,7 +115,7 @@ def escape_hidden(text: str) -> str:
 
 
 def unescape_hidden(text: str) -> str:
-    """What `escape_hidden` has made of a text, as it was; a text that quotes some of it likewise."""
+    """Reverse `escape_hidden`, also for a text that quotes a part of an escaped text."""
     if BAR not in text:
         return text
     return _SHOWN.sub(_unescape_match, text)
@@ -156,7 +156,7 @@ def _is_mixed_script(word: str) -> bool:
 
 
 def _confusable_finder(texts: Iterable[str]) -> Callable[[str], list[str]]:
-    """What finds words of another script that look like one of ASCII in these texts."""
+    """Return a finder for words of another script that look like an ASCII word of the given texts."""
     words = {word.casefold() for text in texts for word in _WORD.findall(text) if word.isascii()}
 
     def doubles(text: str) -> list[str]:
@@ -171,14 +171,14 @@ def _is_non_latin(word: str) -> bool:
 
 
 def skeleton(word: str) -> str:
-    """What a word reads like."""
+    """Return the text that a word looks like."""
     return "".join(
         letter if letter.isascii() else _ascii_lookalike(letter) or letter for letter in word
     ).casefold()
 
 
 def _ascii_lookalike(letter: str) -> str:
-    """The letter of ASCII that a letter of another script looks like; "" if it looks like none."""
+    """Return the ASCII letter that a letter of another script looks like; "" if no letter does."""
     if letter.isascii() or ord(letter) <= _LATIN_1:
         return ""
     found = _CAPITALS.get(letter) or letter.casefold().translate(CONFUSABLES)

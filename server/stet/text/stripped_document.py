@@ -47,7 +47,7 @@ class StrippedDocument:
         return Position(position.line + self._line_shifts[-1], position.character)
 
     def to_plain_range(self, range_: Range) -> Range:
-        """A stretch of the real text in the plain one."""
+        """Return the range in the plain text for a range of the real text."""
         start, end = self.to_plain_position(range_.start), self.to_plain_position(range_.end)
         return Range(start, max(start, end))
 
@@ -121,7 +121,7 @@ def strip_blocks(
 
 
 def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) -> StrippedDocument:
-    """A very long text without these blocks; the same object again for the same blocks."""
+    """Return a very long text without the given blocks. Equal blocks give the identical object."""
     cached: StrippedDocument | None = document.__dict__.get("_stripped")
     if cached is None or (cached.blocks is not blocks and cached.blocks != blocks):
         cached = StrippedDocument(document, document.without(blocks, NO_REVISION), blocks)
@@ -132,7 +132,7 @@ def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) ->
 def plain_changes(
     changes: Sequence[TextChange], before: Sequence[InlineBlock], after: Sequence[InlineBlock]
 ) -> tuple[TextChange, ...] | None:
-    """The changes of a text as those of the same text without its blocks.
+    """Return the changes of a text as changes of the text without its blocks.
 
     Args:
         changes: Of the text with blocks, in order.
@@ -165,14 +165,14 @@ def _is_of_whole_lines(change: TextChange) -> bool:
 
 
 def _moved(change: TextChange, n_lines: int) -> TextChange:
-    """A change so many lines further down."""
+    """Return a change moved down by `n_lines` lines."""
     lines = change.lines and tuple(one._replace(first=one.first + n_lines) for one in change.lines)
     splice = change.splice and change.splice._replace(first=change.splice.first + n_lines)
     return replace(change, range=change.range.shifted(n_lines), lines=lines, splice=splice)
 
 
 def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[InlineBlock, ...]:
-    """The blocks in a text, in order of place."""
+    """Return the blocks in a text, in order of place."""
     block_text: tuple[InlineBlock, ...] = ()
     if known and may_hold_blocks(document.text):
         block_text = find_blocks(document.lines, known).blocks

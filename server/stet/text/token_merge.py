@@ -38,7 +38,7 @@ class _Change:
 
 
 def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
-    """The line `base` with the changes of both sides, if these are apart or the same.
+    """Return the line `base` with the changes of both sides, if the changes are apart or equal.
 
     At least one word or sign that neither side has touched lies between two changes; None: not so.
     """
@@ -61,7 +61,7 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
-    """What leads from `old` to `new`, with the leeway of each change."""
+    """Return the changes that lead from `old` to `new`, each with its leeway."""
     return [_with_leeway(old, hunk) for hunk in diff_lines(old, new)]
 
 
@@ -88,6 +88,6 @@ def _common_ends(base: str, ours: str, theirs: str) -> tuple[int, int]:
 
 
 def _before_blank(text: str, end: int) -> int:
-    """The last place before `end` where a token ends and white space begins; 0 if there is none."""
+    """Return the last place before `end` where a token ends and white space begins, or 0."""
     found = _END_OF_TOKEN.search(text[:end][::-1])
     return end - 1 - found.start() if found else 0

@@ -51,5 +51,5 @@ def plain_sign_map(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
 
 
 def unknown_signs(text: str, known: str) -> str:
-    """The first typographic sign of `text` that `known` does not have; `""` if there is none."""
+    """Return the first typographic sign of `text` that is not in `known`; `""` if all are known."""
     return next((char for char in text if ord(char) in _TABLE and char not in known), "")

@@ -38,7 +38,7 @@ class _AddTagsEdit(ComputedEdit):
 
 
 async def run(params: AddTags, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Propose the tags and return what was proposed.
 
     Raises:
         ToolError: If one is no tag, the front matter can't be read, or the gate refuses.

@@ -31,7 +31,7 @@ class AskUser(Params):
 
 
 async def run(params: AskUser, ctx: ToolContext) -> str:
-    """What the user answers.
+    """Ask the user the question and return the answer.
 
     Raises:
         ToolError: If there is no question, or nobody to ask.

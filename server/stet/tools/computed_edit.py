@@ -39,8 +39,8 @@ async def compute_edit(
     *,
     position: str,
 ) -> tuple[EditT, PreparedEdit | RejectedDraft]:
-    """An edit of a file as it is now, and what the gate says of it, for `ToolContext.propose`; nothing
-    has been awaited since.
+    """Return an edit of a file's current text and the answer of its authorization. Both are for
+    `ToolContext.propose_prepared`; nothing has been awaited since the text was checked.
 
     Args:
         ctx: Where it is to be proposed.
@@ -70,7 +70,7 @@ def _compute_and_prepare(
     find: Callable[[], EditT],
     inspect: Callable[[], EditRules],
 ) -> tuple[EditT, PreparedEdit | RejectedDraft]:
-    """The edit, looked for, and what the gate says once it has looked; for a worker thread."""
+    """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
     computed = find()
     draft = ctx.edit_draft(document, name, computed.edit, computed.summary)
     return computed, prepare_or_reject(draft, inspect())

@@ -32,7 +32,7 @@ class CopyFiles(Params):
 
 
 async def run(params: CopyFiles, ctx: ToolContext) -> str:
-    """What was gathered, and what was not.
+    """Gather the files and return which files were gathered and which were not.
 
     Raises:
         ToolError: If there is nothing to gather, too much, or it can't be written.
@@ -61,7 +61,9 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
 def _gather(
     snapshot: Snapshot, names: Sequence[str]
 ) -> tuple[list[tuple[Located, TextDocument]], list[str]]:
-    """The texts that may be shown, each once, and why others may not. Blocks on the disk."""
+    """Return the texts that may be shown, each once, and the reasons against the others. Blocks on
+    disk access.
+    """
     texts: dict[str, tuple[Located, TextDocument]] = {}
     refused = []
     for name in dict.fromkeys(names):
@@ -75,7 +77,7 @@ def _gather(
 
 
 def _document(texts: Sequence[tuple[Located, TextDocument]]) -> str:
-    """The texts under their names, each in a fence that it can't end itself."""
+    """Return the texts under their names, each in a fence that the text can't end."""
     return "\n".join(_section(located.name, document.text) for located, document in texts)
 
 

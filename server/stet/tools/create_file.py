@@ -17,7 +17,7 @@ class CreateFile(Params):
 
 
 async def run(params: CreateFile, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Propose the new file and return what was proposed.
 
     Raises:
         ToolError: If the file exists or may not be created.

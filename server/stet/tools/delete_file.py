@@ -25,7 +25,7 @@ class DeleteFile(Params):
 
 
 async def run(params: DeleteFile, ctx: ToolContext) -> str:
-    """What became of it.
+    """Delete the file after the user's approval and return the outcome.
 
     Raises:
         UserDeclined: If they keep it.
@@ -55,7 +55,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
 
 
 async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
-    """The removal of the file as it is now.
+    """Return the draft that removes the file as it is now.
 
     Raises:
         ToolError: If there is none, or it may not be looked at.
@@ -77,7 +77,7 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
 
 
 def _reason_line(params: DeleteFile) -> str:
-    """The reason, on one line."""
+    """Return the reason, on one line."""
     return " ".join(params.reason.split())[:MAX_REASON]
 
 
@@ -88,7 +88,7 @@ def _question(name: str, why: str, caution: str) -> str:
 
 
 def _file_text(snapshot: Snapshot, uri: str) -> str:
-    """What the file holds, for the user to see; nothing where that is no text.
+    """Return the content of the file for display to the user; `""` if the content is not text.
 
     Raises:
         ToolError: If there is none, or it may not be looked at.

@@ -78,7 +78,9 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
 
 
 def listing(settings: AgentSettings) -> str:
-    """What the model may run, for the tool's description; nothing if that is nothing."""
+    """Return the commands that the model may run, for the tool's description; `""` without
+    commands.
+    """
     lines = [_line(command) for command in settings.commands]
     return "\n".join(["The commands:", *lines]) if lines else ""
 
@@ -90,7 +92,7 @@ def _line(command: CommandSettings) -> str:
 
 
 def _command(name: str, ctx: ToolContext) -> CommandSettings:
-    """The one of that name, in the settings as they are now.
+    """Return the command with the given name from the current settings.
 
     Raises:
         ToolError: If there is none, or more than one.
@@ -106,7 +108,7 @@ def _command(name: str, ctx: ToolContext) -> CommandSettings:
 
 
 def _folder(ctx: ToolContext) -> Path:
-    """The root that the question was asked in; else the first.
+    """Return the root in which the question was asked, else the first root.
 
     Raises:
         ToolError: If there is none.
@@ -140,7 +142,7 @@ def _describe_run(ran: ProgramResult) -> str:
 
 
 def _text(output: bytes) -> str:
-    """An output as a model can read it."""
+    """Return an output as text that a model can read."""
     text = _STYLES.sub("", output.decode("utf-8", "replace"))
     return escape(text)
 

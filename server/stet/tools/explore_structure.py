@@ -40,7 +40,7 @@ class ExploreStructure(Params):
 
 
 async def run(params: ExploreStructure, ctx: ToolContext) -> str:
-    """The tree or the outline.
+    """Return the tree of a folder or the outline of a file.
 
     Raises:
         ToolError: If the file or folder is none, or may not be shown.

@@ -76,7 +76,7 @@ def _report(
 
 
 def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> list[str]:
-    """The files to look at, in order of path."""
+    """Return the files to look at, in order of path."""
     if located is None:
         return files_below(scan, ())
     if is_file:

@@ -16,7 +16,7 @@ class GetAttachedContext(Params):
 
 
 async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG001 - it has none
-    """The sections of the context, anew."""
+    """Return the sections of the context, built again."""
     text = await ctx.current_context()
     if not text:
         return "No file is open and nothing is attached. `list_files` gives the names of files.\n"

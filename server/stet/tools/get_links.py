@@ -42,7 +42,7 @@ class GetLinks(Params):
 
 
 async def run(params: GetLinks, ctx: ToolContext) -> str:
-    """The links, file by file, the nearest first.
+    """Return the links, file by file, the nearest file first.
 
     Raises:
         ToolError: If there is no such file or it may not be shown.
@@ -89,14 +89,14 @@ class _LinkReport:
     direction: Literal["out", "back", "both"]
 
     def neighbors(self, uri: str) -> Iterator[str]:
-        """The files one step away, some of them more than once."""
+        """Yield the files one step away, some files more than once."""
         for edge in self._outgoing(uri):
             yield from edge.targets
         for edge in self._incoming(uri):
             yield edge.source
 
     def link_lines(self, uri: str, step: int) -> Iterator[str]:
-        """The links of one file, a line each."""
+        """Yield the links of one file, one line for each link."""
         name = self._name(uri)
         away = f" ({step} step{'s' if step > 1 else ''} away)" if step else ""
         out, back = self._outgoing(uri), self._incoming(uri)

@@ -50,7 +50,7 @@ def _lines(file: str, document: TextDocument) -> list[str]:
 
 
 def _to_json(value: object) -> str:
-    """A value as JSON; dates and numbers stand as they are written."""
+    """Return a value as JSON; dates and numbers stay as written."""
     if isinstance(value, list):
         return f"[{', '.join(map(_to_json, value))}]"
     if isinstance(value, dict):

@@ -61,7 +61,7 @@ class _LinkEdit(ComputedEdit):
 
 
 async def run(params: LinkFiles, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Propose the link and return what was proposed.
 
     Raises:
         ToolError: If one of them is not there, the first is no note, or the gate refuses.
@@ -97,7 +97,7 @@ def _compute_link_edit(
     files: tuple[Located, Located, TextDocument],
     snapshot: Snapshot,
 ) -> _LinkEdit:
-    """The edit that puts the link in. Blocks on the disk.
+    """Return the edit that inserts the link. Blocks on disk access.
 
     Raises:
         ToolError: If there is nothing to link to, or no such heading.
@@ -131,7 +131,7 @@ def _compute_link_edit(
 def _format_link(
     params: LinkFiles, document: TextDocument, paths: tuple[str, str], scan: ScannedLinks
 ) -> str:
-    """The link as the note would have it.
+    """Return the link in the form that the note uses.
 
     Raises:
         ToolError: If the text can't stand in such a link.
@@ -172,7 +172,7 @@ def _prefers_wikilinks(links: Iterable[Link]) -> bool | None:
 
 
 def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
-    """The lines (0-based, half-open) that the link belongs to: under the heading, or all.
+    """Return the lines (0-based, half-open) that the link belongs to: under the heading, or all.
 
     Raises:
         ToolError: If there is no such heading, or more than one.
@@ -192,7 +192,9 @@ def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
 
 
 def _insert_link(link: str, document: TextDocument, first: int, last: int) -> TextEdit:
-    """The link behind the last line with text of a section; a list goes on, a paragraph does not."""
+    """Return the edit that inserts the link after the last line with text of a section. A list is
+    continued, a paragraph is not.
+    """
     end = last
     while end > first and not document.lines[end - 1].strip():
         end -= 1
@@ -211,7 +213,7 @@ def _insert_link(link: str, document: TextDocument, first: int, last: int) -> Te
 
 
 def _next_marker(marker: str) -> str:
-    """The marker of the list's next item."""
+    """Return the marker of the list's next item."""
     return _NUMBER.sub(lambda number: str(int(number[0]) + 1), marker)
 
 

@@ -43,7 +43,7 @@ async def run(params: ListTags, ctx: ToolContext) -> str:
 
 
 def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
-    """The tags of every file; none for those that are no notes. Blocks on the disk."""
+    """Yield the tags of every file; no tags for a file that is not a note. Blocks on disk access."""
     for located in snapshot.walk(folder):
         try:
             document = snapshot.show(located.uri)

@@ -44,7 +44,7 @@ class MoveFile(Params):
 
 
 async def run(params: MoveFile, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Propose the move and return what was proposed.
 
     Raises:
         ToolError: If there is no such file, or the move is refused.
@@ -111,7 +111,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
 async def _prepare_move(
     locations: _MovePaths, ctx: ToolContext
 ) -> tuple[PreparedMove, "_LinkUpdates"]:
-    """The move with the edits of all links, each of the text as it is now, as the gate lets it through.
+    """Return the authorized move with the edits of all links, each an edit of the current text.
 
     Raises:
         Refused: By the gate.
@@ -227,8 +227,8 @@ def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext)
 def _inspect_rules(
     inspect: Callable[[], EditRules], updates: _LinkUpdates, documents: Mapping[str, TextDocument]
 ) -> tuple[EditRules, frozenset[str]]:
-    """The rules once they have looked, and the paths whose links are as they were scanned; asks the
-    disk, and reads all of the texts.
+    """Return the inspected rules and the paths whose links are as scanned. Accesses the disk and
+    reads all texts.
     """
     return inspect(), frozenset(
         path for path in documents if _is_as_scanned(updates, path, documents[path])
@@ -246,7 +246,7 @@ def _link_edits(
     summary: str,
     ctx: ToolContext,
 ) -> tuple[EditDraft, ...] | None:
-    """The edits for the texts as they are now; None if one is no longer what was scanned.
+    """Return the edits for the current texts, or None if a text is no longer as scanned.
 
     `unchanged` names those of `documents` that were when they were looked at.
     """
@@ -266,7 +266,7 @@ def _link_edits(
 
 
 def _describe_left(updates: _LinkUpdates) -> str:
-    """What the model is told of links that could not be written anew, or not be looked for."""
+    """Return the message to the model about links that could not be rewritten or looked for."""
     message = ""
     if left := updates.left:
         named = ", ".join(f"{link.written!r} in {name}" for name, link in left[:MAX_NAMED])

@@ -18,7 +18,7 @@ class OpenFile(Params):
 
 
 async def run(params: OpenFile, ctx: ToolContext) -> str:
-    """What is shown.
+    """Show the file to the user and return what is shown.
 
     Raises:
         ToolError: If there is no such file or line, or the user wants no files opened.

@@ -81,7 +81,7 @@ class QueryFiles(Params):
     @field_validator("value", mode="before")
     @classmethod
     def _as_text(cls, value: object) -> object:
-        """A number or a truth value is what its text says."""
+        """Convert a number or a Boolean to text."""
         if isinstance(value, bool):
             return str(value).lower()
         return str(value) if isinstance(value, int | float) else value
@@ -153,7 +153,7 @@ def _all_lines(matches: Sequence[FileMatch], redactor: Redactor | None) -> list[
 
 
 def _lines(match: FileMatch, redactor: Redactor | None) -> Iterator[str]:
-    """What is shown of a file."""
+    """Yield the lines that are shown of a file."""
     written = None if match.mtime is None else iso_time(match.mtime)
     yield escape_line(match.name) + (f" (written {written})" if written else "")
     yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.lines)
@@ -171,14 +171,14 @@ def _patterns(glob: str) -> IgnorePatterns | None:
 
 
 def _moment(text: str, now: datetime) -> datetime | None:
-    """A date, or a time before now; None for neither."""
+    """Return the moment of a date or of a time before now; None for any other text."""
     return parse_moment(text) or parse_age(text, now)
 
 
 async def _linked(
     params: QueryFiles, ctx: ToolContext, snapshot: Snapshot
 ) -> frozenset[str] | None:
-    """The files that fulfil `links_to` and `linked_from`; None where neither is given."""
+    """Return the files that match `links_to` and `linked_from`, or None if neither is given."""
     neighbors: list[frozenset[str]] = []
     for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
         if written:
@@ -192,7 +192,7 @@ async def _linked(
 def _link_neighbors(
     snapshot: Snapshot, cache: LinkCache, other: Located, name: str
 ) -> frozenset[str]:
-    """The files that link to `other`, or with `linked_from` those it links to."""
+    """Return the files that link to `other`, or with `linked_from` the files that `other` links to."""
     try:
         snapshot.show(other.uri)
     except NotShown as refused:

@@ -36,7 +36,7 @@ class Question:
         object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
 
     def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
-        """The answer that somebody means; None if it is none.
+        """Return the answer that the user means, or None if the text is not an answer.
 
         A choice may be said in any case, by its number from 1, or by a beginning that no other has;
         where one agrees and one does not, by yes and no. For `ask` all other words are an answer as

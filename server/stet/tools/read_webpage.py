@@ -33,7 +33,7 @@ class ReadWebpage(Params):
 
 
 async def run(params: ReadWebpage, ctx: ToolContext) -> str:
-    """The page's text, or a part of it.
+    """Return the page's text, or a part of the text.
 
     Raises:
         ToolError: If it can't or may not be read.
@@ -84,7 +84,7 @@ def _refuse_secrets(address: WebAddress, ctx: ToolContext) -> None:
 
 
 def _sending(address: WebAddress, ctx: ToolContext) -> RequestRecord:
-    """A note that a host is asked for a page."""
+    """Return the record that a host is asked for a page."""
     return RequestRecord(
         ctx.snapshot().system.now(),
         Recipient.PAGE,
@@ -111,7 +111,7 @@ async def _ask_permission(
 
 
 def _select_part(address: WebAddress, page: WebPage) -> str:
-    """The part of a page that the address's fragment asks for.
+    """Return the part of a page that the address's fragment asks for.
 
     Raises:
         ToolError: If the page has no such part.

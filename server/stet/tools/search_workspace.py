@@ -86,7 +86,7 @@ def _format_hits(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> 
 
 
 def _search_notes(params: SearchWorkspace, result: SearchResults) -> str:
-    """What must be known of how it was found."""
+    """Return the notes on how the results were found."""
     notes = ""
     if params.mode == "semantic" and not result.used_vectors:
         notes += (
@@ -109,7 +109,9 @@ def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> l
 
 
 def _quoted(text: str, redactor: Redactor | None) -> str:
-    """A line that is short enough to be shown; a long one without what the cut leaves of a secret."""
+    """Return a line that is short enough to be shown. A long line is cut without leaving a part of
+    a secret.
+    """
     is_cut = len(text) >= MAX_HIT
     most = min(MAX_LINE, len(text.strip()) - _INVISIBLE) if is_cut else MAX_LINE
     return safe_line(text, redactor, most)

@@ -63,7 +63,9 @@ class TaintTracker:
             self._n_characters -= len(oldest)
 
     def source_of(self, value: str, user_words: Sequence[str]) -> str:
-        """What named `value`, or a word in it; "" if the user did, or nobody but the model."""
+        """Return what named `value` or a word in `value`. Return "" if the user or only the model
+        named the value.
+        """
         user_text = normalize_spelling("\n".join(user_words))
         whole = normalize_spelling(value.strip()).rstrip("/")
         if len(whole) < _LEAST or whole in user_text:
@@ -79,7 +81,7 @@ class TaintTracker:
         return ""
 
     def explain_source(self, values: Iterable[str], user_words: Sequence[str]) -> str:
-        """A sentence for the user on the first of the values that others named; "" if none is."""
+        """Return a sentence for the user about the first value that others named, or ""."""
         for value in values:
             if source := self.source_of(value, user_words):
                 excerpt = " ".join(value.split())
@@ -89,7 +91,7 @@ class TaintTracker:
 
 
 def describe_call_source(tool: str, arguments: object) -> str:
-    """What the result of a call is by the name that the user knows: a file, a page, else the tool."""
+    """Describe the result of a call by the name that the user knows: a file, a page, else the tool."""
     if isinstance(arguments, dict):
         for name in ("file", "url"):
             if isinstance(argument := arguments.get(name), str) and argument.strip():

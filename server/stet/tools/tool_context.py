@@ -46,7 +46,7 @@ async def no_user(question: Question) -> str:
 
 
 async def no_current_context() -> str:
-    """What the user has attached where there is no editor."""
+    """Return what the user has attached if there is no editor: an empty text."""
     return ""
 
 
@@ -107,11 +107,11 @@ class ToolContext:
     editor: EditorActions = field(default_factory=EditorActions)
 
     def snapshot(self) -> Snapshot:
-        """The world as it is now, for this turn's question."""
+        """Return a snapshot of the current workspace, for this turn's question."""
         return self.workspace.snapshot().asked_about(self.question_uri)
 
     def locate(self, name: str) -> Located:
-        """The file a model means.
+        """Return the file that a model means by `name`.
 
         Raises:
             ToolError: If the name leads out of the workspace or is none.
@@ -134,7 +134,8 @@ class ToolContext:
             raise self.record_refusal(name, position, refusal) from refused
 
     async def read(self, name: str) -> TextDocument:
-        """The text of a file as it is now, unsaved text included, noted as shown to the model.
+        """Return the current text of a file, including unsaved text. Record the text as shown to
+        the model.
 
         Raises:
             ToolError: If there is no such file or it may not be shown.
@@ -147,7 +148,7 @@ class ToolContext:
         return document
 
     async def inspect_rules(self, uri: str) -> EditRules:
-        """The turn's rules with a look at a place as it is now, taken in a worker thread."""
+        """Return the turn's rules with the current status of `uri`, inspected in a worker thread."""
         return await asyncio.to_thread(self.rules.prefetch_status((uri,)))
 
     async def ask_user(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
@@ -199,7 +200,7 @@ class ToolContext:
         self.files_to_open.append(OpenFileRequest(located.uri, line))
 
     async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
-        """The text of a file as it is now, for resolving an edit at `position`.
+        """Return the current text of a file, for resolving an edit at `position`.
 
         It is the current text as long as the caller awaits nothing.
 
@@ -223,7 +224,7 @@ class ToolContext:
             raise ToolError(str(refused)) from refused
 
     async def _clear_inline_blocks(self, uri: str) -> TextDocument:
-        """The text of a document that is to be edited: what stands in it as blocks is taken out.
+        """Return the text of a document to be edited, after its inline blocks are removed.
 
         Raises:
             NotShown: If there is none, or it may not be shown.
@@ -246,7 +247,7 @@ class ToolContext:
             raise ToolError(str(refused)) from refused
 
     async def _read_document(self, uri: str) -> TextDocument:
-        """The text of a document.
+        """Return the text of a document.
 
         Raises:
             NotShown: If there is none, or it may not be shown.
@@ -267,13 +268,17 @@ class ToolContext:
             await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
 
     def last_shown(self, uri: str, quotes: Sequence[str] = ()) -> TextDocument | None:
-        """The text of a file as the model was shown it (`ShownDocuments.last`); None if it never was."""
+        """Return the text of a file as shown to the model (`ShownDocuments.last`); None if never
+        shown.
+        """
         return self.shown.last(uri, quotes)
 
     def changes_since_shown(
         self, document: TextDocument, shown: TextDocument | None = None
     ) -> tuple[TextChange, ...]:
-        """What the user has done to a file since the model saw it, last or as `shown`; else nothing."""
+        """Return the user's changes to a file since the model saw the file, last or as `shown`.
+        Return no changes if the model never saw the file.
+        """
         shown = shown or self.last_shown(document.uri)
         if shown is None:
             return ()
@@ -299,7 +304,7 @@ class ToolContext:
         return document.version is None if now is None else now == document
 
     def pending_file(self, name: str) -> Hunk | None:
-        """The new file of that name that this conversation has pending, if it has one."""
+        """Return the pending new file of the given name from this conversation, if there is one."""
         try:
             uri = self.snapshot().locate(name).uri
         except PathRefused:
@@ -309,7 +314,7 @@ class ToolContext:
     def edit_draft(
         self, document: TextDocument, name: str, edit: TextEdit, summary: str
     ) -> EditDraft:
-        """An edit of `live` as the ledger takes it, from this turn."""
+        """Return a draft for the ledger, from this turn, with an edit of `document`."""
         return EditDraft(
             turn=self.turn,
             chat=self.chat,
@@ -350,8 +355,8 @@ class ToolContext:
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
 
     def explain_source(self, *names: str) -> str:
-        """A sentence for the user if somebody else has named one of these files; "" if nobody has, or the
-        question is about that file, or the user's cursor is in it.
+        """Return a sentence for the user if others named one of the files. Return "" if nobody did,
+        the question is about the file, or the user's cursor is in the file.
         """
         snapshot = self.snapshot()
         users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
@@ -360,7 +365,7 @@ class ToolContext:
         )
 
     def create_draft(self, located: Located, text: str, summary: str) -> CreateDraft:
-        """A new file as the ledger takes it, from this turn."""
+        """Return a draft for the ledger, from this turn, with a new file."""
         return CreateDraft(
             turn=self.turn,
             chat=self.chat,
@@ -386,6 +391,8 @@ class ToolContext:
             raise ToolError(f"{name!r}: {error}.") from error
 
     def record_refusal(self, name: str, position: str, refusal: Refusal) -> ToolError:
-        """The error that tells the model of a refusal, which is noted for the user; to be raised."""
+        """Record a refusal for the user and return the error that reports the refusal to the model.
+        The caller raises the error.
+        """
         self.rejected.append(RejectedEdit(name, position, refusal.rule, refusal.message))
         return RefusedByRule(f"Refused by the rule {refusal.rule}: {refusal.for_model}")

@@ -46,7 +46,7 @@ class UpdateProperties(Params):
 
 
 async def run(params: UpdateProperties, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Propose the changes of properties and return what was proposed.
 
     Raises:
         ToolError: If the front matter can't be read, or the gate refuses.

@@ -32,7 +32,7 @@ class WebSearch(Params):
 
 
 async def run(params: WebSearch, ctx: ToolContext) -> str:
-    """The pages found, best first.
+    """Return the pages found, best first.
 
     Raises:
         ToolError: If the search API gives none.

@@ -115,7 +115,7 @@ def check_ip(address: WebAddress, ip: Ip, allowed: Sequence[str]) -> None:
 
 
 async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]) -> tuple[Ip, ...]:
-    """The addresses of a host, each of them checked.
+    """Return the addresses of a host, after checking each address.
 
     Raises:
         WebError: If there are none, or one of them may not be connected to.
@@ -135,7 +135,7 @@ async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
-    """What the operating system knows of a host."""
+    """Return the addresses that the operating system knows of a host."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))

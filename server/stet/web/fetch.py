@@ -18,7 +18,9 @@ MAX_REDIRECTS = 5
 
 
 def _load_http_get() -> HttpGet:
-    """What speaks HTTP; imported late and in a thread, as it is large and reads certificates."""
+    """Return the HTTP function. The import is late and in a thread, because the module is large and
+    reads certificates.
+    """
     from stet.web.http_connection import http_get, tls_context
 
     tls_context()
@@ -42,7 +44,7 @@ class Fetcher:
     connector: Callable[[], HttpGet] = _load_http_get
 
     async def fetch(self, address: WebAddress, permit: AskPermission) -> Fetched:
-        """The page at an address, or where that leads.
+        """Return the page at an address, or the page that the address redirects to.
 
         Raises:
             WebError: If it can't or may not be read.
@@ -58,7 +60,7 @@ class Fetcher:
         raise WebError(f"{address.url}: more than {MAX_REDIRECTS} redirects.")
 
     async def _within_time(self, address: WebAddress) -> Fetched | str:
-        """The page, or where it has moved to."""
+        """Return the page, or the address that the page has moved to."""
         try:
             async with asyncio.timeout(self.limits.seconds):
                 get = await asyncio.to_thread(self.connector)

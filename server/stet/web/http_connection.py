@@ -43,7 +43,7 @@ _HEADERS = (
 
 
 async def http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
-    """The page, or the address it has moved to.
+    """Return the page, or the address that the page has moved to.
 
     Args:
         address: What is asked for.
@@ -170,7 +170,7 @@ class _PinnedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,  # noqa: ARG002
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,  # noqa: ARG002
     ) -> httpcore2.AsyncNetworkStream:
-        """A connection to the first address that answers."""
+        """Return a connection to the first address that answers."""
         *others, last = self._ips[:MAX_ADDRESSES]
         for ip in others:
             try:

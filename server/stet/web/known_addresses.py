@@ -95,7 +95,7 @@ class KnownAddresses:
 
 
 def find_addresses(words: str) -> list[WebAddress]:
-    """The addresses and hosts that somebody has written."""
+    """Return the addresses and hosts that somebody has written."""
     found = []
     for match in _WORD.finditer(words):
         word = match[0].rstrip(_TRAILING)
@@ -111,5 +111,5 @@ def find_addresses(words: str) -> list[WebAddress]:
 
 
 def _bare(place: str) -> str:
-    """A place without `www.`: whoever names one of the two means both."""
+    """Return a host without `www.`, because a person who names either form means both."""
     return place.removeprefix("www.")

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
-    """What is answered to one question about a page's bytes."""
+    """Return the answer to one question about a page's bytes."""
     try:
         return _read(asked, body)
     except _PageTooLarge:
@@ -77,7 +77,7 @@ def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
 
 
 def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:
-    """The text: by its byte order mark, the server's word, the page's own, or UTF-8."""
+    """Decode the text by its byte order mark, the server's or the page's charset, or UTF-8."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),
         (codecs.BOM_UTF16_LE, "utf-16-le"),

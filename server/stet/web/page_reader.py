@@ -34,7 +34,7 @@ class WebPage:
 
 
 async def read_page(fetched: Fetched, system: System) -> WebPage:
-    """The text of a page.
+    """Return the text of a page.
 
     Raises:
         WebError: If there is none, or it takes too much.
@@ -57,7 +57,7 @@ async def read_page(fetched: Fetched, system: System) -> WebPage:
 
 
 async def _run_reader(task: bytes, url: str, system: System) -> dict[str, Any]:
-    """What the child answers.
+    """Return the answer of the child process.
 
     Raises:
         WebError: If it does not.

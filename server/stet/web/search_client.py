@@ -45,7 +45,7 @@ class RefusalReason(Enum):
 
 
 def classify_refusal(status: int, response: object) -> RefusalReason:
-    """What a refusal means.
+    """Return the meaning of a refusal.
 
     Args:
         status: The HTTP status.
@@ -61,7 +61,7 @@ def classify_refusal(status: int, response: object) -> RefusalReason:
 
 
 def error_message(response: object) -> str:
-    """The sentence in an answer that reports an error, as each of the four words it; "" if none."""
+    """Return the sentence that reports an error, in any of the four APIs' wordings, or ""."""
     if not isinstance(response, Mapping):
         return ""
     detail = _error_detail(response)
@@ -73,12 +73,12 @@ def error_message(response: object) -> str:
 
 
 def _error_detail(response: Mapping[str, object]) -> object:
-    """What holds an error's sentence: it, an object around it, or the answer itself."""
+    """Return the holder of an error's sentence: the sentence, an object around it, or the answer."""
     return next((response[key] for key in ("error", "detail") if response.get(key)), response)
 
 
 def _error_code(response: object) -> str:
-    """The error's code, by OpenAI and Brave; "" if there is none."""
+    """Return the error's code in the format of OpenAI and Brave; "" if there is no code."""
     detail = _error_detail(response) if isinstance(response, Mapping) else None
     code = detail.get("code") if isinstance(detail, Mapping) else None
     return code if isinstance(code, str) else ""
@@ -97,7 +97,7 @@ for _name in ("httpx2", "httpcore2"):
 
 
 async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSearchAnswer:
-    """What a search API finds.
+    """Return what a search API finds.
 
     Raises:
         WebError: If it can't be asked, refuses, or answers with something else.
@@ -124,7 +124,7 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
 
 
 async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, bytes]:
-    """The status and the body of the answer."""
+    """Send the request and return the status and the body of the answer."""
     # Making a client reads certificates.
     client = await asyncio.to_thread(
         httpx2.AsyncClient, trust_env=not endpoint.is_loopback, timeout=None

@@ -58,7 +58,7 @@ _PROVIDERS: Mapping[Provider, _SearchProvider] = MappingProxyType(
 
 
 def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> SearchEndpoint | None:
-    """The search API to ask; None where none is configured or its key is not there."""
+    """Return the search API to ask, or None if no API is configured or the API's key is missing."""
     if settings.provider == "none":
         return None
     known = _PROVIDERS[settings.provider]
@@ -73,7 +73,7 @@ def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> Search
 
 
 def key_variables(settings: WebSettings) -> tuple[str, ...]:
-    """The variables that the key is looked for in; none where no search API is configured."""
+    """Return the variables to look for the key in; no variables if no search API is configured."""
     if settings.api_key_env or settings.provider == "none":
         return (settings.api_key_env,) if settings.api_key_env else ()
     return _PROVIDERS[settings.provider].key_envs

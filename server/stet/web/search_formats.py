@@ -69,12 +69,12 @@ class WebSearchAnswer:
 
 
 def build_request(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
-    """What is sent to find at most `limit` pages for a query."""
+    """Return the request for at most `limit` pages for a query."""
     return _REQUESTS[endpoint.provider](endpoint, query, limit)
 
 
 def parse_answer(provider: Provider, response: Mapping[str, Any]) -> WebSearchAnswer:
-    """What an answer says; parts that are not as documented are left out."""
+    """Return the content of an answer; parts that are not as documented are left out."""
     return _ANSWERS[provider](response)
 
 
@@ -181,7 +181,7 @@ _ANSWERS: Mapping[Provider, Callable[[Mapping[str, Any]], WebSearchAnswer]] = {
 
 
 def _objects(response: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    """The objects of a list, if it is one."""
+    """Yield the objects of a list, if the value is a list."""
     listed = response.get(name)
     if isinstance(listed, list):
         yield from (one for one in listed if isinstance(one, Mapping))

@@ -72,7 +72,7 @@ class WebAccess:
         self.known.approve(address)
 
     async def read(self, address: WebAddress, permit: AskPermission) -> WebPage:
-        """The page at an address; one that this turn has read is not fetched again.
+        """Return the page at an address. A page that this turn has read is not fetched again.
 
         Raises:
             WebError: If it can't or may not be read.
@@ -87,7 +87,7 @@ class WebAccess:
 
 
 def open_web(settings: WebSettings, system: System, named: KnownAddresses) -> WebAccess | None:
-    """The web for one turn; None where no search API is configured."""
+    """Return the web access for one turn, or None if no search API is configured."""
     endpoint = search_endpoint(settings, system.environ())
     if endpoint is None:
         return None
@@ -95,7 +95,9 @@ def open_web(settings: WebSettings, system: System, named: KnownAddresses) -> We
 
 
 def _load_search_client() -> Callable[[SearchEndpoint, str, int], Awaitable[WebSearchAnswer]]:
-    """What asks search APIs; imported late and in a thread, as its client is large."""
+    """Return the function that asks search APIs. The import is late and in a thread, because the
+    client is large.
+    """
     from stet.web.search_client import search_web
 
     return search_web

@@ -86,7 +86,7 @@ class WebAddress:
 
 
 def parse_url(url: str) -> WebAddress:
-    """The address that `url` means.
+    """Return the address that `url` means.
 
     Raises:
         WebError: If it is none that Stet reads, with the reason.
@@ -134,12 +134,12 @@ def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
 
 
 def without_fragment(address: WebAddress) -> WebAddress:
-    """The same page as a whole."""
+    """Return the address of the whole page, without the fragment."""
     return replace(address, fragment="")
 
 
 def _host(host: str, url: str) -> str:
-    """A host's one spelling.
+    """Return the canonical spelling of a host.
 
     Raises:
         WebError: If it is none, or a number in a spelling that systems read differently.

@@ -70,7 +70,7 @@ class Selection:
 
     @classmethod
     def at_cursor(cls, cursor: Position, source: ActivitySource, at: float) -> "Selection":
-        """A bare cursor."""
+        """Return a selection that is a bare cursor."""
         return cls((Range(cursor, cursor),), cursor, source, at)
 
     @property
@@ -88,7 +88,7 @@ class Selection:
         return len(self.ranges) == 1 and self.ranges[0].start == self.ranges[0].end
 
     def after(self, change: TextChange) -> "Selection":
-        """The same places in the text after `change`.
+        """Return the selection moved to the corresponding places of the text after `change`.
 
         A range that was typed into is no longer selected: it becomes a cursor behind the new text.
         """
@@ -119,7 +119,7 @@ def stays_in_line(change: TextChange) -> bool:
 
 
 def inferred_range(range_: Range) -> Range:
-    """What a request's range says of the selection.
+    """Return the selection that the range of a request implies.
 
     Some editors (Helix, Kakoune) always send at least the character under the cursor, so one
     character on one line is a cursor before it.
@@ -164,7 +164,7 @@ class ActivityView:
         return self.selections.get(canonical(uri))
 
     def visible_of(self, uri: str) -> Range | None:
-        """What of a document can be seen; None where nobody ever said."""
+        """Return the visible range of a document, or None if the range was never reported."""
         return self.visible_ranges.get(canonical(uri))
 
     def age_of(self, uri: str) -> float | None:
@@ -201,7 +201,7 @@ class Activity:
         return None if self._active is None else self._spelling[self._active]
 
     def focus(self, uri: str | None, source: ActivitySource = ActivitySource.NOTIFIED) -> None:
-        """The user is now in this document; None: in none.
+        """Set the document that the user is in; None if the user is in no document.
 
         A document need not be open: editors may focus before they open, or never open what they
         have no language for.
@@ -220,7 +220,9 @@ class Activity:
         source: ActivitySource,
         cursor: Position | None = None,
     ) -> None:
-        """These ranges are selected, the main one first; `cursor` is the moving end of that one."""
+        """Record the selected ranges, the main range first. `cursor` is the moving end of the main
+        range.
+        """
         if not is_tracked(uri) or not selections:
             return
         self._is_reported = self._is_reported or source is ActivitySource.NOTIFIED
@@ -241,7 +243,9 @@ class Activity:
     def touched(
         self, uri: str, range_: Range | None, source: ActivitySource = ActivitySource.REQUEST
     ) -> None:
-        """A request points here, so the user is likely here; None: somewhere in the document."""
+        """Record the range of a request as the user's likely place. None means somewhere in the
+        document.
+        """
         if not is_tracked(uri) or canonical(uri) not in self._open:
             return
         key = self._note(uri, source)
@@ -258,13 +262,13 @@ class Activity:
         self._select(key, Selection((selected,), selected.end, source, self._now()))
 
     def visible(self, uri: str, range_: Range) -> None:
-        """This part of the document can be seen."""
+        """Record the visible range of a document."""
         if is_tracked(uri):
             self._spelling.setdefault(canonical(uri), uri)
             self._visible[canonical(uri)] = range_
 
     def opened(self, uri: str) -> None:
-        """A document was opened, or opened again with other text."""
+        """Handle a document that was opened, or opened again with different text."""
         key = canonical(uri)
         self._open.add(key)
         is_new = key not in self._spelling
@@ -276,7 +280,7 @@ class Activity:
         self.moved()
 
     def edited(self, uri: str, changes: Sequence[TextChange]) -> None:
-        """A document took `changes`, in this order."""
+        """Handle `changes` to a document, in order."""
         key = canonical(uri)
         if key != self._active:
             self._note(uri, ActivitySource.EDIT)
@@ -294,7 +298,7 @@ class Activity:
             self._visible[key] = _follow(self._visible[key], changes)
 
     def closed(self, uri: str) -> None:
-        """A document was closed: nothing of it is kept."""
+        """Handle a document that was closed: discard everything recorded about the document."""
         key = canonical(uri)
         self._open.discard(key)
         was_active = key == self._active
@@ -367,7 +371,7 @@ class Activity:
 
 
 def _follow(range_: Range, changes: Sequence[TextChange]) -> Range:
-    """A visible range, which is about lines, after `changes`."""
+    """Return a visible range after `changes`. Only the lines of the range matter."""
     for change in changes:
         if not stays_in_line(change):
             start = map_position(range_.start, change)

@@ -33,7 +33,7 @@ class Attachable:
 
 
 def resolve_attachable(snapshot: Snapshot, name: str) -> Attachable:
-    """The file or folder that `name` means. Asks the disk a few times.
+    """Return the file or folder that `name` means. Accesses the disk a few times.
 
     Raises:
         NotAttachable: If it can't be attached.
@@ -61,7 +61,9 @@ def resolve_attachable(snapshot: Snapshot, name: str) -> Attachable:
 
 
 def attachments_of(preset: PresetSettings, snapshot: Snapshot) -> Attachments:
-    """What a preset of the settings attaches now; names that lead nowhere are problems of it."""
+    """Return what a preset of the settings attaches now. A name that leads nowhere is a problem of
+    the preset.
+    """
     files: list[str] = []
     folders: list[str] = []
     problems: list[str] = []
@@ -77,7 +79,7 @@ def attachments_of(preset: PresetSettings, snapshot: Snapshot) -> Attachments:
 
 
 def _located(snapshot: Snapshot, name: str) -> Located:
-    """The place that a URI or a path means.
+    """Return the place that a URI or a path means.
 
     Raises:
         NotAttachable: If it is a URI of something else.

@@ -71,7 +71,7 @@ def _is_in(key: str, folder: str) -> bool:
 
 
 def _each_once(uris: Iterable[str]) -> tuple[str, ...]:
-    """The URIs without those that name something again; the first spelling counts."""
+    """Return the URIs without repeated names of one document; the first spelling counts."""
     found: dict[str, str] = {}
     for uri in uris:
         found.setdefault(canonical(uri), uri)

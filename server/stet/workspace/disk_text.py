@@ -38,7 +38,7 @@ def has_binary_ending(name: str) -> bool:
 
 
 def decode(data: bytes) -> str:
-    """The text in `data`: UTF-8, without its byte order mark, as editors load it.
+    """Decode `data` as UTF-8, without its byte order mark, as editors load text.
 
     What is not UTF-8 is read as Latin-1, which never fails and keeps every byte apart.
     """

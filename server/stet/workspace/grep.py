@@ -74,7 +74,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
 
 
 def _parse_hits(output: bytes) -> list[GrepHit]:
-    """What the child wrote.
+    """Return the hits that the child process wrote.
 
     Raises:
         InvalidRegex: If it could not read the expression.
@@ -83,7 +83,7 @@ def _parse_hits(output: bytes) -> list[GrepHit]:
 
 
 def _task(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> bytes:
-    """What the child is told."""
+    """Return the task that is sent to the child process."""
     return "".join(_input(snapshot, pattern, folder, result)).encode("utf-8", "surrogatepass")
 
 

@@ -65,7 +65,7 @@ class IgnorePatterns:
 
 
 def parse_patterns(lines: Iterable[str]) -> tuple[IgnorePatterns, tuple[str, ...]]:
-    """The patterns in `lines`, and those lines that are no patterns (comments are none of both)."""
+    """Return the patterns in `lines`, and the lines that are no patterns (comments are in neither)."""
     patterns: list[IgnorePattern] = []
     bad: list[str] = []
     for line in lines:
@@ -95,7 +95,7 @@ def _parse(text: str) -> IgnorePattern:
 
 
 def _glob(part: str) -> re.Pattern[str]:
-    """The expression for one part of a pattern.
+    """Return the regular expression for one part of a pattern.
 
     Raises:
         InvalidRegex: If it can match nothing.
@@ -139,7 +139,7 @@ def _regex_pieces(part: str) -> Iterator[str]:
 
 
 def _bracket_regex(part: str, at: int) -> tuple[str, int]:
-    """The expression for `[...]` whose content starts at `at`, and where it ends.
+    """Return the regular expression for `[...]` with content from `at` on, and the end of `[...]`.
 
     Raises:
         InvalidRegex: If it is not closed, or names no character.

@@ -50,14 +50,14 @@ class IgnoreRules:
         self._pinned: dict[tuple[Path, tuple[str, ...]], IgnorePatterns | None] | None = None
 
     def pinned(self) -> "IgnoreRules":
-        """The same rules for one walk: each ignore file is looked at once."""
+        """Return a copy of the rules for one walk, which reads each ignore file once."""
         rules = IgnoreRules(self._system)
         rules._compiled = self._compiled
         rules._pinned = {}
         return rules
 
     def decide(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> IgnoreDecision:
-        """What holds for the entry at `parts` below `root`, when the folders above it are shown."""
+        """Return the decision on the entry at `parts` below `root`, if the folders above are shown."""
         by_stet = self._match(root, parts, is_folder, STET_IGNORE)
         if by_stet is not None:
             return IgnoreDecision.DENIED if by_stet else IgnoreDecision.SHOWN
@@ -70,8 +70,8 @@ class IgnoreRules:
     def patterns_in(
         self, root: Path, parts: tuple[str, ...], names: Collection[str]
     ) -> tuple[IgnorePatterns | None, ...]:
-        """The patterns that a folder of these names brings; they are the same objects as long as
-        the ignore files are the same.
+        """Return the patterns that a folder with the entries `names` adds. The objects are
+        identical as long as the ignore files are unchanged.
         """
         # Some disks find an ignore file in any case.
         spelled = {name.casefold() for name in names if name.startswith(".")}
@@ -98,7 +98,7 @@ class IgnoreRules:
         is_folder: bool,  # noqa: FBT001
         ignore_file: str,
     ) -> bool | None:
-        """What the deepest ignore file with an opinion says; None if none has one."""
+        """Return the result of the deepest ignore file that decides; None if no ignore file does."""
         for depth in range(len(parts) - 1, -1, -1):
             spec = self._patterns_at(root, (*parts[:depth], ignore_file))
             said = None if spec is None else spec.match(parts[depth:], is_folder=is_folder)
@@ -107,7 +107,7 @@ class IgnoreRules:
         return None
 
     def _patterns_at(self, root: Path, parts: tuple[str, ...]) -> IgnorePatterns | None:
-        """The patterns in the ignore file at `parts` below `root`; None where there is none."""
+        """Return the patterns in the ignore file at `parts` below `root`; None if there is no file."""
         if self._pinned is None:
             return self._read(_path_of(root, parts))
         key = (root, parts)

@@ -40,7 +40,7 @@ class WireEdit:
 
     @classmethod
     def full(cls, text: str) -> "WireEdit":
-        """The change that makes `text` the whole document."""
+        """Return the change that makes `text` the whole document."""
         return cls(FULL_TEXT, 0, FULL_TEXT, 0, text)
 
 

@@ -72,7 +72,7 @@ class PathRefused(Exception):
 
 
 def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
-    """The parts of a name, and whether it is absolute.
+    """Return the parts of a name, and whether the name is absolute.
 
     Returns:
         `(is_absolute, parts)`; `.` and empty parts are left out, so there may be none. On Windows
@@ -122,7 +122,7 @@ def alias_fault(part: str) -> str | None:
 
 
 def folded(part: str) -> str:
-    """The form in which names are compared: NFKC, case folded, nothing invisible."""
+    """Return the form in which names are compared: NFKC, case folded, without invisible characters."""
     if part.isascii():
         return part.lower()
     visible = "".join(c for c in part if unicodedata.category(c) != "Cf")

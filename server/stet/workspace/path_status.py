@@ -51,7 +51,7 @@ class PathStatus:
 
 
 def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> PathStatus:
-    """The ground at `uri`.
+    """Return the status of the path at `uri`.
 
     Args:
         snapshot: The world, with what the question is about.
@@ -115,7 +115,7 @@ _DEEPEST = 64
 
 
 def _project_paths(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
-    """The names of a place from each project down that holds it, without repeats."""
+    """Return the names of a place below each project that contains the place, without repeats."""
     found: dict[str, None] = {}
     for path in dict.fromkeys(paths):
         for root in snapshot.roots:
@@ -128,7 +128,7 @@ def _project_paths(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
 
 
 def _checkout_paths(system: System, base: Path, parts: tuple[str, ...]) -> Iterator[str]:
-    """The name of `parts` from each checkout down that lies between `base` and them."""
+    """Yield the name of `parts` below each checkout between `base` and the end of `parts`."""
     folder = base
     for at, part in enumerate(parts[:-1][:_DEEPEST], 1):
         folder = folder / part
@@ -161,7 +161,7 @@ def _check_state_folder(snapshot: Snapshot, real: Path) -> Refusal | None:
 
 
 def _check_privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | None:
-    """What may not be shown may not be changed."""
+    """Return the refusal to change a file that may not be shown."""
     privacy = snapshot.privacy()
     if by_user:
         key = canonical(uri)
@@ -190,7 +190,7 @@ def _check_special_file(
 
 
 def _missing_parts(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
-    """What of `path` is not there, from its end up, and what lies above that."""
+    """Return the missing parts of `path`, from the end up, and the status of what is above."""
     missing: list[Path] = []
     for place in (path, *path.parents):
         found = system.stat(system.real_path(place))

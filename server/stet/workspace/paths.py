@@ -55,7 +55,7 @@ class Locator:
     documents: Mapping[str, TextDocument]
 
     def locate(self, name: str) -> Located:
-        """The file or folder that `name` means; it need not exist.
+        """Return the file or folder that `name` means; the file or folder need not exist.
 
         Raises:
             PathRefused: If it is no name for something in the workspace, or could be two things.
@@ -68,7 +68,7 @@ class Locator:
         return self._checked(self._choose(parts, name), name)
 
     def name_of(self, uri: str) -> str:
-        """What models and people call a document: the reverse of `locate`."""
+        """Return the name that models and people use for a document: the reverse of `locate`."""
         if scheme_of(uri) == "untitled":
             return UNTITLED + untitled_name(uri)
         path = path_of(uri)
@@ -98,7 +98,7 @@ class Locator:
         raise PathRefused("untitled", f"No untitled document {name!r} is open.")
 
     def _choose(self, parts: tuple[str, ...], name: str) -> Path:
-        """The path that a relative name means, among the roots."""
+        """Return the path that a relative name means, among the roots."""
         if not self.roots:
             raise PathRefused("no-root", f"{name!r} is relative, and no folder is open.")
         if len(self.roots) == 1:
@@ -122,7 +122,9 @@ class Locator:
         )
 
     def _below_only_root(self, parts: tuple[str, ...]) -> Path:
-        """A name below the one root; its own name in front is understood where nothing else fits."""
+        """Return the path of a name below the only root. The root's own name in front is accepted
+        if no other path fits.
+        """
         root = self.roots[0].path
         path = root.joinpath(*parts)
         if parts[:1] == (root.name,) and not self._exists(path):
@@ -169,7 +171,9 @@ class Locator:
         return real if is_respelt else path
 
     def _open_document(self, path: Path) -> TextDocument | None:
-        """The open document that is the file at `path`, whichever of its paths either was given by."""
+        """Return the open document that is the file at `path`. Either may be given by any path of
+        the file.
+        """
         document = self.documents.get(canonical(uri_of(path)))
         if document is not None:
             return document
@@ -182,10 +186,10 @@ class Locator:
 
 
 def _folded(path: Path) -> str:
-    """The form in which a file system that folds names compares them."""
+    """Return the form in which a file system that folds names compares paths."""
     return normalize_unicode("NFC", str(path)).casefold()
 
 
 def _drive_path(parts: tuple[str, ...]) -> Path:
-    """An absolute Windows path; the drive's root stands between the drive and the rest."""
+    """Return an absolute Windows path, with the drive's root between the drive and the other parts."""
     return Path(parts[0] + "/", *parts[1:]) if parts else Path("/")

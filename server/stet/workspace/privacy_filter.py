@@ -131,7 +131,8 @@ class PrivacyFilter:
         return None
 
     def _check_path(self, path: Path, *, is_asked: bool, is_folder: bool = False) -> Refusal | None:
-        """What the names, and the rules of every root that holds `path`, say.
+        """Return the refusal of `path`, if any, by names or the rules of every root that contains
+        `path`.
 
         Args:
             path: Absolute, links not resolved.
@@ -164,7 +165,7 @@ class PrivacyFilter:
         return None
 
     def _name(self, path: Path) -> str:
-        """What a refusal calls a path: below a root as it is there, else by its last part.
+        """Return the name of a path in a refusal: the path below a root, else the last part.
 
         The folders above the workspace, and where a link leads, are told nobody.
         """
@@ -192,7 +193,9 @@ class PrivacyFilter:
         return state | _state_paths(self.system.cache_folder, real_path)
 
     def _check_outside(self, parts: tuple[str, ...], name: str) -> Refusal | None:
-        """What holds for a document that no root holds: names, and all of `privacy.deny`."""
+        """Return the refusal, if any, of a document outside all roots: by names and all of
+        `privacy.deny`.
+        """
         for n_parts in range(1, len(parts) + 1):
             is_folder = n_parts < len(parts)
             refusal = self._check_names(parts[:n_parts], name, is_folder=is_folder)
@@ -203,7 +206,9 @@ class PrivacyFilter:
         return None
 
     def _check_names(self, parts: tuple[str, ...], name: str, *, is_folder: bool) -> Refusal | None:
-        """What holds wherever the entry lies; `parts` from the top of the disk."""
+        """Return the refusal, if any, that applies wherever the entry is. `parts` begin at the top
+        of the disk.
+        """
         if is_secret((*parts, "") if is_folder else parts):
             return Refusal(
                 "secret", f"{name!r} looks like a secret (a key, a login, an environment)."
@@ -245,7 +250,9 @@ def _state_refusal(name: str) -> Refusal:
 def _state_paths(
     state_folder: Callable[[], Path], real_path: Callable[[Path], Path]
 ) -> frozenset[tuple[str, ...]]:
-    """The parts of one of our own folders, as written and with links resolved, in the loosest spelling."""
+    """Return the parts of one of Stet's own folders, in the loosest spelling. The folder is given
+    as written and with links resolved.
+    """
     try:
         folder = state_folder()
     except OSError:
@@ -268,7 +275,8 @@ def _patterns(lines: tuple[str, ...], setting: str) -> IgnorePatterns:
 
 
 def _folded_pattern(line: str) -> str:
-    """A pattern as names are compared. What only looks like a `!` or `#` in front is part of a name.
+    """Return a pattern in the form in which names are compared. A leading character that only looks
+    like `!` or `#` is part of a name.
 
     Else a project's settings could take back what the user's keep: they are searched for a plain `!`.
     """

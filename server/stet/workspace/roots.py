@@ -33,7 +33,7 @@ def name_roots(folders: Iterable[tuple[str, Path]]) -> tuple[Root, ...]:
 
 
 def implied_roots(paths: Iterable[Path], home: Path | None) -> tuple[Root, ...]:
-    """What serves as the workspace where the editor names no folder: those of the open files.
+    """Return the workspace roots if the editor names no folder: the folders of the open files.
 
     Never the home folder or the top of the disk: opening one file there says nothing about
     everything below.
@@ -45,7 +45,7 @@ def implied_roots(paths: Iterable[Path], home: Path | None) -> tuple[Root, ...]:
 
 
 def _shortest_name(path: Path, paths: list[Path]) -> str:
-    """The last parts of `path`, as few as no other path ends with."""
+    """Return the last parts of `path`, as few as no other path ends with."""
     parts = path.parts[1:] or (path.anchor,)
     for n_parts in range(1, len(parts) + 1):
         tail = parts[-n_parts:]

@@ -9,12 +9,12 @@ from stet.workspace.snapshot import Snapshot
 
 
 def redactor_of(snapshot: Snapshot) -> Redactor | None:
-    """What knows secrets; None where the user wants no marks in their places."""
+    """Return the redactor, or None if the user wants no marks in place of secrets."""
     return snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
 
 
 def safe_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str:
-    """A line that is short enough as it is, with nothing in it that acts; the beginning of a long one.
+    """Return a short line escaped and whole; return only the beginning of a long line.
 
     Args:
         text: The line.
@@ -29,7 +29,9 @@ def safe_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str
 
 
 def excerpt(text: str, most: int, redactor: Redactor | None) -> str:
-    """The first `most` characters of a text, marks for secrets not counted; all of a shorter one."""
+    """Return the first `most` characters of a text, without counting marks for secrets. A shorter
+    text is returned whole.
+    """
     if redactor is None or len(text) <= most:
         return text[:most]
     return redactor.excerpt(text, most)

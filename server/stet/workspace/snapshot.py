@@ -103,7 +103,9 @@ class Snapshot:
         return replace(self, asked=uri, is_question=True)
 
     def document(self, uri: str) -> TextDocument | None:
-        """An open document; None if it is not open. Not filtered: for Stet's own use."""
+        """Return an open document, or None if the document is not open. Not filtered: for Stet's
+        own use.
+        """
         return self.documents.get(canonical(uri))
 
     def exists(self, uri: str) -> bool:
@@ -114,7 +116,8 @@ class Snapshot:
         )
 
     def show(self, uri: str) -> TextDocument:
-        """The text of a document, open text over the disk's, without blocks of what is proposed.
+        """Return the text of a document without blocks of proposals. Open text precedes the text on
+        disk.
 
         Raises:
             NotShown: If it may not be shown, or there is no text to show.
@@ -178,7 +181,8 @@ class Snapshot:
         return stripped.to_real_line(first), stripped.to_real_line(end)
 
     def document_with_blocks(self, uri: str) -> TextDocument:
-        """The text of a document to the letter, for who is to edit it; no model is shown this.
+        """Return the exact text of a document, for a caller that edits the document. No model is
+        shown this text.
 
         Raises:
             NotShown: As `show`.
@@ -197,7 +201,8 @@ class Snapshot:
         return TextDocument(uri, decode(self._read(uri, real)))
 
     def locate(self, name: str) -> Located:
-        """The file or folder that a model or a person means by `name`; it need not exist.
+        """Return the file or folder that a model or a person means by `name`. The file or folder
+        need not exist.
 
         Names are relative to a root (`src/app.py`; with several roots `folder/src/app.py`),
         absolute, or `untitled:NAME`.
@@ -208,11 +213,12 @@ class Snapshot:
         return self._locator().locate(name)
 
     def name_of(self, uri: str) -> str:
-        """What models and people call a document: the reverse of `locate`."""
+        """Return the name that models and people use for a document: the reverse of `locate`."""
         return self._locator().name_of(uri)
 
     def walk(self, folder: str = "", *, only_text: bool = True) -> Iterator[Located]:
-        """The files in and below `folder` that may be shown, in a fixed order; all without one.
+        """Return the files in and below `folder` that may be shown, in a fixed order. An empty
+        `folder` means all files.
 
         Without `only_text` also those that hold no text: images, say.
 
@@ -223,7 +229,7 @@ class Snapshot:
         return self._walk(only_text=only_text).files(top)
 
     def siblings(self, uri: str) -> Iterator[Located]:
-        """The files in the folder of a document, itself among them, that may be shown; sorted."""
+        """Yield the files in the folder of a document, itself included, that may be shown; sorted."""
         path = path_of(uri)
         if path is not None:
             yield from self._walk().files_in(path.parent)
@@ -235,7 +241,7 @@ class Snapshot:
         return None if stat is None else stat.mtime
 
     def privacy(self) -> PrivacyFilter:
-        """The filter on what may leave the machine, for this moment and this question."""
+        """Return the filter on what may leave the machine, for this moment and this question."""
         active = None if self.is_question else self.activity.active
         asked = {canonical(uri) for uri in (active, self.asked) if uri is not None}
         return PrivacyFilter(
@@ -260,12 +266,14 @@ class Snapshot:
                 self.redactor.learn_private_keys("".join(one[:_LONG_LINE] for one in part))
 
     def stripped(self, document: TextDocument) -> StrippedDocument | None:
-        """A document without its blocks, which are no part of what it says; None if it has none."""
+        """Return a document without its blocks, which are not part of the content. Return None if
+        there are no blocks.
+        """
         key = canonical(document.uri)
         return strip_blocks(document, self.blocks.get(key, frozenset()), self.placed.get(key, ()))
 
     def _read(self, uri: str, real: Path) -> bytes:
-        """The bytes of a text file, by its real path.
+        """Return the bytes of a text file, by its real path.
 
         Raises:
             NotShown: If it is not one, or a link has come in.

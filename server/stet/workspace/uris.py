@@ -21,7 +21,7 @@ _DRIVE = re.compile(rb"/[A-Za-z]:(?=/|$)")
 
 
 def scheme_of(uri: str) -> str:
-    """The scheme of `uri` in lower case; '' where it has none."""
+    """Return the scheme of `uri` in lower case; '' if there is no scheme."""
     found = _SCHEME.match(uri)
     return found.group(1).lower() if found else ""
 
@@ -33,7 +33,8 @@ def is_tracked(uri: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def canonical(uri: str) -> str:
-    """The one key of all spellings of `uri`: percent-encoding, drive case and dot segments folded.
+    """Return the one key of all spellings of `uri`. Percent-encoding, drive case and dot segments
+    are folded.
 
     Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is itself a URI, its own
     key, and can be written as UTF-8: halves of characters are percent-encoded.
@@ -50,7 +51,7 @@ def canonical(uri: str) -> str:
 
 @lru_cache(maxsize=4096)
 def path_of(uri: str) -> Path | None:
-    """The absolute path of a `file:` document on this machine; None for every other URI."""
+    """Return the absolute path of a `file:` document on this machine; None for every other URI."""
     if scheme_of(uri) != "file":
         return None
     host, path = _host_and_path(uri)
@@ -66,7 +67,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def uri_of(path: Path) -> str:
-    """The `file:` URI of an absolute path.
+    """Return the `file:` URI of an absolute path.
 
     Raises:
         ValueError: If `path` is relative.
@@ -75,7 +76,7 @@ def uri_of(path: Path) -> str:
 
 
 def untitled_name(uri: str) -> str:
-    """What a person calls an `untitled:` document: the decoded part behind the colon."""
+    """Return a person's name for an `untitled:` document: the decoded part after the colon."""
     return _decoded(uri.split(":", 1)[1]).decode("utf-8", "replace")
 
 
@@ -101,5 +102,7 @@ def _whole(text: str) -> str:
 
 
 def _decoded(text: str) -> bytes:
-    """The bytes that a percent-encoded text stands for; a lone surrogate stays one."""
+    """Return the bytes that a percent-encoded text represents. A lone surrogate stays a lone
+    surrogate.
+    """
     return unquote_to_bytes(text.encode("utf-8", "surrogatepass"))

@@ -56,7 +56,7 @@ class WorkspaceWalk:
             self.memory.use_basis((self.privacy.roots, bases, settings.privacy, excluded))
 
     def files(self, top: Path | None) -> Iterator[Located]:
-        """The files below `top`, or below all roots.
+        """Yield the files below `top`, or below all roots.
 
         Open documents count with the text they have, whatever lies on the disk; those that are not
         on the disk, or outside the roots, come last (untitled ones only when all is walked).
@@ -72,7 +72,7 @@ class WorkspaceWalk:
         )
 
     def files_in(self, folder: Path) -> Iterator[Located]:
-        """The files in `folder` itself."""
+        """Yield the files directly in `folder`."""
         folder = self._without_links(folder)
         root = self._innermost(folder)
         if root is None or not self._is_walked(root, folder):
@@ -101,14 +101,14 @@ class WorkspaceWalk:
         return top
 
     def _innermost(self, path: Path) -> Root | None:
-        """The root nearest above `path`: each file is walked once."""
+        """Return the root nearest above `path`, so that each file is walked once."""
         holders = [r for r in self.privacy.roots if r.path == path or r.path in path.parents]
         return max(holders, key=lambda root: len(root.path.parts), default=None)
 
     def _below(
         self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
     ) -> Iterator[Located]:
-        """The files in a folder and then, at its place in the order, in each folder inside."""
+        """Yield the files in a folder and then, at its place in the order, in each folder inside."""
         patterns, decided = self._decided(root, folder, parts, above)
         for name, each in decided.items():
             if each.file is not None:
@@ -127,7 +127,7 @@ class WorkspaceWalk:
     def _decided(
         self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
     ) -> tuple[PatternsInForce, dict[str, EntryDecision]]:
-        """The patterns in force in a folder, and what is decided of each name in it, in order."""
+        """Return the patterns in force in a folder and the decision on each name, in order."""
         listed = self._listed(root, folder)
         names = [name for name, _ in listed]
         patterns = (*above, *self.privacy.rules.patterns_in(root.path, parts, names))
@@ -152,7 +152,7 @@ class WorkspaceWalk:
         return patterns, decided
 
     def _listed(self, root: Root, folder: Path) -> list[tuple[str, FileStat]]:
-        """The names in a folder, as long as there are not too many in the whole walk."""
+        """Return the names in a folder, until the whole walk has too many names."""
         n_left = MAX_ENTRIES - 1 - self.n_entries
         listed = list(islice(self.system.list_real(self._real(root, folder)), n_left + 1))
         if len(listed) > n_left >= 0:
@@ -163,7 +163,7 @@ class WorkspaceWalk:
     def _decide(
         self, root: Root, parts: tuple[str, ...], path: Path, stat: FileStat
     ) -> EntryDecision:
-        """What becomes of an entry."""
+        """Return the decision on an entry."""
         key = canonical(uri_of(path))
         is_folder = stat.kind is FileKind.FOLDER
         if not (is_folder or stat.kind is FileKind.FILE):
@@ -184,7 +184,9 @@ class WorkspaceWalk:
         return self._file(root, path, stat, key)
 
     def _file(self, root: Root, path: Path, stat: FileStat, key: str) -> EntryDecision:
-        """A file that may be shown, unless it holds no text where that is asked for."""
+        """Return the decision on a file that may be shown. A file without text is left out if only
+        text is asked for.
+        """
         document = self.locator.documents.get(key)
         if document is None and self.only_text:
             is_text = self._is_text(self._real(root, path), stat)
@@ -203,7 +205,7 @@ class WorkspaceWalk:
             return None  # gone or not ours to read: nothing to show
 
     def _only_open(self, is_wanted: Callable[[Path | None], bool]) -> list[Located]:
-        """The open documents that were not found on the disk, sorted by name."""
+        """Return the open documents that were not found on the disk, sorted by name."""
         found: list[Located] = []
         for key, document in self.locator.documents.items():
             path = path_of(document.uri)

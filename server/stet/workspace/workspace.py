@@ -63,7 +63,9 @@ class DocumentHistory:
             self._n_characters -= len(changes.popleft().text)
 
     def since(self, revision: int) -> tuple[TextChange, ...] | None:
-        """The changes after `revision`, oldest first; None where they are no longer known."""
+        """Return the changes after `revision`, oldest first; None if the changes are no longer
+        known.
+        """
         n_changes = self.revision - revision
         if not 0 <= n_changes <= len(self._changes):
             return None
@@ -89,7 +91,7 @@ class _OpenDocument:
     frozen: TextDocument | None = field(default=None)
 
     def freeze(self) -> TextDocument:
-        """The document as it is now; made once per revision."""
+        """Return the document as it is now, which is made once per revision."""
         if self.frozen is None and self.buffer.size >= LARGE:
             self.frozen = LargeDocument(
                 self.uri,
@@ -196,12 +198,14 @@ class Workspace:
         return self._closed(document)
 
     def document(self, uri: str) -> TextDocument | None:
-        """An open document as it is now; None if it is not open."""
+        """Return an open document as it is now, or None if the document is not open."""
         document = self._open.get(canonical(uri))
         return None if document is None else document.freeze()
 
     def shown(self, uri: str) -> TextDocument | None:
-        """An open document as `Snapshot.show` gives it, without asking whether it may be shown."""
+        """Return an open document as `Snapshot.show` does, without checking whether it may be
+        shown.
+        """
         document = self.document(uri)
         if document is None:
             return None
@@ -210,17 +214,19 @@ class Workspace:
         return document if stripped is None else stripped.plain
 
     def buffer(self, uri: str) -> TextBuffer | None:
-        """The text of an open document for reading in place, which copies nothing; None if closed."""
+        """Return the text of an open document for reading in place, without a copy; None if closed."""
         document = self._open.get(canonical(uri))
         return None if document is None else document.buffer
 
     def language(self, uri: str) -> str:
-        """The editor's id for the language of an open document; empty if it is closed."""
+        """Return the editor's id for the language of an open document; empty if the document is
+        closed.
+        """
         document = self._open.get(canonical(uri))
         return "" if document is None else document.language_id
 
     def version(self, uri: str) -> int | None:
-        """The editor's version number of an open document; None if it is closed."""
+        """Return the editor's version number of an open document; None if the document is closed."""
         document = self._open.get(canonical(uri))
         return None if document is None else document.version
 
@@ -245,7 +251,9 @@ class Workspace:
         return () if document is None else document.history.remembered()
 
     def snapshot(self) -> Snapshot:
-        """The world at this moment, frozen; only documents changed since the last one are copied."""
+        """Return a frozen snapshot of the current workspace. Only documents changed since the last
+        snapshot are copied.
+        """
         if self._documents is None:
             self._documents = MappingProxyType(
                 {key: document.freeze() for key, document in self._open.items()}

@@ -32,7 +32,7 @@ DEFAULT_OPTIONS = PromptOptions()
 
 
 def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions = DEFAULT_OPTIONS) -> str:
-    """The system message of a turn in `mode` under `rules`."""
+    """Return the system message of a turn in `mode` under `rules`."""
     parts = [prompt("agent")]
     if mode is Mode.ASK:
         parts.append(prompt("ask"))
@@ -53,5 +53,5 @@ def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions = DEFAULT
 
 @cache
 def prompt(name: str) -> str:
-    """The text of one prompt file."""
+    """Return the text of one prompt file."""
     return (files(__name__) / f"{name}.md").read_text(encoding="utf-8")

@@ -184,7 +184,7 @@ def _is_indented(lines: list[str]) -> bool:
 
 
 def _docstring_slot(node: _Definition, lines: list[str]) -> _DocumentationSlot | None:
-    """The place for a docstring; None where the body begins on a line of the header.
+    """Return the place for a docstring, or None if the body begins on a line of the header.
 
     Args:
         node: Its line numbers, from 1, count one more than the passage's.

@@ -70,7 +70,7 @@ def plan(passage: RewritePassage) -> RewritePlan:
 
 
 def _split_line(line: str) -> tuple[str, str, str]:
-    """What opens a line as structure, its words, and what follows them: white space, the end."""
+    """Split a line into structural marks, words, and the white space and line end after them."""
     body = line.rstrip()
     start = _MARKS.match(body)
     marks = start[0] if start else ""
@@ -86,7 +86,8 @@ def _front_matter(lines: list[str]) -> int:
 
 
 def _prose(lines: list[str], skip: int) -> list[int]:
-    """The numbers (0-based) of lines that hold words, outside fences, code, tables and the like.
+    """Return the numbers (0-based) of lines that hold words. Fences, code, tables and the like are
+    left out.
 
     Args:
         lines: All of them.
@@ -118,7 +119,7 @@ def _request(text: str) -> Request:
 
 
 def _checked_answer(text: str, answer: str) -> str:
-    """The answer, unless it is more than one line or another line altogether."""
+    """Return the answer, or `text` if the answer is several lines or an entirely different line."""
     alike = difflib.SequenceMatcher(None, text, answer, autojunk=False).ratio()
     is_line = len(split_lines(answer)) == 1
     return answer if is_line and alike >= _LEAST_ALIKE else text

@@ -69,7 +69,7 @@ class RewritePassage:
     def of(
         cls, document: TextDocument, name: str, selected: Range, prompt: str
     ) -> "RewritePassage":
-        """The characters at `selected` in `document`, which the model calls `name`."""
+        """Return the passage at `selected` in `document`. The model knows the document as `name`."""
         language = document.language_id
         if language in ("", "plaintext"):  # what an editor says that does not know either
             language = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), language)
@@ -88,7 +88,7 @@ class RewritePassage:
         )
 
     def with_surroundings(self, before: str, after: str) -> "RewritePassage":
-        """The same with the text that is shown before and after it."""
+        """Return a copy of the passage with the text shown before and after the passage."""
         return replace(self, before=before, after=after)
 
     @property
@@ -108,7 +108,7 @@ class RewritePassage:
         return lines[:-1] if lines[-1] == "" else lines
 
     def edit(self, text: str) -> TextEdit:
-        """The edit that puts `text` in the passage's place."""
+        """Return the edit that replaces the passage with `text`."""
         return TextEdit((Replacement(self.start, self.end, text),))
 
 

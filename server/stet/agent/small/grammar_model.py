@@ -67,7 +67,7 @@ class GrammarConstrainedModel(ModelWrapper):
         return replace(answered, text="", tool_calls=(call,), stop_reason=StopReason.TOOL_CALLS)
 
     def _allowed_calls(self, tools: set[str], messages: Sequence[Message]) -> AllowedCalls:
-        """What may be called now: what is on offer, of what is there. No file is read twice."""
+        """Return the calls allowed now: offered tools and existing files. No file is read twice."""
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
         redact = self._ctx.workspace.redactor.redact
 
@@ -98,7 +98,9 @@ class GrammarConstrainedModel(ModelWrapper):
         return window(latest, self._line if is_first else None, self._request)
 
     def _summary(self) -> str:
-        """What came of the turn, for the user: so small a model can't be trusted to say it."""
+        """Return the outcome of the turn for the user. A small model cannot be trusted to state the
+        outcome.
+        """
         proposals = self._ctx.ledger.proposals(self._ctx.turn)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
@@ -107,7 +109,7 @@ class GrammarConstrainedModel(ModelWrapper):
 
 
 def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
-    """A conversation with calls and results as text, user and assistant in turns.
+    """Yield a conversation with calls and results as text, user and assistant alternating.
 
     Files stand there without line numbers, and behind each what the user has said: a small model
     follows what it has read last.
@@ -132,7 +134,7 @@ def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _result(text: str, name: str | None, request: str) -> str:
-    """What a call gave, in as few words as the example has."""
+    """Return the result of a call, in as few words as in the worked example."""
     suffix = ""
     if name == "read_file":
         text, suffix = _NUMBER.sub("", text), f"\n{request}"

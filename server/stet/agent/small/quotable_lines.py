@@ -65,7 +65,7 @@ class QuotableLine:
 
 
 def window(document: TextDocument, line: int | None, request: str) -> LineWindow:
-    """The lines to show: all, or as many as a small context takes from a place on.
+    """Return the lines to show: all, or as many as fit a small context from a place on.
 
     The place is `line` (0-based) if the user has selected it, else the first definition that the
     wish names, else the beginning.
@@ -85,7 +85,7 @@ def window(document: TextDocument, line: int | None, request: str) -> LineWindow
 
 
 def find_quotes(window: LineWindow) -> tuple[QuotableLine, ...]:
-    """A quote for each line shown that is not blank, is not too long, and can be made unique."""
+    """Return a quote for each shown line that is not blank or too long and can be made unique."""
     lines = [without_end(line) for line in window.document.lines]
     text = "\n".join(lines)
     found = (_quote(text, lines, n, window.first) for n in range(window.first, window.end))

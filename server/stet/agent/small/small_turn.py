@@ -65,13 +65,13 @@ def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
 
 
 def _edit_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
-    """What is said first where something is to be changed."""
+    """Return the first messages of a turn that changes something."""
     system = Message("system", prompt("small"))
     return [system, *worked_example(), Message("user", question(next(iter(files)), ask.prompt))]
 
 
 def _answer_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
-    """What is said where only words are wanted: the file comes with the question."""
+    """Return the messages of a turn that needs only words. The file is sent with the question."""
     question_text = ask.prompt
     for name, document in list(files.items())[:1]:
         shown = window(document, _line(ask), ask.prompt)
@@ -82,7 +82,7 @@ def _answer_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
 
 
 def _files(ctx: ToolContext) -> dict[str, TextDocument]:
-    """The files in sight by name, that of the question first."""
+    """Return the shown files by name, the file of the question first."""
     snapshot = ctx.snapshot()
     named = ((snapshot.name_of(document.uri), document) for document in ctx.shown.values())
     # A name with a line end in it would be two lines of a call.
@@ -91,6 +91,6 @@ def _files(ctx: ToolContext) -> dict[str, TextDocument]:
 
 
 def _line(ask: Ask) -> int | None:
-    """The first line that the user has selected, 0-based, if any is."""
+    """Return the first line that the user has selected, 0-based, or None if there is no selection."""
     selected = ask.place.range
     return None if selected is None or selected.is_empty else selected.start.line

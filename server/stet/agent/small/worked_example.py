@@ -86,12 +86,12 @@ def worked_example() -> tuple[Message, ...]:
 
 
 def question(file: str, request: str) -> str:
-    """What the user asks, as a small model is told."""
+    """Return the user's question in the form for a small model."""
     return f"{_FILE}{file}\n{request}"
 
 
 def extract_request(text: str) -> str:
-    """The user's own words in a `question`, or in what they have said since."""
+    """Return the user's own words from a `question` or from a later message of the user."""
     return text.partition("\n")[2] if text.startswith(_FILE) else text
 
 

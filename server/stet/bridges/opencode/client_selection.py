@@ -12,7 +12,8 @@ PartClient = ReplaceClient | AppendClient
 async def create_part_client(
     connection: OpenCodeConnection, now: Callable[[], float]
 ) -> PartClient:
-    """What keeps the context of this server, by the API that can replace if it has that.
+    """Create the client that keeps the context of this server. The API that can replace is used if
+    available.
 
     Raises:
         OpenCodeError: If it is no OpenCode server, or wants another password.

@@ -27,7 +27,7 @@ _QUOTATION = re.compile(r'"{3,}')
 
 
 def render_context(context: SessionContext) -> str:
-    """The whole part; "" where there is nothing to tell."""
+    """Return the whole part, or "" if there is nothing to report."""
     parts = [part for part in (_files(context), _selection(context.selected)) if part]
     if not parts:
         return ""

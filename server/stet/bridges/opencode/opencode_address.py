@@ -40,7 +40,7 @@ class OpenCodeAddress:
 def resolve_address(
     settings: OpenCodeSettings, environ: Mapping[str, str]
 ) -> OpenCodeAddress | None:
-    """The server that settings name; None where the bridge is off.
+    """Return the server that the settings name, or None if the bridge is off.
 
     Raises:
         InvalidSetting: If the address is none, or would carry text over the network in clear, or the

@@ -94,7 +94,7 @@ class OpenCodeBridge:
         return {"state": state, "why": why}
 
     def focus_changed(self) -> None:
-        """The focus, a selection or the open files have changed; on the hot path."""
+        """Handle a change of the focus, a selection or the open files. Called on the hot path."""
         if self._address is not None:
             self._mark_changed()
 
@@ -198,7 +198,9 @@ class OpenCodeBridge:
         self._succeeded(address)
 
     def _redacted_update(self, text: str, address: OpenCodeAddress) -> tuple[str, RequestRecord]:
-        """What is told with marks in the place of secrets, and a note of it; in a worker thread."""
+        """Return the text to send, with marks for secrets, and its record. Called in a worker
+        thread.
+        """
         is_redacting = self._workspace.settings.privacy.redact_secrets
         redacted = self._workspace.redactor.redact(text) if is_redacting else RedactedText(text)
         sending = RequestRecord(
@@ -229,7 +231,7 @@ class OpenCodeBridge:
             await connection.close()
 
     async def _ensure_connected(self, address: OpenCodeAddress) -> "PartClient":
-        """What keeps the part of this server.
+        """Return the client that keeps the part of this server.
 
         Raises:
             OpenCodeError: If the server is none that can be told.
@@ -272,14 +274,14 @@ class OpenCodeBridge:
 
 
 def _state_after_error(error: OpenCodeError) -> tuple[str, str]:
-    """The state that an error leaves, and why."""
+    """Return the state after an error, and the reason."""
     if isinstance(error, SessionStopped):
         return STOPPED, f"{error}. {NOT_AGAIN}"
     return WAITING if isinstance(error, SessionBusy) else RETRYING, str(error)
 
 
 def _connect(address: OpenCodeAddress) -> "OpenCodeConnection":
-    """Connections to a server; blocking, by what it imports and reads."""
+    """Return connections to a server. Blocks on imports and reads."""
     from stet.bridges.opencode import client_selection  # noqa: F401 - brought in here, off the event loop
     from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 

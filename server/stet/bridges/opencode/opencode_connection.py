@@ -128,7 +128,7 @@ class OpenCodeConnection:
     async def _verified_answer(
         self, method: str, path: str, query: Mapping[str, str], body: Any
     ) -> _HttpAnswer:
-        """The answer of a server that has identified itself on this connection."""
+        """Return the answer of a server that has identified itself on this connection."""
         known = self._api
         if known:
             try:
@@ -161,7 +161,7 @@ class OpenCodeConnection:
         *,
         may_connect: bool = True,
     ) -> _HttpAnswer:
-        """The answer, with the password where the server asks for it.
+        """Return the answer. The password is sent if the server asks for a password.
 
         Raises:
             NotOpenCode: If it asks in another way than OpenCode, and has not said what it is.

@@ -110,7 +110,7 @@ NOTHING = TypeAdapter(Any)
 def newest_session(
     sessions: list[OpenCodeSession], folders: tuple[str, ...]
 ) -> OpenCodeSession | None:
-    """The session of these folders that was changed last, and that no other has begun."""
+    """Return the session of these folders that was changed last and that no other session began."""
     candidates = [
         session
         for session in sessions

@@ -157,7 +157,7 @@ class ReplaceClient:
         return True
 
     async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
-        """The session to tell; None where there is none."""
+        """Return the session to send to, or None if there is none."""
         if part.pinned:
             try:
                 return await self._connection.request(
@@ -206,7 +206,7 @@ class ReplaceClient:
     async def _messages(
         self, session: str, folder: str, n: int
     ) -> list[opencode_schema.OpenCodeMessage]:
-        """The last `n` messages, the last one last."""
+        """Return the last `n` messages, the last message at the end."""
         query = {"directory": folder, "limit": str(n)}
         return await self._connection.request(
             "GET", f"/session/{session}/message", opencode_schema.MESSAGES, query=query

@@ -55,7 +55,7 @@ class SessionContext:
 
 
 def collect_context(snapshot: Snapshot) -> SessionContext:
-    """What may be told of this moment. Blocking: the filter asks the disk."""
+    """Return what may be sent at this moment. Blocking: the filter reads the disk."""
     active = snapshot.activity.active
     # For the filter nobody is asking about any file.
     world = replace(snapshot, activity=replace(snapshot.activity, active=None), asked=None)
@@ -90,7 +90,7 @@ def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
 
 
 def _selected(world: Snapshot, active: str) -> SelectedText | None:
-    """What is selected in the active file, as far as it may be shown."""
+    """Return the selected text of the active file, as far as the text may be shown."""
     current = find_current_document(world, EditorLocation(active))
     if current is None or not current.selected:
         return None
@@ -117,7 +117,9 @@ def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
 
 
 def _folders(world: Snapshot, active: str | None) -> tuple[str, ...]:
-    """The root that holds the active file, or the first one; as written, and with links resolved."""
+    """Return the root that holds the active file, or the first root. The path is given as written,
+    and with links resolved.
+    """
     path: Path | None = None if active is None else path_of(active)
     holders = [root.path for root in world.roots if path is not None and root.path in path.parents]
     chosen = max(holders, key=lambda one: len(one.parts), default=None)

@@ -87,18 +87,18 @@ class RedactedFile:
 
     @classmethod
     def of(cls, file: str, text: str) -> "RedactedFile":
-        """A file of that name and text, neither with a secret."""
+        """Create a file with that name and text, neither with a secret."""
         return cls(file, split_lines(text), frozenset(_words_in(text)))
 
     def without_secrets(self, name: str) -> str:
-        """A name that the text is said to hold, cut to the words it does."""
+        """Return a name that the text is said to hold, cut to the words that the text holds."""
         return " ".join(word for word in _words_in(name) if word in self.words)
 
 
 def make_fields(
     file: str, chunk: Chunk, lines: Sequence[str], redacted: RedactedFile | None = None
 ) -> ChunkFields:
-    """The fields of `chunk`, which is cut from `lines` of the file called `file`.
+    """Return the fields of `chunk`, which is cut from `lines` of the file called `file`.
 
     Args:
         file: Its name.
@@ -119,7 +119,7 @@ def make_fields(
 
 @lru_cache(maxsize=4)  # the chunks of one file come together
 def _path_of(file: str) -> tuple[str, str]:
-    """A file's name without its ending, and the words of that."""
+    """Return a file's name without its ending, and the words of the shortened name."""
     path = PurePosixPath(file)
     # The workspace folder or the root, opened as a document, has a name without a last part.
     without_ending = str(path.with_suffix("")) if path.name else ""
@@ -127,12 +127,12 @@ def _path_of(file: str) -> tuple[str, str]:
 
 
 def words(text: str) -> str:
-    """The words of `text` as they are compared, in order, with one space between."""
+    """Return the words of `text` as they are compared, in order, with one space between."""
     return _compared(_words_in(text))
 
 
 def _words_in(text: str) -> list[str]:
-    """The words of `text` as they are written."""
+    """Return the words of `text` as they are written."""
     return (
         _ASCII_WORD.findall(text)
         if text.isascii()
@@ -152,8 +152,8 @@ def forget_words() -> None:
 
 
 def query_terms(text: str) -> dict[str, str]:
-    """What a question in words asks for, each with the word in which it does, without repeats and
-    without words that say nothing.
+    """Return the terms that a question asks for, each with the word that asks for the term. Repeats
+    and words that say nothing are left out.
     """
     asked = _asked_words(text)
     telling = [word for word in asked if word.lower() not in STOP_WORDS]
@@ -167,8 +167,8 @@ def query_terms(text: str) -> dict[str, str]:
 
 
 def _asked_words(text: str) -> list[str]:
-    """The words of a question as they are written; of a long one, such as a commit's message, without
-    the addresses, which say where others speak of the same.
+    """Return the words of a question as written. A long question, such as a commit's message, loses
+    its addresses, which say where others speak of the subject.
     """
     text = normalize_unicode("NFC", text[:MAX_CHARACTERS])
     without = _WORD.findall(_ADDRESS.sub(" ", text))
@@ -176,21 +176,22 @@ def _asked_words(text: str) -> list[str]:
 
 
 def subject_terms(text: str) -> dict[str, None]:
-    """What a question says it is about before it says anything else, as the messages of commits do:
-    `video/readers/png: Abort sooner` is about three words. Nothing where it says no such thing.
+    """Return the terms of the subject that a question states first, like commit messages.
+    `video/readers/png: Abort sooner` has three words as its subject. Without a subject, return
+    nothing.
     """
     said = _SUBJECT.match(text[:MAX_SUBJECT])
     return dict.fromkeys(words(said[1]).split()) if said is not None else {}
 
 
 def query_embedding_text(text: str) -> str:
-    """What is embedded of a question: words that say nothing pull all questions together."""
+    """Return the text to embed for a question. Words that say nothing pull all questions together."""
     said = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
     return " ".join([word for word in said if word not in STOP_WORDS] or said)
 
 
 def _forms(word: str) -> str:
-    """A word as it is compared, its parts before it."""
+    """Return the parts of a word and then the word, in the form in which words are compared."""
     if not word.isascii() and _UNSPACED.search(word):
         forms = " ".join(_pairs(word))
     elif len(word) > MAX_WORD:
@@ -208,7 +209,7 @@ def _forms(word: str) -> str:
 
 
 def _pairs(word: str) -> list[str]:
-    """What stands between spaces in a language without them: every two characters."""
+    """Return every two characters of the text between spaces, in a language without spaces."""
     found = []
     for start, end in _stretches(word):
         stretch = word[start:end]
@@ -220,7 +221,7 @@ def _pairs(word: str) -> list[str]:
 
 
 def _stretches(word: str) -> list[tuple[int, int]]:
-    """The parts of `word` with and without spaces in their language."""
+    """Return the parts of `word` with and without spaces in their language."""
     cuts = [0, *(at for match in _UNSPACED.finditer(word) for at in match.span()), len(word)]
     return [(start, end) for start, end in pairwise(cuts) if start < end]
 
@@ -241,5 +242,7 @@ def _embedding_text(path: str, named: str, found: list[str]) -> str:
 
 @lru_cache(maxsize=50_000)
 def _parts_of(word: str) -> tuple[str, ...]:
-    """A word as it is embedded: an identifier in its parts; nothing for what is too long to be one."""
+    """Return a word as embedded, an identifier in its parts. Return nothing for a word that is too
+    long.
+    """
     return tuple(_PART.findall(word) or [word]) if len(word) <= MAX_WORD else ()

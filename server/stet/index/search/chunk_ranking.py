@@ -182,7 +182,7 @@ class PreparedQuery:
     def prepare(
         cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
     ) -> "PreparedQuery":
-        """The question whose words are in so many chunks each, of `n_chunks`."""
+        """Prepare the question whose words are in `frequencies` chunks each, of `n_chunks`."""
         rarity = {
             term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
         }
@@ -257,7 +257,7 @@ def rank_chunks(
 
 
 def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
-    """What is known of a chunk, in the order of `ModelWeights`."""
+    """Return what is known of a chunk, in the order of `ModelWeights`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
     for spaced, weight in asked.spaced:
@@ -314,7 +314,7 @@ def _share(words_: Set[str], asked: PreparedQuery) -> float:
 
 @lru_cache(maxsize=10_000)
 def _of_file(file: str) -> tuple[frozenset[str], bool, bool, bool]:
-    """The words of a file's own name, and whether it is a test, vendored, or generated."""
+    """Return the words of a file's name, and whether the file is a test, vendored, or generated."""
     return (
         frozenset(words(PurePosixPath(file).stem).split()),
         _TESTS.search(file) is not None,

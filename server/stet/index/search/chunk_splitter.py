@@ -35,7 +35,7 @@ class _OpenDefinition:
 
 
 def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
-    """The passages of a file in order of place.
+    """Yield the passages of a file, in order of place.
 
     Args:
         lines: Those of the file; whether with line ends makes no difference.
@@ -61,7 +61,7 @@ def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
 
 
 def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
-    """The passages, with those apart that close what others open."""
+    """Yield the passages. Passages that only close what others open stay separate."""
     open_: list[_OpenDefinition] = []
     at = 0
     for definition in definitions:
@@ -87,7 +87,7 @@ def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 def _passage(
     lines: Sequence[str], first: int, end: int, owner: _OpenDefinition | None
 ) -> Iterator[Chunk]:
-    """The chunks of a stretch that belongs to `owner` and to nothing in it."""
+    """Yield the chunks of a stretch that belongs to `owner` and to nothing inside `owner`."""
     if owner is None:
         yield from (Chunk(*each) for each in split_evenly(lines, first, end))
         return
@@ -105,7 +105,8 @@ def _passage(
 
 
 def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
-    """A stretch of lines in pieces of about one length, none too long if it has more than a line.
+    """Yield pieces of about equal length of a stretch. No piece with more than one line is too
+    long.
 
     A piece ends where lines are blank, if some are near. Those around a piece are left out, so
     what is blank altogether has no pieces.
@@ -126,7 +127,9 @@ def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[i
 
 
 def _limit(lines: Sequence[str], first: int, end: int) -> int:
-    """The line behind the longest piece that may begin at `first`; it has at least one line."""
+    """Return the line after the longest piece that may begin at `first`. The piece has at least one
+    line.
+    """
     limit, size = first, 0
     while limit < min(end, first + MAX_LINES):
         size += len(lines[limit])
@@ -137,7 +140,7 @@ def _limit(lines: Sequence[str], first: int, end: int) -> int:
 
 
 def _break_line(lines: Sequence[str], first: int, limit: int, n_lines: int) -> int:
-    """The line before which to cut: behind a blank one, as near as can be to `n_lines` lines."""
+    """Return the line before which to cut: after a blank line, as near to `n_lines` as possible."""
     ideal = min(first + n_lines, limit)
     near = range(first + max(1, (ideal - first) // 2), limit + 1)
     after_blank = [line for line in near if not lines[line - 1].strip()]

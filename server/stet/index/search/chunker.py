@@ -25,7 +25,8 @@ from stet.index.search.line_definitions import definitions_by_look, is_code
 
 
 def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:
-    r"""The passages of a note in order of place; one that is too large to be parsed has no headings.
+    r"""Yield the passages of a note in order of position. A note that is too large to be parsed has
+    no headings.
 
     Args:
         text: With `\n` at its line ends and no others.
@@ -76,7 +77,8 @@ _MARK = re.compile(_TOKEN.pattern + r"|[()\[\]{}:]")
 
 
 def python_definitions(text: str, lines: Sequence[str]) -> Iterator[Definition]:
-    r"""The definitions of a module in order of place, without those in functions that keep them.
+    r"""Return the definitions of a module in order of position. Definitions inside short functions
+    are left out.
 
     Args:
         text: With `\n` at its line ends and no others.
@@ -159,7 +161,9 @@ class _PythonScanner:
 
 @lru_cache(maxsize=256)
 def _outside(indent: int) -> re.Pattern[str]:
-    """A line that has code at `indent` characters or less, brackets that close apart."""
+    """Return a pattern for a line with code at `indent` characters or less, except closing
+    brackets.
+    """
     return re.compile(rf"\n[ \t]{{0,{indent}}}+(?=[^ \t\n#)\]}}])")
 
 
@@ -183,7 +187,7 @@ def _triple_quoted(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing(text: str, quotes: str, place: int) -> int:
-    """The place behind the next `quotes` that no backslash precedes."""
+    """Return the offset after the next `quotes` that no backslash precedes."""
     while (end := text.find(quotes, place)) >= 0:
         n_backslashes = end - len(text[place:end].rstrip("\\")) - place
         if n_backslashes % 2 == 0:
@@ -193,7 +197,9 @@ def _closing(text: str, quotes: str, place: int) -> int:
 
 
 def _signature(text: str, start: int) -> str:
-    """The head of a definition up to its colon, without comments; its first line if it has no end."""
+    """Return the head of a definition up to its colon, without comments. Return the first line if
+    the head has no end.
+    """
     end = text.find("\n", start)
     line = (text[start:] if end < 0 else text[start:end]).rstrip()
     if len(line) < MAX_HEAD and line[-1] == ":" and line.count("(") == line.count(")"):
@@ -217,7 +223,7 @@ _PYTHON = frozenset({".py", ".pyi", ".pyw"})
 def chunk_file(
     text: str, name: str, outline: Sequence[Definition] | None = None
 ) -> tuple[Chunk, ...]:
-    """The passages of `text`, a file called `name`, in order of place.
+    """Return the passages of `text`, a file called `name`, in order of place.
 
     Every line that is not blank (`str.strip`) lies in one of them, and none overlaps another. Lines
     are those of `stet.text.lines`. Notes are cut at their headings, code at what it defines, all

@@ -54,7 +54,9 @@ class ChunkingProcess:
             self._process.send(list(sources))
 
     def receive(self) -> list[IndexEntry]:
-        """The oldest batch under way; waits for it. Cut here where the process has died."""
+        """Wait for the oldest batch under way and return its entries. If the process has died, cut
+        the batch here.
+        """
         if not self._under_way:
             return []
         sources = self._under_way.popleft()

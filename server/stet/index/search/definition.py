@@ -12,7 +12,7 @@ LONG = 120
 
 
 def with_plain_ends(text: str) -> str:
-    r"""The text with `\n` at all line ends: as many lines."""
+    r"""Return the text with `\n` at all line ends. The number of lines stays."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

@@ -38,7 +38,7 @@ def diversify(
     fetch: Callable[[Sequence[int]], Mapping[int, ChunkRow]],
     again: Callable[[Exclusion], Scored],
 ) -> Scored:
-    """A ranking in which no file and no text has more than its share of the places.
+    """Return a ranking in which no file and no text has more than its share of the places.
 
     Args:
         first: As it was made.
@@ -64,7 +64,9 @@ def diversify(
 
 
 def _limit_shares(ranking: Scored, most: int, rows: Mapping[int, ChunkRow]) -> LimitedRanking:
-    """What stays of a ranking, and what had more than `most` places where there are too few others."""
+    """Return what stays of a ranking, and what had too many places. More than `most` places are too
+    many where there are too few others.
+    """
     if _has_many((rows[chunk].uri for chunk, _ in ranking), most) and _has_many(
         (rows[chunk].text for chunk, _ in ranking), most
     ):
@@ -96,14 +98,14 @@ def _has_many(each: Iterable[str], enough: int) -> bool:
 
 
 def _over(counted: Counter[str], most: int) -> frozenset[str]:
-    """What is counted more than `most` times, where that is all there is but for a few."""
+    """Return what is counted more than `most` times, if there are only a few others."""
     if len(counted) >= most:
         return frozenset()
     return frozenset(each for each, n in counted.items() if n > most)
 
 
 def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int]:
-    """Some chunks, of those that read the same the first."""
+    """Return some chunks, with only the first of the chunks that have equal texts."""
     first: dict[str, int] = {}
     for chunk in chunks:
         first.setdefault(rows[chunk].text, chunk)

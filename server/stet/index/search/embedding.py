@@ -29,7 +29,7 @@ class Embedder(Protocol):
     name: str
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, Any]":
-        """A row of unit length for each text; zeros for one without words."""
+        """Return a row of unit length for each text. A text without words has zeros."""
         ...
 
     def forget_words(self) -> None:

@@ -59,7 +59,7 @@ class ChunkSpans:
             self._sizes.pop(chunk, None)
 
     def add(self, chunks: Sequence[int]) -> None:
-        """A file has come, with higher numbers than all before."""
+        """Add the chunks of a new file, with higher numbers than all chunks before."""
         if chunks:
             n_between = chunks[0] - len(self.file_of)
             self.file_of.extend([0] * n_between + [chunks[0]] * len(chunks))
@@ -131,7 +131,9 @@ class FileRanker:
         return self
 
     def best(self, only: Collection[int] | None = None) -> list[int]:
-        """The best chunk of each of the best files; only of some chunks, where they are given."""
+        """Return the best chunk of each of the best files. If `only` is given, only some chunks
+        count.
+        """
         files = self.covered.keys() | self.subject.keys()
         files = files if only is None else files.intersection(only)
         covered, named, subject = self.covered.get, self.named.get, self.subject.get

@@ -170,7 +170,7 @@ def has_grammar(ending: str) -> bool:
 
 
 def installed_grammars() -> str:
-    """The names of the languages whose grammars are installed, with spaces between."""
+    """Return the names of the languages whose grammars are installed, with spaces between."""
     return " ".join(name for name in GRAMMARS if _is_installed(GRAMMARS[name].package))
 
 
@@ -192,7 +192,9 @@ class _LoadedGrammar(NamedTuple):
 
 @lru_cache
 def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
-    """A grammar, ready for use; None if it does not go with the installed tree-sitter."""
+    """Return a grammar ready for use. Return None if the grammar does not go with the installed
+    tree-sitter.
+    """
     try:
         tree_sitter = importlib.import_module("tree_sitter")
         module = importlib.import_module(grammar.package)
@@ -204,7 +206,7 @@ def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
 
 
 def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
-    r"""The definitions of a file in order of place; None if no grammar for it can be used.
+    r"""Return the definitions of a file in order of place, or None if no grammar can be used.
 
     Args:
         text: With `\n` at its line ends and no others.
@@ -267,7 +269,7 @@ class _GrammarOutline:
         )
 
     def _row(self, place: int) -> int:
-        """The line of a byte. A node's own points are not asked: in py-tree-sitter 0.26.0 they count
+        """Return the line of a byte. A node's own points are not used: py-tree-sitter 0.26.0 counts
         the references to their numbers wrongly, which ends the process.
         """
         return bisect_right(self._starts, place) - 1
@@ -293,7 +295,7 @@ class _GrammarOutline:
         return text.strip(_QUOTES)[:MAX_NAME]
 
     def _impl(self, node: Any) -> str:
-        """What a Rust `impl` is called: its head without the bounds."""
+        """Return the name of a Rust `impl`: its head without the bounds."""
         where = [child for child in node.children if child.type == "where_clause"]
         stop = where[0] if where else node.child_by_field_name("body")
         head = self._text(node.start_byte, node.end_byte if stop is None else stop.start_byte)
@@ -311,13 +313,13 @@ class _GrammarOutline:
         return _BEFORE_BODY.sub("", text)[:MAX_SIGNATURE].rstrip()
 
     def _text(self, start: int, end: int) -> str:
-        """What stands there, on one line."""
+        """Return the text from `start` to `end`, on one line."""
         text = self._source[start : min(end, start + MAX_HEAD)].decode("utf-8", "ignore").strip()
         return " ".join(text.split())
 
 
 def _by_inner(nodes: Iterable[Any]) -> dict[int, Any]:
-    """What only leads in a definition (`export`, `template`, `const`), by the node that it leads in."""
+    """Return the wrappers of definitions (`export`, `template`, `const`) by the wrapped node."""
     found = {}
     for node in nodes:
         field = OUTER[node.type]
@@ -333,7 +335,7 @@ def _by_inner(nodes: Iterable[Any]) -> dict[int, Any]:
 
 
 def _named(node: Any) -> Any:
-    """The node that names a definition; None if it has no name."""
+    """Return the node that names a definition, or None if the definition has no name."""
     for field in ("name", "left", "key", "property"):
         if (named := node.child_by_field_name(field)) is not None:
             return named
@@ -341,7 +343,7 @@ def _named(node: Any) -> Any:
 
 
 def _declared(node: Any) -> Any:
-    """The innermost of the declarators of C; None if there is none."""
+    """Return the innermost of the declarators of C, or None if there is none."""
     inner = node.child_by_field_name("declarator")
     for _ in range(MAX_DECLARATORS):
         if inner is None or inner.type in _LEAVES:

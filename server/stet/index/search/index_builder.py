@@ -125,7 +125,7 @@ class IndexBuilder:
         self._avoided.discard(uri)
 
     def set_open_text(self, uri: str, name: str, text: str | None) -> None:
-        """A document reads so in the editor; None when it is closed. It is read at once."""
+        """Set the text of a document in the editor, or None when closed. The text is read at once."""
         key = canonical(uri)
         if text is not None:
             # The database holds no half of a surrogate pair; in its place stands one `?`.
@@ -195,7 +195,9 @@ class IndexBuilder:
         return False
 
     def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:
-        """The next files of a walk that seem to have changed; behind the last one, those not met go."""
+        """Return the next files of a walk that seem to have changed. After the last file, files not
+        met are removed.
+        """
         found: dict[str, Located | None] = {}
         for _ in range(MANY_LOOKED_AT):
             located = next(walk, None)
@@ -221,7 +223,7 @@ class IndexBuilder:
         self._save([make_entry(source) for source in self._outlined(self._changed_of(files))])
 
     def _start_chunking(self, files: Mapping[str, Located | None]) -> None:
-        """The same, cut by another process while the ones before are taken in."""
+        """Read files again. Another process cuts the files while earlier files are saved."""
         sources = self._outlined(self._changed_of(files))
         if self._chunker.n_under_way < MAX_BATCHES_UNDER_WAY:
             self._flying.update(source.uri for source in sources)
@@ -232,7 +234,9 @@ class IndexBuilder:
             self._receive_chunks()
 
     def _outlined(self, sources: list[SourceFile]) -> list[SourceFile]:
-        """The sources with their outlines; those that would take too long now are read again later."""
+        """Return the sources with their outlines. Sources that would take too long now are read
+        again later.
+        """
         outlined = self._outliner.add_outlines(sources)
         self._due.update((source.uri, None) for source in sources[len(outlined) :])
         return outlined
@@ -277,7 +281,7 @@ class IndexBuilder:
 
 
 def _folders_of(uri: str) -> Iterator[str]:
-    """The folders above a file, by URI."""
+    """Yield the folders above a file, by URI."""
     at = uri.rfind("/")
     while at > 0:
         yield uri[:at]

@@ -10,7 +10,7 @@ _MOST = 16
 
 
 def acquire_index(folder: Path) -> tuple[FileLock, Path]:
-    """The first index file in `folder` that nobody uses, with the lock that keeps others away.
+    """Return the first unused index file in `folder`, with the lock that keeps others away.
 
     Raises:
         OSError: If the folder can't be made or written, or every slot is taken.

@@ -10,7 +10,9 @@ from stet.workspace.uris import canonical
 
 
 def index_folder(cache: Path, roots: Iterable[str]) -> Path:
-    """The folder of an index below the cache folder: one for each set of roots, given by URI."""
+    """Return the folder of an index below the cache folder. Each set of roots, given by URI, has
+    one folder.
+    """
     named = "\n".join(sorted(map(canonical, roots)))
     name = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     return cache / "workspaces" / name

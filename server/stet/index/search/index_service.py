@@ -61,7 +61,9 @@ class OpenTextSync:
 
 
 def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
-    """The text of a document as a model may see it; None where none may, or it is too long to index."""
+    """Return the text of a document as a model may see it. Return None if no model may see it or if
+    it is too long to index.
+    """
     if document.is_large:
         return None
     with contextlib.suppress(NotShown):
@@ -155,7 +157,7 @@ class IndexService:
         return lambda: self._listeners.remove(listener)
 
     def changed(self, uris: Iterable[str]) -> None:
-        """These files or folders were made, changed or removed on the disk."""
+        """Handle files or folders that were made, changed or removed on the disk."""
         if self._process is None or not (named := list(uris)):
             return
         is_storm = len(named) > STORM  # whose names alone take the loop's time
@@ -228,7 +230,7 @@ class IndexService:
     async def _ask(
         self, snapshot: Snapshot, query: SearchQuery, folder: str
     ) -> dict[str, Any] | None:
-        """What the process answers; None if it does not."""
+        """Return the answer of the process, or None if the process does not answer."""
         vector = await self._remote_embedder.embed_query(query.text, snapshot.settings.search)
         process = self._process
         if process is None:
@@ -262,7 +264,8 @@ class IndexService:
     # -- the process -----------------------------------------------------------------------------
 
     def _begin(self, snapshot: Snapshot) -> Mapping[str, Any] | None:
-        """What a process is told first; None where there is nothing to index. Called in a worker.
+        """Return the first message to a process, or None if there is nothing to index. Called in a
+        worker.
 
         Raises:
             OSError: If there can be no cache folder.
@@ -428,7 +431,7 @@ def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
 
 
 def _favoured(snapshot: Snapshot) -> dict[str, float]:
-    """What the user is at comes first where all else is equal."""
+    """Return the documents that the user works on, to rank first where all else is equal."""
     favoured = dict.fromkeys(snapshot.documents, FAVOUR_OPEN)
     active = snapshot.activity.active
     if active is not None:

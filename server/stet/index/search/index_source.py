@@ -37,7 +37,7 @@ class IndexSource:
 
     @classmethod
     def of(cls, roots: tuple[Root, ...], settings: Settings) -> "IndexSource":
-        """What lies below `roots` and may be shown by `settings`."""
+        """Create the source of what is below `roots` and may be shown by `settings`."""
         system = OsSystem()
         nowhere = ActivityView()
         disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
@@ -50,7 +50,7 @@ class IndexSource:
         yield from self.disk.walk()
 
     def files_below(self, uri: str) -> Iterator[Located]:
-        """The files below a folder; none if it is none, or left out."""
+        """Yield the files below a folder, or nothing if `uri` is no folder or is left out."""
         path = path_of(uri)
         stat = None if path is None else self.disk.system.stat(path)
         if path is not None and stat is not None and stat.kind is FileKind.FOLDER:
@@ -67,7 +67,7 @@ class IndexSource:
     def read(
         self, uri: str, known: FileStamp | None, located: Located | None
     ) -> SourceFile | FileStamp | None:
-        """A file as it is to be indexed; only its stamp where it has the text that is known.
+        """Return a file as indexed, or only its stamp if the text of the file is already known.
 
         None if there is nothing to index, or nothing that may be.
 
@@ -98,7 +98,7 @@ class IndexSource:
         return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
 
     def _stat(self, uri: str, located: Located | None) -> FileStat | None:
-        """What a walk has just seen of a file; else the disk is asked."""
+        """Return what a walk has just seen of a file, or else what the disk reports."""
         if located is not None and located.stat is not None:
             return located.stat
         path = path_of(uri)
@@ -118,7 +118,7 @@ def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:
 
 
 def settings_of(item: Mapping[str, Any]) -> Settings:
-    """The settings that tell what is indexed, as they came in a message."""
+    """Return the settings that determine what is indexed, from a message."""
     settings = Settings()
     return replace(
         settings,

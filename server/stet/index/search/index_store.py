@@ -113,7 +113,7 @@ class IndexStore:
         return n_files, n_chunks, n_unread
 
     def meta(self, key: str) -> str | None:
-        """A remark on the whole index."""
+        """Return a remark on the whole index."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else row[0]
 
@@ -197,7 +197,7 @@ class IndexStore:
         return gone, list(came)
 
     def touch(self, uri: str, stamp: FileStamp) -> None:
-        """A file was written again with the same text."""
+        """Update the stamp of a file that was written again with the same text."""
         self._db.execute(
             "UPDATE files SET mtime = ?, size = ?, hash = ? WHERE uri = ?", (*stamp, uri)
         )
@@ -259,7 +259,7 @@ class IndexStore:
         return chunks
 
     def vectors(self, chunks: Iterable[int] | None = None) -> Iterator[tuple[int, bytes]]:
-        """The vectors of chunks, of all by default."""
+        """Yield the vectors of chunks, of all chunks by default."""
         sql = "SELECT id, vector FROM chunks JOIN vectors USING (meant) WHERE vector IS NOT NULL"
         if chunks is None:
             yield from self._db.execute(sql)
@@ -301,12 +301,12 @@ class IndexStore:
         return self._db.execute(sql, values).fetchall()
 
     def chunks_with(self, term: str) -> list[int]:
-        """The chunks that a word is in, in order."""
+        """Return the chunks that contain a word, in order."""
         sql = "SELECT rowid FROM words WHERE words MATCH ?"
         return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
 
     def chunks_with_text(self, text: str) -> list[int]:
-        """The chunks whose `ChunkRow.text` this is, found by its longest words."""
+        """Return the chunks whose `ChunkRow.text` equals `text`, found by its longest words."""
         rare_words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_RARE_WORDS]
         if not rare_words:
             return []
@@ -315,13 +315,13 @@ class IndexStore:
         return [each for (each,) in self._db.execute(sql, (wanted, text))]
 
     def files_named(self, term: str) -> list[int]:
-        """The files that a word is in the path of, each by its first chunk."""
+        """Return the files whose path contains a word, each as its first chunk."""
         sql = "SELECT rowid FROM names WHERE names MATCH ?"
         return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
 
     def spans(self) -> list[tuple[int, int]]:
-        """The first chunk of every file that has any, in order, and how many it has: they follow
-        each other.
+        """Return the first chunk and the number of chunks of every file that has any, in order. The
+        chunks of a file are consecutive.
         """
         sql = "SELECT min(id) AS first, count(*) FROM chunks GROUP BY file ORDER BY first"
         return self._db.execute(sql).fetchall()

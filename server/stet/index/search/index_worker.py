@@ -74,7 +74,9 @@ class IndexWorker:
         self._was_complete = False
 
     def _opened(self) -> IndexStore:
-        """The index; a broken one, or one of other vectors or grammars, is made anew."""
+        """Return the opened index. Rebuild an index that is broken or has other vectors or
+        grammars.
+        """
         model = self._endpoint if self._embedder is None else self._embedder.name
         # With an endpoint what is embedded lacks the secrets: an index of another kind.
         grammars = installed_grammars() + (" sent" if self._endpoint else "")
@@ -155,7 +157,7 @@ class IndexWorker:
         return is_busy
 
     def _ask_for_vectors(self) -> None:
-        """The server has texts embedded; this process reaches no network."""
+        """Ask the server to have texts embedded; this process has no network access."""
         # Those that were refused stay unread: another run asks for them again.
         texts = self._engine.pending_texts(BATCH + len(self._refused))
         unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
@@ -172,7 +174,7 @@ class IndexWorker:
         )
 
     def recover(self, fault: sqlite3.DatabaseError) -> None:
-        """The index turned out to be broken: begin again.
+        """Rebuild the index after it was found to be broken.
 
         Raises:
             DatabaseError: If that has been of no use before: the disk is full, say.
@@ -274,7 +276,7 @@ class IndexWorker:
 
 
 def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
-    """The index that is there, or a new one; None where it is of other vectors or grammars.
+    """Return the existing index or a new one, or None if it has other vectors or grammars.
 
     Raises:
         DatabaseError: If it is broken.

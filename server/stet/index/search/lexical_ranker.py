@@ -66,7 +66,7 @@ class LexicalRanker:
         return best
 
     def _most(self, terms: Sequence[str]) -> float:
-        """What a chunk that has these words and no others is worth less than."""
+        """Return an upper bound of the score of a chunk that contains these words and no others."""
         return MAX_TERM_WEIGHT * sum(map(self._rarity, terms))
 
     def _rarity(self, term: str) -> float:
@@ -80,14 +80,16 @@ def _any(terms: Sequence[str]) -> str:
 
 
 def _least(best: Sequence[tuple[int, float]], limit: int) -> float:
-    """The score that it takes to be among the best so far."""
+    """Return the score that a chunk must reach to be among the best so far."""
     return best[-1][1] if len(best) == limit else 0.0
 
 
 def _merge_rankings(
     one: Sequence[tuple[int, float]], other: Sequence[tuple[int, float]], limit: int
 ) -> list[tuple[int, float]]:
-    """The best of both, each chunk with its higher score; of equals the older first."""
+    """Return the best chunks of both rankings, each with its higher score. Chunks with equal scores
+    are ordered oldest first.
+    """
     scores = dict(one)
     for chunk, score in other:
         scores[chunk] = max(score, scores.get(chunk, 0.0))

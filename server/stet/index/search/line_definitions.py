@@ -63,7 +63,8 @@ def is_code(ending: str) -> bool:
 
 
 def definitions_by_look(text: str, lines: Sequence[str], ending: str) -> Iterator[Definition]:
-    r"""The definitions of a file in order of place; those in others come after them.
+    r"""Return the definitions of a file in order of position. Nested definitions come after the
+    definition that contains them.
 
     Args:
         text: With `\n` at its line ends and no others.
@@ -133,7 +134,9 @@ class _LineScanner:
         return Definition(first, head, end, name, self._signature(head, end), is_type)
 
     def _name(self, number: int, code: str) -> str | None:
-        """What the line `number` defines; None for calls with a block, and for declarations."""
+        """Return the name that line `number` defines, or None for a call with a block or a
+        declaration.
+        """
         if _MAY_BEGIN.match(code) is None:
             return None
         if self._is_c:
@@ -183,7 +186,7 @@ class _LineScanner:
         return bool(line) and (not masked or _ABOVE.match(line) is not None)
 
     def _signature(self, head: int, end: int) -> str:
-        """The head up to where its body begins, on one line."""
+        """Return the head of a definition up to the start of its body, on one line."""
         signature = ""
         depth = 0
         for line in self._masked[head : min(end, head + MAX_HEAD)]:

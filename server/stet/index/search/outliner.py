@@ -44,7 +44,7 @@ class Outliner:
         return max(0.0, self._used + IDLE_SECONDS - time.monotonic())
 
     def add_outlines(self, sources: Sequence[SourceFile]) -> list[SourceFile]:
-        """The sources, with their definitions where a grammar finds them, in the same order.
+        """Return the sources in the same order, with their definitions where a grammar finds them.
 
         It ends with the first that took too long, so that nobody who waits for this waits for more
         than one such text: what is left is to be given again.

@@ -24,7 +24,8 @@ PER_FILE = 4
 def read_passages(
     snapshot: Snapshot, query: SearchQuery, hits: Iterable[Mapping[str, Any]], files: ShownFiles
 ) -> tuple[SearchPassage, ...]:
-    """The first `query.limit` passages for `hits`, each as `stet.index.search.search_engine.Hit` in a message.
+    """Return the first `query.limit` passages for `hits`. Each hit is a
+    `stet.index.search.search_engine.Hit` in a message.
 
     Asks the disk.
     """
@@ -46,7 +47,9 @@ def read_passages(
 
 
 def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> SearchPassage | None:
-    """What a hit is in the file as it is now; None where the file has become shorter since."""
+    """Return the passage of a hit in the file as it is now, or None if the file has become too
+    short.
+    """
     document = file.document
     first, end = int(hit["first"]), min(int(hit["end"]), len(document.lines))
     if first >= end:
@@ -68,7 +71,9 @@ def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> Search
 
 
 def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) -> int:
-    """The line with most of the words that are asked for; the first that says anything by default."""
+    """Return the line with the most words of the query. By default return the first line that is
+    not blank.
+    """
     best, n_best = first, -1
     for at in range(first, min(end, first + MAX_LOOKED_AT)):
         line = document.lines[at][:MAX_LINE]

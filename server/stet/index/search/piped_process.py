@@ -24,7 +24,7 @@ def write_value(stream: IO[bytes], value: object) -> None:
 
 
 def read_value(stream: IO[bytes]) -> Any:
-    """The next value; raises EOFError where there is none, or only a part of it."""
+    """Return the next value. Raise EOFError if there is none or only a part of a value."""
     head = stream.read(_LENGTH)
     size = int.from_bytes(head, "big")
     data = stream.read(size) if len(head) == _LENGTH else b""
@@ -73,7 +73,7 @@ class PipedProcess:
         self._to_do.put(value)
 
     def receive(self, seconds: float | None = None) -> Any:
-        """The next value that it has written; waits for it.
+        """Wait for the next value that the process has written and return it.
 
         Raises:
             TimeoutError: If there is none within `seconds`.

@@ -31,11 +31,15 @@ class RemoteEmbedder:
         self._said: set[str] = set()
 
     def name(self, settings: SearchSettings) -> str:
-        """What tells the endpoint's vectors from others; empty where the settings name none."""
+        """Return the name of the endpoint's vectors, which differs for other vectors. Return an
+        empty string if the settings name no endpoint.
+        """
         return "" if self._endpoint is None else self._endpoint.name_of(settings)
 
     async def embed_query(self, text: str, settings: SearchSettings) -> list[float] | None:
-        """What a question means; None where the process can tell, or nobody."""
+        """Return the embedding of a question. Return None if the local process can embed the
+        question or nothing can.
+        """
         if self._endpoint is None or not self.name(settings):
             return None
         try:
@@ -93,7 +97,7 @@ class RemoteEmbedder:
     async def _vectors(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
-        """What the endpoint answers.
+        """Return the vectors that the endpoint answers.
 
         Raises:
             VectorsUnavailable: If there is no answer, or one without vectors.

@@ -111,7 +111,7 @@ class ChunkQuery:
 
 
 def make_entry(source: SourceFile) -> IndexEntry:
-    """A file as it is put into the index; its stamp holds the digest of its text."""
+    """Return the index entry of a file; its stamp contains the digest of the text."""
     uri, name, text, stamp, outline, is_sent = source
     name, text = _whole(name), _whole(text)
     lines = split_lines(text)
@@ -124,7 +124,8 @@ def make_entry(source: SourceFile) -> IndexEntry:
 
 
 def _whole(text: str) -> str:
-    """A text without halves of characters, as many code points long: what the database takes.
+    """Return a text of equal length in code points without halves of characters. The database
+    requires this.
 
     Editors cut emoji in two, and the bytes of a name need not be text.
     """
@@ -132,7 +133,7 @@ def _whole(text: str) -> str:
 
 
 def _redact_file(name: str, text: str) -> RedactedFile | None:
-    """A file as it may be sent away; None where that is all of it."""
+    """Return a file as it may be sent away, or None if the whole file may be sent."""
     in_name, in_text = find_secrets(name), find_secrets(text)
     if not in_name and not in_text:
         return None
@@ -140,7 +141,7 @@ def _redact_file(name: str, text: str) -> RedactedFile | None:
 
 
 def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
-    """A text with spaces in the place of secrets, which are none of its words."""
+    """Return a text with spaces in place of secrets, so that secrets are not among its words."""
     parts: list[str] = []
     copied_to = 0
     for secret in secrets:
@@ -164,7 +165,7 @@ class SearchEngine:
     def __init__(
         self, store: IndexStore, embedder: Embedder | None = None, *, is_embedded: bool = False
     ) -> None:
-        """An engine of what is in `store`.
+        """Create an engine for the contents of `store`.
 
         Args:
             store: The index.
@@ -248,7 +249,7 @@ class SearchEngine:
         self._vectors.add(saved)
 
     def search(self, search: ChunkQuery) -> list[ChunkHit]:
-        """The chunks that fit best, the best first."""
+        """Return the chunks that fit best, best first."""
         asked, candidates = self.candidates(search)
         valued = [
             (score(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
@@ -264,7 +265,7 @@ class SearchEngine:
     def candidates(
         self, search: ChunkQuery
     ) -> tuple[PreparedQuery, list[tuple[ChunkRow, ChunkRanks]]]:
-        """The chunks that any of the rankings put up, in no order."""
+        """Return the chunks that any of the rankings proposes, in no particular order."""
         terms = query_terms(search.text)
         asked = PreparedQuery.prepare(
             terms, {term: self._frequency(term) for term in terms}, self.n_chunks
@@ -311,7 +312,9 @@ class SearchEngine:
         return known
 
     def _without_excluded(self, without: Exclusion, only: Sequence[int] | None) -> list[int]:
-        """The chunks with a vector, of `only` where that is given, without those of some files and texts."""
+        """Return the chunks that have a vector, without the chunks of the excluded files and texts.
+        Consider only the chunks in `only` if given.
+        """
         out = {chunk for text in without.texts for chunk in self._store.chunks_with_text(text)}
         out.update(self._store.chunks_of(without.uris))
         among = self._vectors.chunks if only is None else only
@@ -337,7 +340,9 @@ class SearchEngine:
         )
 
     def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
-        """The rarest words of the question, in so many chunks at most together; some in any case."""
+        """Return the rarest words of the question that occur in at most `most` chunks together. The
+        limit applies only after `at_least` words.
+        """
         telling: list[str] = []
         n_found = 0
         for term in sorted(asked.rarity, key=self._frequency):
@@ -369,7 +374,9 @@ class SearchEngine:
     def _rank_by_vectors(
         self, search: ChunkQuery, only: Sequence[int] | None
     ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
-        """What the question means, and the chunks near to it; of `only` where that is given."""
+        """Return the vector of the question and the chunks near it. Consider only the chunks in
+        `only` if given.
+        """
         vector = self._vector_of(search)
         return vector, self._nearest(vector, only)
 

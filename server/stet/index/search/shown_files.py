@@ -62,7 +62,8 @@ class ShownFiles:
 
     @contextmanager
     def reader(self, snapshot: Snapshot) -> Iterator[Callable[[str], ShownFile | None]]:
-        """What gives a file by its URI, or None where it may not or can't be shown.
+        """Yield a function that returns a file by its URI, or None if the file may not or cannot be
+        shown.
 
         Within one `with` the disk is asked about each path once. Asks the disk.
         """

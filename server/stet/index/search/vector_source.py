@@ -14,13 +14,15 @@ class VectorSource(Protocol):
     """Turns texts into vectors somewhere else."""
 
     def name_of(self, settings: SearchSettings) -> str:
-        """What tells its vectors from those of others; empty where the settings ask for none."""
+        """Return the name of the vectors, which differs for other vectors. Return an empty string
+        if the settings ask for none.
+        """
         ...
 
     async def embed(
         self, texts: Sequence[str], settings: SearchSettings
     ) -> Sequence[Sequence[float]]:
-        """A vector for each text, in order.
+        """Return a vector for each text, in order.
 
         Raises:
             VectorsUnavailable: If there are none.

@@ -25,7 +25,7 @@ _SAMPLED = 16
 
 
 def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
-    """A vector of any length other than 0 as it is kept: a byte for each dimension."""
+    """Return a vector of any length other than 0 in its stored form: one byte for each dimension."""
     import numpy as np
 
     biggest = float(np.abs(vector).max()) or 1.0
@@ -33,7 +33,7 @@ def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
 
 
 def unpack_vector(numbers: Sequence[float]) -> "np.ndarray[Any, Any]":
-    """A vector that came as numbers."""
+    """Return the vector that was received as numbers."""
     import numpy as np
 
     return np.array(numbers, dtype=np.float32)
@@ -114,7 +114,8 @@ class VectorTable:
     def nearest(
         self, vector: "np.ndarray[Any, Any]", limit: int, only: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
-        """The chunks nearest to `vector`, each with its cosine; of `only` where that is given.
+        """Return the chunks nearest to `vector`, each with its cosine. Consider only the chunks in
+        `only` if given.
 
         Of equals the one that was taken in first comes first, as long as nothing was dropped.
         """
@@ -171,7 +172,8 @@ class VectorTable:
 
 
 def _largest(values: "np.ndarray[Any, Any]", n: int) -> "np.ndarray[Any, Any]":
-    """The places of the `n` largest of more values than that, in their order.
+    """Return the indexes of the `n` largest values, in ascending order. There must be more than `n`
+    values.
 
     Nearly all values are too small, as a sample tells: those are not sorted at all.
     """

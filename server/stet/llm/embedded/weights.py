@@ -77,7 +77,7 @@ SMOLLM2 = ModelWeights(
 
 
 def default_folder() -> Path:
-    """The platform's folder for the user's data, `stet/models` in it."""
+    """Return `stet/models` in the platform's folder for user data."""
     import platformdirs  # late: of no use before a model is looked for
 
     return platformdirs.user_data_path("stet", appauthor=False) / "models"
@@ -171,7 +171,7 @@ async def _download(
 
 
 async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[int, ...]:
-    """The version of pip.
+    """Return the version of pip.
 
     Raises:
         InstallError: If this Python has no pip.

@@ -106,7 +106,7 @@ class ChatController:
         return self._current or (latest[0] if latest else DEFAULT_CHAT)
 
     def chat_of(self, uri: str) -> str | None:
-        """The conversation whose document this is; None if it is no chat document."""
+        """Return the conversation whose document `uri` names, or None if `uri` is no chat document."""
         return self._pages.chat_of(uri, (*self._agent().chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
@@ -161,7 +161,9 @@ class ChatController:
         return self._try_steer(turn, text) or agent.ask(ask(text, chat))
 
     def _try_steer(self, turn: Turn | None, text: str) -> Turn | None:
-        """The turn that was told something while it runs; None if there is none that listens."""
+        """Send a text to a running turn. Return the turn, or None if there is no turn that takes
+        steering.
+        """
         if turn is None or turn.state in FINAL_STATES:
             return None
         try:
@@ -174,7 +176,9 @@ class ChatController:
     # What happens
 
     def handle_event(self, event: AgentEvent) -> None:
-        """A turn has gone on: told in its chat's document, if that was shown."""
+        """Update the transcript after an event of a turn, and the document of its chat if it was
+        shown.
+        """
         turn = event.turn
         self._telling.handle_event(event)
         page = self._pages.existing_page(turn.ask.chat)
@@ -190,7 +194,7 @@ class ChatController:
     def _document_changed(
         self, uri: str, kind: ModificationKind, changes: Sequence[TextChange]
     ) -> None:
-        """A document of Stet's own was opened, changed or closed."""
+        """Handle a generated document that was opened, changed or closed."""
         if kind is ModificationKind.OPENED:
             chat = self.chat_of(uri)
             if chat is None:
@@ -206,7 +210,7 @@ class ChatController:
         self._writer.document_changed(uri, changes)
 
     def _adopt_reading(self, document: ChatDocument, reading: ChatReading) -> None:
-        """What a document held when it was opened is known."""
+        """Update a document after the text that it had when it was opened has been read."""
         self._add_missing_turns(document, reading)
         document.adopt(reading)
         self._pages.write(document)

@@ -119,12 +119,13 @@ class ChatDocument:
         self._sent: deque[tuple[str, str]] = deque()
 
     def sent(self, turn: str, text: str) -> None:
-        """The user has sent `text` from the document; `turn` answers."""
+        """Record that the user has sent `text` from the document and that `turn` answers."""
         self._sent.append((turn, text))
         self.entries[turn].is_placed = True
 
     def unsent(self, writing: str) -> str:
-        """What of the user's words has not been sent yet; `writing` is all under their last heading.
+        """Return the user's words that have not been sent yet. `writing` is all the text under
+        their last heading.
 
         The heading behind what was sent may still be on its way.
         """
@@ -134,7 +135,7 @@ class ChatDocument:
         return writing
 
     def add(self, entry: ChatTurn) -> None:
-        """A turn is to be written."""
+        """Add a turn that is to be written."""
         self.entries[entry.turn] = entry
 
     def adopt(self, reading: "ChatReading", written: Mapping[str, int] | None = None) -> None:
@@ -168,7 +169,7 @@ class ChatDocument:
             del self.entries[turn]
 
     def next_insertion(self, document: ChatSections) -> PendingInsertion | None:
-        """The next thing to be written into the document as it is now; None if there is nothing."""
+        """Return the next insertion into the document as it is now, or None if there is none."""
         if self._sent:
             turn, text = self._sent[0]
             return PendingInsertion(
@@ -221,7 +222,7 @@ class ChatDocument:
         return {turn: entry.n_written for turn, entry in self.entries.items()}
 
     def _unconfirmed_messages(self, writing: str) -> deque[tuple[str, str]]:
-        """What was sent and has no heading behind it yet."""
+        """Return the sent messages that have no heading after them yet."""
         remaining: deque[tuple[str, str]] = deque()
         rest = writing
         for turn, text in self._sent:

@@ -59,7 +59,7 @@ class ChatFiles:
         self._took_seconds = 0.0
 
     def page(self, chat: str) -> ChatDocument:
-        """A conversation's page.
+        """Return a conversation's page.
 
         Raises:
             OSError: If there is no folder for it.
@@ -70,11 +70,13 @@ class ChatFiles:
         return self._pages[chat]
 
     def existing_page(self, chat: str) -> ChatDocument | None:
-        """A conversation's page, if the user has had to do with it."""
+        """Return a conversation's page, or None if the user has not used the page."""
         return self._pages.get(chat)
 
     def chat_of(self, uri: str, chats: Iterable[str]) -> str | None:
-        """The conversation, of those that are known and `chats`, whose document this is."""
+        """Return the conversation whose document `uri` names, among the known ones and `chats`, or
+        None.
+        """
         known = {canonical(page.uri): chat for chat, page in self._pages.items()}
         if (chat := known.get(canonical(uri))) is not None:
             return chat
@@ -91,7 +93,9 @@ class ChatFiles:
         )
 
     def lines_in_editor(self, document: ChatDocument) -> tuple[str, ...] | None:
-        """The lines of its text in the editor, as they are now; None if it is not open there."""
+        """Return the current lines of a document in the editor, or None if the document is not open
+        there.
+        """
         buffer = self._generated.buffer(document.uri)
         return None if buffer is None else tuple(buffer.lines)
 
@@ -144,8 +148,8 @@ class ChatFiles:
     def _read_document(
         self, document: ChatDocument, lines: Sequence[str] | None = None
     ) -> tuple[str | None, ChatReading]:
-        """The text of a document, in the editor or on the disk, if there is any; and what it holds, or
-        a new one does. Blocks on the disk.
+        """Return the text of a document from the editor or the disk, or None, and its reading.
+        Without a text the reading is that of a new document. Blocks on the disk.
         """
         text = self._read(document) if lines is None else "".join(lines)
         return text, ChatReading.of(
@@ -176,14 +180,14 @@ class ChatFiles:
         self.write(document)
 
     def _read(self, document: ChatDocument) -> str | None:
-        """What its file holds; None if there is none. Blocks on the disk."""
+        """Return the text of a document's file, or None if there is no file. Blocks on the disk."""
         path = self._generated.folder / document.file
         if self._system.stat(path) is None:
             return None
         return decode(self._system.read_bytes(path, MAX_BYTES))
 
     def _file_of(self, chat: str) -> str:
-        """The name of a chat's document."""
+        """Return the file name of a chat's document."""
         roots = "\n".join(canonical(uri) for uri in self._folders())
         name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{_digest(chat)}"
         return f"chat-{_digest(roots)}-{name}.md"

@@ -69,12 +69,13 @@ class Insertion:
 
 
 def new_document(chat: str) -> str:
-    """A new document."""
+    """Return the text of a new document."""
     return f"# Stet: {chat}\n\n{_INTRODUCTION}\n\n{YOU}\n\n"
 
 
 def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
-    """The heading of an answer behind what the user has just sent, and one for what they say next.
+    """Return the insertion of an answer's heading after what was sent. A heading for the user's
+    next words follows.
 
     Args:
         document: As it is now.
@@ -90,7 +91,9 @@ def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
 
 
 def before_draft(document: ChatSections, question: str, turn: str) -> Insertion:
-    """A question that was asked elsewhere, and the heading of its answer, before what is being written."""
+    """Return the insertion of a question asked elsewhere, with its answer's heading. It goes before
+    the user's draft.
+    """
     new = f"{YOU}\n\n{escape_markdown(question).strip()}\n\n{_turn_suffix(turn)}\n\n"
     line = document.draft_line()
     if line is not None:
@@ -101,7 +104,7 @@ def before_draft(document: ChatSections, question: str, turn: str) -> Insertion:
 
 
 def continue_answer(document: ChatSections, part: ChatPart, new: str) -> Insertion:
-    """The next piece of an answer behind what stands there of it."""
+    """Return the insertion of the next piece of an answer after the part that is already written."""
     if part.is_empty:
         return Insertion(part.body, _lines(document, "\n\n" + new.lstrip()))
     return Insertion(part.end, _lines(document, new))
@@ -171,6 +174,6 @@ def _position_after(document: ChatSections, heading: int, words: str) -> Positio
 
 
 def _lines(document: ChatSections, new: str) -> str:
-    """`new` with the line ends of the document."""
+    """Return `new` with the line ends of the document."""
     end = document.line_end
     return new if end == "\n" else new.replace("\n", end)

@@ -42,7 +42,7 @@ class ChatSections:
     """The parts of one document. Its lines may be an editor's live ones: then `follow` each change."""
 
     def __init__(self, lines: Sequence[str], headings: Iterable[ChatHeading] | None = None) -> None:
-        """The parts of the text of `lines` (with their line ends).
+        """Create the parts of the text in `lines`, which include their line ends.
 
         Args:
             lines: The text.
@@ -53,11 +53,11 @@ class ChatSections:
 
     @classmethod
     def of(cls, text: str) -> "ChatSections":
-        """The parts of a text."""
+        """Return the parts of a text."""
         return cls(split_lines(text))
 
     def apply_changes(self, changes: Iterable[TextChange]) -> None:
-        """The text has changed; `lines` are those behind all of it."""
+        """Update the headings after the text has changed; `lines` are the lines after all changes."""
         for change in changes:
             if change.splice is None:
                 self.headings = ChatHeadings(find_headings(self.lines))
@@ -90,11 +90,11 @@ class ChatSections:
         return None if nth is None else self._part(nth)
 
     def text_of(self, part: ChatPart) -> str:
-        """What stands in a part, without blank space around it."""
+        """Return the text of a part without surrounding blank space."""
         return "".join(self.lines_of(part)).strip()
 
     def lines_of(self, part: ChatPart) -> Sequence[str]:
-        """The lines of a part below its heading, up to the last that is not blank."""
+        """Return the lines of a part below its heading, up to the last line that is not blank."""
         return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
 
     def written(self, turn: str) -> str:

@@ -48,7 +48,8 @@ class ChatTranscript:
         return "".join(self._pieces)
 
     def text_after(self, n: int) -> str:
-        """What can be shown behind the first `n` characters; blank space waits for what comes next.
+        """Return what can be shown after the first `n` characters. Trailing blank space waits for
+        the next text.
 
         It costs as much as what it gives is long, however long all of it is.
         """
@@ -62,7 +63,7 @@ class ChatTranscript:
         return "".join(reversed(pieces))[max(n - start, 0) :].rstrip()
 
     def frozen(self) -> "ChatTranscript":
-        """The same as it is now, for a worker thread."""
+        """Return a copy of the current state for a worker thread."""
         copied = ChatTranscript(self._link)
         copied._pieces = self._pieces.copy()
         copied._n_characters = self._n_characters
@@ -70,13 +71,13 @@ class ChatTranscript:
         return copied
 
     def add_text(self, piece: str) -> None:
-        """The model has said a little more."""
+        """Add a piece of the model's text."""
         self._speech += piece
         line = self._context() + self._speech
         self._show_pending(max(stable_length(line) - len(self._context()), 0))
 
     def finish_message(self) -> None:
-        """What the model has said is whole."""
+        """Complete the model's current message."""
         if self._is_speaking or self._speech.strip():
             self._has_spoken = True
             self._show_pending(len(self._speech))
@@ -102,11 +103,13 @@ class ChatTranscript:
         self._is_within_line = not text.endswith("\n")
 
     def _context(self) -> str:
-        """What stands for the beginning of the line that is being said; a letter, which means nothing."""
+        """Return a stand-in for the beginning of the line that is being written. It is a letter
+        without meaning, or "" at the start of a line.
+        """
         return "x" if self._is_within_line else ""
 
     def add_tool(self, run: ToolRun) -> None:
-        """A tool has ended; the end and questions are told in their own words."""
+        """Add a tool that has ended; the end and questions have entries of their own."""
         self.finish_message()
         if run.course is ToolCallKind.CONTROL and run.state is not ToolState.ERROR:
             return
@@ -119,7 +122,7 @@ class ChatTranscript:
         self._is_list = True
 
     def add_question(self, question: Question) -> None:
-        """The turn waits for the user."""
+        """Add a question for which the turn waits."""
         self.finish_message()
         self._paragraph(f"**{escape_markdown(question.text).strip()}**")
         choices = [f"{n}. {_plain(choice)}" for n, choice in enumerate(question.choices, 1)]
@@ -127,7 +130,7 @@ class ChatTranscript:
             self._paragraph("\n".join(choices))
 
     def add_steering(self, words: str) -> None:
-        """The model has been shown what the user said meanwhile."""
+        """Add what the user said while the turn ran and the model has now been shown."""
         self.finish_message()
         self._paragraph("\n> ".join(f"> **You:** {escape_markdown(words).strip()}".split("\n")))
 
@@ -137,7 +140,7 @@ class ChatTranscript:
         self._paragraph(f"*{_plain(sentence)}*")
 
     def end(self, turn: Turn, hunks: Sequence[Hunk]) -> None:
-        """The turn is over; `hunks` are what it has proposed."""
+        """Complete the transcript of a turn that is over; `hunks` are the hunks that it proposed."""
         self.finish_message()
         if not self._has_spoken and turn.answer.strip():
             self._paragraph(escape_markdown(turn.answer).strip())
@@ -158,7 +161,7 @@ class ChatTranscript:
 
 
 def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> ChatTranscript:
-    """What is to be said of a turn of which nothing was followed; of one that runs, so far."""
+    """Return the transcript of a turn that was not followed, or of a running turn so far."""
     transcript = ChatTranscript(link)
     for run in turn.tool_calls:
         transcript.add_tool(run)
@@ -175,7 +178,7 @@ def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> ChatTranscri
 
 
 def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
-    """What is said at the end of a turn; the last line tells how it ended, and what it took."""
+    """Return the text at the end of a turn; the last line says how it ended and what it used."""
     blocks = []
     if turn.state is TurnState.COMPLETED and turn.summary.strip() not in turn.answer:
         blocks.append(escape_markdown(turn.summary).strip())
@@ -222,7 +225,7 @@ _WHO = {"user": "you said more", "assistant": "answered"}
 
 
 def _figures(turn: Turn) -> str:
-    """The last line: how it ended, and what it took."""
+    """Return the last line: how the turn ended and what it used."""
     usage = turn.usage
     parts = [str(turn.state)]
     if usage.total:
@@ -237,7 +240,7 @@ def _figures(turn: Turn) -> str:
 
 
 def _problem(run: ToolRun) -> str:
-    """What is shown of what went wrong in a tool; nothing where all went well."""
+    """Return the text to show about a tool's failure, or an empty string if the tool succeeded."""
     if run.state is ToolState.CANCELED:
         # The reason that is kept is the model's: what it shall do next.
         return "kept" if run.tool == _DELETING else "not done"
@@ -245,7 +248,7 @@ def _problem(run: ToolRun) -> str:
 
 
 def _proposed(hunks: Sequence[Hunk]) -> list[str]:
-    """What became of files that the user was asked about, and how much waits for a review."""
+    """Return lines about the deletions that the user was asked about and about the hunks to review."""
     lines = []
     deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and brought back"}
     for state, what in deletions.items():
@@ -282,5 +285,5 @@ def _plain(text: str) -> str:
 
 
 def _linked(label: str, uri: str) -> str:
-    """A link whose target can't end before it should."""
+    """Return a link whose target cannot end too early."""
     return f"[{_plain(label)}]({quote(uri, safe=':/?#@!$&*+,;=%~-._')})"

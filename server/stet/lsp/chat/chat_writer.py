@@ -66,7 +66,9 @@ class ChatWriter:
         return is_open and self._editor().apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
-        """The text of a document has come from the editor; `changes` is what became of it."""
+        """Handle text of a document that came from the editor. `changes` are the changes of the
+        text.
+        """
         watch, buffer = self._watches.get(canonical(uri)), self._generated.buffer(uri)
         if watch is not None and buffer is not None:
             watch.follow(changes, buffer.lines)

@@ -50,12 +50,14 @@ class OpenChatTexts:
         return text is not None and text.sections is None
 
     def sections(self, uri: str) -> ChatSections | None:
-        """The parts of a document as it is now; None if it is not open, or they are not known yet."""
+        """Return the parts of a document as it is now, or None if it is not open or not read yet."""
         text = self._open.get(canonical(uri))
         return None if text is None else text.sections
 
     def opened(self, uri: str, then: Callable[[ChatReading], None]) -> None:
-        """A document was opened; `then` is called with what it holds, at once if it is short."""
+        """Handle a document that was opened. `then` is called with the reading, at once if the
+        document is short.
+        """
         buffer = self._generated.buffer(uri)
         if buffer is None:
             return
@@ -68,7 +70,7 @@ class OpenChatTexts:
             self._start(self._read(uri, text, tuple(lines), then), f"read {uri}")
 
     def changed(self, uri: str, changes: Sequence[TextChange]) -> None:
-        """The text of a document has changed."""
+        """Update the parts of a document after its text has changed."""
         text = self._open.get(canonical(uri))
         if text is None:
             return
@@ -78,7 +80,7 @@ class OpenChatTexts:
             text.sections.apply_changes(changes)
 
     def closed(self, uri: str) -> None:
-        """A document was closed."""
+        """Handle a document that was closed."""
         _ = self._open.pop(canonical(uri), None)
 
     async def _read(

@@ -29,11 +29,13 @@ class TranscriptBuilder:
         self._said_here: dict[str, list[str]] = {}
 
     def skip_steering(self, turn_id: str, words: str) -> None:
-        """The user has said something to a turn in its chat's document, where it stands already."""
+        """Skip words that the user has said to a turn in its chat's document, where the words
+        already are.
+        """
         self._said_here.setdefault(turn_id, []).append(words)
 
     def handle_event(self, event: AgentEvent) -> None:
-        """A turn has gone on."""
+        """Update the transcript of a turn after an event."""
         turn = event.turn
         transcript = self._transcripts.setdefault(turn.id, ChatTranscript(self._link))
         match event:
@@ -66,18 +68,22 @@ class TranscriptBuilder:
                 pass
 
     def forget(self, turn_id: str) -> None:
-        """A turn is over: from now on it is told from what is kept."""
+        """Forget the transcript of a turn that is over. From now on the turn is shown from what is
+        kept.
+        """
         self._transcripts.pop(turn_id, None)
         self._said_here.pop(turn_id, None)
 
     def create_turn(self, turn: Turn) -> ChatTurn:
-        """A turn as it is to stand in a document."""
+        """Return a turn in the form in which it is written into a document."""
         hunks = self._ledger.hunks(turn=turn.id)
         transcript = self._transcripts.get(turn.id) or transcript_of(turn, hunks, self._link)
         return ChatTurn(turn.id, turn.ask.prompt, transcript, self.ending(turn))
 
     def ending(self, turn: Turn) -> str:
-        """What stands at the end of a turn that is over."""
+        """Return the text at the end of a turn that is over, or an empty string if the turn still
+        runs.
+        """
         if turn.state not in FINAL_STATES:
             return ""
         return ending(turn, self._ledger.hunks(turn=turn.id), self._link)

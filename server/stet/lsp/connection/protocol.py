@@ -51,7 +51,7 @@ class TextSyncPort(Protocol):
     """Where the text of open documents goes. Errors other than `LspError` are taken for bugs."""
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        """A document was opened; `lines` are those of its text, where it has been split already."""
+        """Open a document; `lines` are the lines of its text if it has already been split."""
         ...
 
     def change(self, params: dict[str, Any]) -> None:
@@ -63,7 +63,7 @@ class TextSyncPort(Protocol):
         ...
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """A document was closed."""
+        """Close a document."""
         ...
 
 
@@ -412,7 +412,9 @@ class StetLanguageServer(LanguageServer):
 
 
 async def _await_answer(answer: Awaitable[Any], request: Future[Any] | None) -> Any:
-    """What a command answers that had to wait; cancelled with `request`, whose work pygls lets go on."""
+    """Wait for a command's answer. Cancel the waiting with `request`, whose work pygls would let
+    continue.
+    """
     task = asyncio.current_task()
     if request is not None and task is not None:
         request.add_done_callback(lambda _: request.cancelled() and task.cancel())

@@ -14,7 +14,9 @@ _PACKAGES = ("pygls", "lsprotocol", "openai", "pydantic", "xllamacpp", "wordllam
 
 
 def facts(editor: ClientCapabilities | None, settings: Settings) -> list[str]:
-    """A line for each; `editor` is None before `initialize`. Takes some ms."""
+    """Return one line for each fact about the program. `editor` is None before `initialize`; this
+    takes some ms.
+    """
     return [
         f"Stet {__version__}",
         f"Python {platform.python_version()} ({platform.python_implementation()})",
@@ -37,7 +39,9 @@ def _describe_editor(editor: ClientCapabilities) -> str:
 
 
 def describe_settings(settings: object, defaults: object = None, prefix: str = "") -> list[str]:
-    """The settings that are not the defaults: by name, and with their value if it is yes, no or a number."""
+    """Return the names of the settings that differ from the defaults. Booleans and numbers are
+    given with their value.
+    """
     defaults = Settings() if defaults is None else defaults
     lines: list[str] = []
     if not is_dataclass(settings):

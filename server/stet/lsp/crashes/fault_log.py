@@ -87,7 +87,9 @@ class FaultLog:
 
 
 def _sanitize(text: str) -> str:
-    """A note as strangers may read it: of each file its place in its package, and no other path."""
+    """Return a note in a form that strangers may read. Each file is named by its place in its
+    package; there is no other path.
+    """
     start = min(text.find(mark) for mark in _MARKS if mark in text)
     return text[:start] + "".join(map(_sanitize_line, text[start:].splitlines(keepends=True)))
 

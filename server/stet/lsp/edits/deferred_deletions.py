@@ -45,7 +45,7 @@ class DeferredDeletions:
         self._waiting.pop(hunk_id, None)
 
     def closed(self, uri: str) -> None:
-        """A document was closed: what waited for that is done soon."""
+        """Schedule the deletion that waited for a document to be closed."""
         if canonical(uri) in self._waiting.values():
             self._client.start(self._apply_closed(uri), f"delete {uri}")
 

@@ -154,7 +154,7 @@ class EditApplier:
         return is_held and self._ledger.hunk(hunk_id).state in LIVE
 
     def closed(self, uri: str) -> None:
-        """A document was closed: what waited for that is done soon."""
+        """Handle a document that was closed: schedule the deletion that waited for it."""
         self._deferred_deletions.closed(uri)
 
     async def _apply_closed(self, hunk: Hunk) -> None:
@@ -213,7 +213,8 @@ class EditApplier:
         return self._locks.setdefault(canonical(uri), asyncio.Lock())
 
     async def current(self, hunks: Sequence[Hunk]) -> TextDocument:
-        """The text that pending hunks of one document would change now, once the gate lets them.
+        """Return the text that pending hunks of one document would change now. The policy must
+        allow the change first.
 
         Raises:
             EditError: If it does not, or there is no text.
@@ -287,7 +288,7 @@ class EditApplier:
     def _remaining(
         self, hunk_ids: Iterable[str], state: HunkState, approval: Approval | None
     ) -> tuple[str, ...]:
-        """The hunks that are still to be carried out."""
+        """Return the hunks that still have to be carried out."""
         return tuple(
             hunk_id
             for hunk_id in hunk_ids
@@ -439,7 +440,7 @@ class EditApplier:
                 raise EditError(refusal.message)
 
     async def _document(self, uri: str) -> TextDocument:
-        """The text of a file as it is now.
+        """Return the text of a file as it is now.
 
         Raises:
             EditError: If there is none that may be read.

@@ -31,7 +31,7 @@ MAX_LINES = 5_000
 def find_misapplied(
     document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
 ) -> TextDocument | None:
-    """The text that the user had when an edit was applied to it in the wrong place.
+    """Return the user's text at the time when an edit was applied in the wrong place.
 
     None where that is not what happened, or more was typed behind it.
 
@@ -62,7 +62,8 @@ def find_misapplied(
 def _find_misapplied_nearby(
     document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
 ) -> TextDocument | None:
-    """The same for a very long text: only the lines about what has happened are looked at.
+    """Find the user's text for a very long document. Only the lines around the edit and the changes
+    are looked at.
 
     None too where these are many: the edit counts as not applied then.
     """
@@ -206,7 +207,9 @@ class EditConfirmation:
         return now is not None
 
     def find_misapplied(self, document: TextDocument, edit: TextEdit) -> TextDocument | None:
-        """The text that the user had when the edit was applied to it in the wrong place, if it was."""
+        """Return the user's text from when the edit was applied in the wrong place, if it was.
+        Return None otherwise.
+        """
         changes = self._workspace.changes_since(document.uri, document.revision)
         if document.version is None or changes is None:
             return None
@@ -273,7 +276,9 @@ class EditConfirmation:
         return text is not None and self._accept_disk_text(document.uri, text)
 
     def _accept_disk_text(self, uri: str, text: str) -> bool:
-        """The editor wrote the file itself: that is the text that came back."""
+        """Accept `text` from the disk, where the editor wrote the file itself. Return whether the
+        edit has arrived.
+        """
         self._ledger.on_disk(uri, text)
         return self._ledger.outbox.arrived(uri)
 
@@ -330,7 +335,9 @@ class LateConfirmation:
             self._expected.pop(canonical(uri), None)
 
     def _document(self, uri: str) -> TextDocument | None:
-        """The text that the hunks of a file stand in, open or not."""
+        """Return the text that contains the hunks of a file, open or not, or None if there is no
+        text.
+        """
         if (opened := self._workspace.document(uri)) is not None:
             return opened
         text = self._ledger.base_text(uri)

@@ -31,7 +31,9 @@ class EditUnanswered(EditError):
 
 
 async def problem_of(work: Awaitable[None]) -> EditError | None:
-    """What was in the way of some work; None if it was done. The disk's refusals are told too."""
+    """Await some work and return the error that prevented it, or None if it was done. Refusals of
+    the disk are returned as well.
+    """
     try:
         await work
     except EditError as reason:

@@ -105,7 +105,7 @@ class EditSender:
         return await self._client.apply_edit(label, document.uri, version, edits)
 
     async def _revert_misapplied(self, expected: TextDocument, label: str) -> None:
-        """An edit went to the wrong place: have the editor put back what the user had there."""
+        """Restore the user's text after an edit was applied in the wrong place."""
         now = self._workspace.document(expected.uri)
         if now is not None:
             outcome = await self._send(now, _difference(now, expected), label)
@@ -116,13 +116,13 @@ class EditSender:
 
 
 def _error_of(outcome: ApplyOutcome) -> EditError:
-    """What the editor said to an edit that it did not apply."""
+    """Return the error for an edit that the editor did not apply."""
     return EditRefused(outcome.reason) if outcome.is_answered else EditUnanswered(outcome.reason)
 
 
 def wire_version(version: int | None, editor: str) -> int | None:
-    """The version that an edit of a document which has `version` is sent with, to the editor of that
-    name.
+    """Return the version that an edit of a document with `version` is sent with. `editor` is the
+    name of the editor.
     """
     if version == 0 and editor == "neovim":
         # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
@@ -131,7 +131,7 @@ def wire_version(version: int | None, editor: str) -> int | None:
 
 
 def _difference(before: TextDocument, after: TextDocument) -> TextEdit:
-    """The edit of whole lines that makes one text the other."""
+    """Return the edit of whole lines that turns one text into the other."""
     starts = list(accumulate(map(len, before.lines), initial=0))
     return TextEdit(
         tuple(

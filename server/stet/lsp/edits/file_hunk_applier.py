@@ -49,7 +49,7 @@ class FileState:
         return self.system.real_path(path.parent) / path.name
 
     def name(self, uri: str) -> str:
-        """What a user calls a file."""
+        """Return the name that a user gives a file."""
         return self._workspace.snapshot().name_of(uri)
 
     async def wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
@@ -94,7 +94,7 @@ class FileState:
         Args:
             uri: The document.
             path: Its file.
-            copy: That.
+            copy: The copy.
             saved_text: A text that is not lost with the document, as it is kept elsewhere.
 
         Raises:
@@ -211,7 +211,8 @@ class FileOperations:
             await self._client.show_document(hunk.uri)
 
     def _insertable_text(self, text: str) -> str | None:
-        """What the editor must put into an empty buffer for a file to be `text`; None: it can't.
+        """Return the text that the editor must insert into an empty buffer so that the file is
+        `text`. Return None if the editor cannot do this.
 
         Neovim's buffers end their last line by themselves, and hold one kind of line end.
         """
@@ -343,7 +344,9 @@ class FileOperations:
         )
 
     def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
-        """The copy that a hunk made in an earlier run: with the text it had, or the newest."""
+        """Return the trashed copy that a hunk made in an earlier run. The copy with the hunk's text
+        is preferred, else the newest.
+        """
         places = list(self._file_state.system.trashed(path))
         for place in places:
             if decode(self._file_state.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
@@ -378,5 +381,5 @@ class FileOperations:
 
 
 def _label(hunk: Hunk) -> str:
-    """What the editor's undo list calls it."""
+    """Return the label of a hunk in the editor's undo list."""
     return f"Stet: {hunk.summary}"

@@ -69,8 +69,8 @@ class RefactorPreview:
     async def _mark_sent(
         self, hunks: Sequence[Hunk], encoding: Encoding
     ) -> tuple[TextDocument, Edits, list[Hunk]]:
-        """The edits of the hunks of one file that still wait, each named by its hunk; they count as
-        sent then.
+        """Return the edits of the hunks of one file that are still pending, each named by its hunk.
+        Mark the hunks as sent.
 
         Raises:
             EditError: If one of them can't be.

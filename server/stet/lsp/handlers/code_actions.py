@@ -45,7 +45,7 @@ _Actions = list[lsp.CodeAction]
 def code_actions(
     state: ServerState, params: lsp.CodeActionParams
 ) -> _Actions | Awaitable[_Actions]:
-    """What can be done on these lines."""
+    """Return the actions that are available on these lines."""
     uri, workspace = params.text_document.uri, state.workspace
     buffer = workspace.buffer(uri)
     if buffer is None:
@@ -84,7 +84,7 @@ async def _with_comment_actions(
     params: lsp.CodeActionParams,
     around: tuple[_Actions, _Actions],
 ) -> _Actions:
-    """The same actions with those for instructions between them."""
+    """Return the actions in `around` with the actions for instructions between them."""
     known = await state.comment_check.lines(document)
     found = comment_actions(params.text_document.uri, candidates, known)
     first, last = around
@@ -94,7 +94,9 @@ async def _with_comment_actions(
 def _question_ranges(
     state: ServerState, params: lsp.CodeActionParams, place: Range
 ) -> tuple[lsp.Range, lsp.Range | None]:
-    """What a question is about, and what one that rewrites is about; None where nothing is selected."""
+    """Return the range that a question is about and the range that is rewritten. The second is None
+    if nothing is selected.
+    """
     rewritten = None if place.is_empty else params.range
     if state.server.editor.selects_cursor and inferred_range(place).is_empty:
         # Its user has selected nothing: what rewrites is for the line.
@@ -111,7 +113,7 @@ def _is_requested(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | st
 
 
 def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
-    """What can be done in a chat's document: answer, send, begin another."""
+    """Return the actions in a chat's document: answer, send, begin another chat."""
     if state.chats.chat_of(uri) is None:
         return []
     top = Range(Position(0, 0), Position(0, 0))
@@ -125,7 +127,9 @@ def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
 def _question_actions(
     state: ServerState, uri: str, place: Range, *, automatic: bool
 ) -> list[lsp.CodeAction]:
-    """The answers to turns that wait: where they were asked from, and anywhere for who asks for it."""
+    """Return the answers to waiting turns. An automatic request gets only the turns that were asked
+    from this place.
+    """
     actions = []
     for turn_id, question, asked_from in state.publisher.pending_questions():
         if automatic and not (asked_from and asked_from.touches(uri, place)):
@@ -170,7 +174,7 @@ def _dead_link_actions(state: ServerState, language: str, uri: str) -> list[lsp.
 def _prompt_actions(
     state: ServerState, language: str, uri: str, at: tuple[lsp.Range, lsp.Range | None]
 ) -> list[lsp.CodeAction]:
-    """The questions that are always offered, and the user's own for this language.
+    """Return the questions that are always offered and the user's own questions for this language.
 
     Args:
         state: Of the server.

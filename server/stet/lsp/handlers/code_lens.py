@@ -12,7 +12,7 @@ from stet.review.proposal import OPEN, Hunk, HunkState
 
 
 def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-    """The lenses of a document; none without hunks."""
+    """Return the lenses of a document, or an empty list without hunks."""
     uri = params.text_document.uri
     if state.workspace.buffer(uri) is None:
         return []

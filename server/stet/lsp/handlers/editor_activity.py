@@ -60,7 +60,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
 
 
 def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
-    """The diff of the hunks under the cursor, or null."""
+    """Return the diff of the hunks under the cursor, or null."""
     uri = params.text_document.uri
     place = _record_position(state, uri, params.position, ActivitySource.HOVER)
     if place is None or not state.ledger.is_tracked(uri):

@@ -33,7 +33,7 @@ MIN_SYMBOL_QUERY = 2
 
 
 def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
-    """The passages that fit best, the best first."""
+    """Return the passages that fit best, best first."""
     arguments = CommandArguments("stet.search", values, main="query")
     text, folder = arguments.required("query"), arguments.text("folder") or ""
     limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
@@ -49,7 +49,7 @@ def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dic
 async def workspace_symbols(
     state: ServerState, params: lsp.WorkspaceSymbolParams
 ) -> list[lsp.SymbolInformation]:
-    """What answers a question that begins with the mark; nothing for any other query."""
+    """Return the results for a query that begins with the mark, or nothing for any other query."""
     mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
     if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
         state.symbols.stop()
@@ -79,7 +79,7 @@ async def _search_to_json(
 async def _locate_results(
     state: ServerState, snapshot: Snapshot, query: SearchQuery
 ) -> list[LocatedPassage]:
-    """What is found, in the editor's text.
+    """Return the search results located in the editor's text.
 
     Raises:
         InvalidParams: If the folder is none of the workspace's.

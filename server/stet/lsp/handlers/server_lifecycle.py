@@ -24,7 +24,9 @@ def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
-    """Settings changed; null, or an object without anything, means that they are to be asked for."""
+    """Handle changed settings. Null or an object without contents means that the settings must be
+    requested.
+    """
     settings = params.settings
     editor_settings = settings if isinstance(settings, Mapping) else None
     begins = not state.startup.is_loaded
@@ -48,13 +50,13 @@ def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
 
 
 def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
-    """The user has deleted files: nothing of them goes with questions any more."""
+    """Detach the deleted files, so that they are no longer sent with questions."""
     for file in params.files:
         state.presets.deleted(file.uri)
 
 
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
-    """A document was saved; a review page, or a comment, may say then what is to be done."""
+    """Handle a saved document. A review page or a comment may then say what to do."""
     state.documents.save(params)
     state.comment_runner.saved(params.text_document.uri)
     state.diff_documents.saved(params.text_document.uri)

@@ -118,7 +118,7 @@ def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[di
 async def _show_answer(
     state: ServerState, answer: Awaitable[dict[str, object]], prompt: str
 ) -> dict[str, object]:
-    """The answer, and the URI of the document that the editor is asked to show it in."""
+    """Return the answer and the URI of the document in which the editor is asked to show it."""
     context = await answer
     try:
         return {**context, "uri": await state.context_document.open(prompt, context)}
@@ -167,7 +167,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> Ask:
-    """A question with what comes with it: a preset's files, or what is attached."""
+    """Return a question with its attachments: the preset's files, or what is attached."""
     if preset is None:
         return dataclasses.replace(question, attachments=state.workspace.attachments)
     if not state.startup.is_loaded:
@@ -179,7 +179,7 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
 
 
 def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, str | None]:
-    """A question as it is now, and the name of the preset that is to come with it."""
+    """Return a question as it is now and the name of the preset that it uses."""
     prompt = arguments.required("prompt")
     projects = {file.prompt for file in state.workspace.settings.prompts if file.project}
     question = Ask(

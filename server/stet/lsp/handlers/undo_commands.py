@@ -108,7 +108,7 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 @contextmanager
 def _report_refusals() -> Iterator[None]:
-    """What the ledger refuses within is told to the user.
+    """Report refusals of the ledger inside the context to the user.
 
     Raises:
         RequestFailed: With the ledger's reason.
@@ -129,7 +129,7 @@ def _refusal_reason(state: ServerState, hunk: Hunk) -> str:
 
 
 def _retry_turn(state: ServerState, hunk: Hunk) -> str:
-    """The id of the turn that does a hunk again: the one that is at it, or about to be, or a new one."""
+    """Return the id of the turn that redoes a hunk: the running or queued turn, or a new one."""
     for turn in state.agent.turns():
         ask = turn.ask
         is_of_retry = not ask.is_users and ask.prompt.startswith(_prompt_start(hunk))
@@ -143,7 +143,7 @@ def _prompt_start(hunk: Hunk) -> str:
 
 
 def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
-    """What the agent is asked to do for a conflict."""
+    """Return the question that asks the agent to resolve a conflict."""
     name = state.workspace.snapshot().name_of(hunk.uri)
     prompt = (
         f"{_prompt_start(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "

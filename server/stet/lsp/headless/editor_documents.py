@@ -60,7 +60,7 @@ class EditorDocument:
 
     @classmethod
     def read(cls, uri: str, path: Path, content: str) -> "EditorDocument":
-        """A file that holds `content`, as an editor loads it."""
+        """Return a file with the text `content` as an editor loads it."""
         text = content.removeprefix(BOM)
         mark = content[: len(content) - len(text)]
         return cls(uri, path, TextBuffer(text), 0, content, mark)
@@ -113,26 +113,30 @@ class EditorDocuments:
         return uri, [self._opened(EditorDocument.read(uri, path, content), language)]
 
     def text(self, uri: str) -> str | None:
-        """The text of an open document as it is now; None if it is not open."""
+        """Return the current text of an open document, or None if the document is not open."""
         document = self._open.get(canonical(uri))
         return document.buffer.text if document else None
 
     def read(self, uri: str) -> str | None:
-        """The text of any document, from the disk if it is not open; None if there is none."""
+        """Return the text of any document, from the disk if it is not open, or None if there is no
+        text.
+        """
         try:
             return self._find_or_load(uri).buffer.text
         except EditUnsupported:
             return None
 
     def name(self, uri: str, root: Path) -> str:
-        """What a person calls a document: its path from `root` where it lies below it."""
+        """Return the name that a person gives a document: its path from `root` if it is below
+        `root`.
+        """
         path = path_of(uri)
         if path is None:
             return uri
         return str(path.relative_to(root) if path.is_relative_to(root) else path)
 
     def unsaved(self) -> tuple[UnsavedChange, ...]:
-        """What differs from the disk, as it was read."""
+        """Return the changes that differ from the disk as it was read."""
         changed = (
             UnsavedChange(document.path, document.on_disk, document.content, document.real)
             for document in self._open.values()
@@ -141,7 +145,9 @@ class EditorDocuments:
         return (*self._gone.values(), *changed)
 
     def saved(self, change: UnsavedChange) -> str | None:
-        """A change has been written; the URI of its document, None if that is gone."""
+        """Record that a change has been written. Return the URI of its document, or None if the
+        document is gone.
+        """
         uri = uri_of(change.path)
         self._gone.pop(canonical(uri), None)
         document = self._open.get(canonical(uri))
@@ -267,7 +273,7 @@ class EditorDocuments:
         return lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item)
 
     def _find_or_load(self, uri: str) -> EditorDocument:
-        """The open document, or the file as it would be opened.
+        """Return the open document, or the file as it would be opened.
 
         Raises:
             EditUnsupported: If there is none.

@@ -97,7 +97,7 @@ class HeadlessClient:
         on_event: Callable[[Event], None] | None = None,
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
     ) -> None:
-        """An editor without a server yet.
+        """Create an editor that has no server yet.
 
         Args:
             system: Where files are read.
@@ -215,7 +215,7 @@ class HeadlessClient:
         return {"accepted": accepted, "refused": [*answer["refused"], *refused]}
 
     async def marks(self, uri: str) -> tuple[str, ...]:
-        """The messages of the diagnostics on a document, waited for a little if there are none."""
+        """Return the messages of the diagnostics on a document. Wait briefly if there are none."""
         try:
             async with asyncio.timeout(_MARK_SECONDS):
                 while not self._diagnostics.get(canonical(uri)):
@@ -226,7 +226,9 @@ class HeadlessClient:
         return tuple(str(diagnostics.message) for diagnostics in self._diagnostics[canonical(uri)])
 
     async def _decided(self, hunks: set[str]) -> dict[str, dict[str, Any]]:
-        """The proposals by hunk id, once none of `hunks` is undecided or the deadline has passed."""
+        """Return the proposals by hunk id once none of `hunks` is undecided or the deadline has
+        passed.
+        """
         states: dict[str, dict[str, Any]] = {hunk: {} for hunk in hunks}
         try:
             async with asyncio.timeout(_ACCEPT_SECONDS):
@@ -337,11 +339,13 @@ class HeadlessClient:
 
 
 def _nothing(_: object) -> None:
-    """The answer to a request that only wants one."""
+    """Answer a request that requires only a reply."""
 
 
 def _without_inline_review(settings: Mapping[str, object]) -> dict[str, object]:
-    """`settings`, with no blocks in the text: this editor would save them with what was accepted."""
+    """Return `settings` without inline blocks. This editor would save the blocks with what was
+    accepted.
+    """
     edit = settings.get("edit")
     style = {"reviewStyle": "margin"}
     return {**settings, "edit": {**edit, **style} if isinstance(edit, Mapping) else style}

@@ -36,7 +36,7 @@ class HeadlessProtocol(LanguageClient):
             self._async_tasks.append(drain)
 
     async def server_exit(self, server: asyncio.subprocess.Process) -> None:  # noqa: ARG002 - pygls's hook
-        """The server is gone: wake whoever waits for its news."""
+        """Wake all callers that wait for news from the server after it has exited."""
         self._on_exit()
 
     def report_server_error(self, error: Exception, source: type[Exception]) -> None:
@@ -70,7 +70,8 @@ class HeadlessProtocol(LanguageClient):
 
 
 def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
-    """What this editor can do; more than it can would be asked of it.
+    """Return the editor's capabilities. The server would otherwise request more than the editor can
+    do.
 
     Args:
         has_buttons: Whether it answers a message with choices.

@@ -75,7 +75,7 @@ class LazyLogFile(SafeHandler):
                 target.close()
 
     def _open(self) -> logging.Handler:
-        """The file, in a folder of ours alone.
+        """Open the log file in a folder that belongs to Stet alone.
 
         Raises:
             OSError: If either can't be made.

@@ -35,7 +35,7 @@ class PrivateFormatter(logging.Formatter):
         self._most = most
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as text."""
+        """Return the record as text."""
         copied = copy.copy(record)
         copied.exc_text = None  # another formatter may have put it there, with all that it says
         try:
@@ -66,7 +66,9 @@ def is_stet_record(record: logging.LogRecord) -> bool:
 
 
 def anonymous_line(record: logging.LogRecord) -> str:
-    """A record in one line without anything that came from elsewhere: of its arguments only numbers."""
+    """Return a record as one line without anything that came from elsewhere. Of its arguments only
+    numbers are kept.
+    """
     said = "..."
     if is_stet_record(record) and isinstance(record.msg, str):
         given = record.args if isinstance(record.args, tuple) else ()
@@ -79,7 +81,9 @@ def anonymous_line(record: logging.LogRecord) -> str:
 
 
 def hide_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """A text with a mark in the place of keys: those of known form, and the values of `environ`."""
+    """Return a text with a mark in place of keys. Keys of known form and the values of `environ`
+    are replaced.
+    """
     from stet.text.secrets import find_secrets  # late: most servers log nothing
 
     for name, value in environ.items():

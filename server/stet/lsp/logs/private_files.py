@@ -36,7 +36,7 @@ def make_private(folder: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """Opens a file that only its owner can read; for `open`.
+    """Open a file that only its owner can read; for use with `open`.
 
     Raises:
         OSError: If it can't be opened; with ELOOP, if it or one of Stet's own folders is a link; also
@@ -62,7 +62,8 @@ def open_private(path: str, flags: int) -> int:
 
 @contextmanager
 def _folder_of(path: Path) -> Iterator[int | None]:
-    """A descriptor of the folder of `path`, which stays that folder; None where there can be none.
+    """Yield a descriptor of the folder of `path`, which stays that folder. Yield None where
+    descriptors are not available.
 
     Raises:
         OSError: If it can't be opened; with ELOOP, if one of Stet's own is a link.

@@ -15,7 +15,7 @@ MAX_TITLE = 80
 def command_action(
     title: str, command: str, arguments: Mapping[str, object], kind: str
 ) -> lsp.CodeAction:
-    """An action that runs a command; the title is cut, and safe to show."""
+    """Return an action that runs a command; the title is shortened and safe to show."""
     text = escape_line(f"Stet: {title}")
     text = text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
     return lsp.CodeAction(

@@ -17,7 +17,7 @@ from stet.workspace.workspace import Workspace
 
 
 def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None:
-    """The document named by `uri` or `file`, or None if neither is given.
+    """Return the document that `uri` or `file` names, or None if neither is given.
 
     Raises:
         InvalidParams: If the file is none of the workspace's.
@@ -70,7 +70,7 @@ def resolve_location(
 
 
 def open_document(uri: str, workspace: Workspace) -> TextDocument:
-    """The text of a file, open or not.
+    """Return the text of a file, open or not.
 
     Raises:
         InvalidParams: If it is not there or may not be read.
@@ -81,7 +81,7 @@ def open_document(uri: str, workspace: Workspace) -> TextDocument:
 
 
 def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
-    """The text of a file that is not open. Blocks on the disk.
+    """Return the text of a file that is not open. Blocks on the disk.
 
     Raises:
         InvalidParams: If it is not there or may not be read.
@@ -93,7 +93,7 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
 
 
 def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
-    """The open review page that is named; None if none is."""
+    """Return the open review page that is named, or None if none is."""
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is None and file is not None and Path(file).is_absolute():
         uri = Path(file).as_uri()
@@ -101,7 +101,7 @@ def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocum
 
 
 def _active_location(workspace: Workspace) -> EditorLocation:
-    """The active file, and what is selected there."""
+    """Return the active file and the selection in it."""
     uri = workspace.snapshot().activity.active
     return (
         EditorLocation(None, None)
@@ -119,7 +119,7 @@ def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLo
 
 
 def _location_at(document: TextDocument, range_: Range, workspace: Workspace) -> EditorLocation:
-    """A stretch of a document, with the caret if the editor has said that it is in it."""
+    """Return the location of a range, with the caret if the editor has reported the caret there."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None or selection.source is not ActivitySource.NOTIFIED:
         return EditorLocation(document.uri, range_)
@@ -128,7 +128,9 @@ def _location_at(document: TextDocument, range_: Range, workspace: Workspace) ->
 
 
 def _clamp_location(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
-    """A place as far as its file has it; the active one if the file is not there any more."""
+    """Return a place limited to its file's extent. Return the active place if the file is no longer
+    there.
+    """
     uri, stretch = shown
     try:
         document = open_document(uri, workspace)
@@ -144,7 +146,7 @@ def _given_range(
     document: TextDocument,
     workspace: Workspace,
 ) -> Range | None:
-    """The stretch that was given with a document, if one was: `lines` are `from`, `to` and `line`."""
+    """Return the range that was given with a document, if any; `lines` are `from`, `to` and `line`."""
     if wire is not None:
         return _range(wire, document, workspace)
     first, last, line = lines

@@ -35,7 +35,8 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
 def comment_actions(
     uri: str, candidates: CommentCandidates, known: CommentLines | None
 ) -> list[lsp.CodeAction]:
-    """What comments ask for: one of each kind at most, of the first that asks for it.
+    """Return the actions that comments ask for, at most one of each kind. Each is for the first
+    comment that asks for it.
 
     Args:
         uri: Of the document.

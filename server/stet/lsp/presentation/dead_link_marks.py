@@ -68,7 +68,9 @@ class MarkedDocument:
 def find_marks(
     snapshot: Snapshot, cache: "LinkCache", scopes: Collection[DeadLinkScope], encoding: Encoding
 ) -> tuple[list[MarkedDocument], list[str]]:
-    """The dead links of these scopes by document, and why something can't be looked through."""
+    """Return the dead links of these scopes by document. Return also the reasons why something
+    cannot be searched.
+    """
     # Not before somebody asks: the expressions of many languages are compiled.
     from stet.index.dead_report import dead_links, files_below
     from stet.index.link_scan import scan_links
@@ -117,7 +119,7 @@ def _create_mark(dead: "DeadLink", encoding: Encoding) -> DeadLinkMark:
 def rebase_marks(
     marks: tuple[DeadLinkMark, ...], changes: Sequence[TextChange]
 ) -> tuple[DeadLinkMark, ...]:
-    """The marks on lines that did not change, where those are now."""
+    """Return the marks on lines that did not change, at the new places of the lines."""
     for change in changes:
         for first, removed, added in change.effects:
             marks = tuple(
@@ -129,7 +131,7 @@ def rebase_marks(
 
 
 def relocate_marks(marks: Sequence[DeadLinkMark], lines: Sequence[str]) -> Iterator[DeadLinkMark]:
-    """The marks whose lines stand in another text too, each at the nearest such line."""
+    """Yield the marks whose lines are also in another text, each at the nearest equal line."""
     places: dict[str, list[int]] = {mark.text: [] for mark in marks}
     for number, line in enumerate(lines):
         if line in places:

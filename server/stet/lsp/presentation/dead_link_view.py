@@ -77,17 +77,17 @@ class DeadLinkView:
         self._show({})
 
     def saved(self) -> None:
-        """A document was saved: links in it, or to it, may be mended."""
+        """Schedule a scan after a document was saved, because links in or to it may be repaired."""
         if self._scopes:
             self._schedule_scan()
 
     def edited(self, uri: str) -> None:
-        """A document was changed in the editor; the hot path."""
+        """Update the marks after a document was changed in the editor. This is the hot path."""
         if self._marked and canonical(uri) in self._marked and self._rebase_marks(canonical(uri)):
             self._publisher.schedule(uri)
 
     def diagnostics(self, uri: str) -> list[lsp.Diagnostic]:
-        """The dead links of a document, as the editor shows them."""
+        """Return the dead links of a document as the editor shows them."""
         found = self._marked.get(canonical(uri))
         return [] if found is None else [_diagnostic(mark) for mark in found.marks]
 

@@ -46,7 +46,9 @@ class TrackedLocation:
         )
 
     def current_range(self) -> Range:
-        """The stretch in the text as it is now; where it can't be followed, as it was last."""
+        """Return the range in the current text, or the last known range if the text cannot be
+        followed.
+        """
         if self._range is None:
             return Range(Position(0, 0), Position(0, 0))
         changes = self._workspace.changes_since(self.uri, self._revision)
@@ -113,17 +115,19 @@ class DiagnosticsPublisher:
             self.schedule(place.uri)
 
     def clear_question(self, turn_id: str) -> None:
-        """The turn's question, if it had one, is answered."""
+        """Clear the question of the turn, if it has one, because it was answered."""
         if self._questions.pop(turn_id, None) and (place := self._places.get(turn_id)):
             self.schedule(place.uri)
 
     def turn_ended(self, turn_id: str) -> None:
-        """The turn is over."""
+        """Clear the turn's question and place after the turn is over."""
         self.clear_question(turn_id)
         self._places.pop(turn_id, None)
 
     def pending_questions(self) -> list[tuple[str, Question, TrackedLocation | None]]:
-        """Turns that wait, the longest first, with what they ask and where they were asked from."""
+        """Return the waiting turns, longest first. Each has its question and the place where it was
+        asked.
+        """
         return [
             (turn_id, question, self._places.get(turn_id))
             for turn_id, question in self._questions.items()
@@ -156,7 +160,7 @@ class DiagnosticsPublisher:
         self._client.refresh_lenses()
 
     def diagnostic(self, hunk: Hunk) -> lsp.Diagnostic:
-        """The hunk as the editor shows it."""
+        """Return the diagnostic that shows the hunk in the editor."""
         return self._diagnostic(hunk, self._lines(hunk.uri))
 
     def hunk_range(self, hunk: Hunk) -> lsp.Range:

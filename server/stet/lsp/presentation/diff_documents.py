@@ -73,7 +73,7 @@ class DiffDocuments:
         return uri
 
     def saved(self, uri: str) -> None:
-        """A document of Stet's own was saved: if it is a page, what it says is done."""
+        """Handle a generated document that was saved: if it is a page, carry out its decisions."""
         document = self.page(uri)
         if document is None:
             return
@@ -85,19 +85,21 @@ class DiffDocuments:
         self._apply_decisions(page, parse_decisions(page, document.text))
 
     def page(self, uri: str) -> TextDocument | None:
-        """The text of a review page that is open; None if `uri` is none."""
+        """Return the text of an open review page, or None if `uri` names none."""
         path = path_of(uri)
         # By its name first: the text of another may be long.
         is_page = path is not None and path.name.startswith(_PREFIX)
         return self._generated.document(uri) if is_page else None
 
     def location_at_cursor(self) -> tuple[str, Range] | None:
-        """What the page shows where the user is; None if they are in none, or it shows no file there."""
+        """Return what the page shows at the user's position. Return None if the user is in no page
+        or it shows no file there.
+        """
         here = self._generated.active_selection(self._workspace.activity.view())
         return None if here is None else self.location_at(*here)
 
     def location_at(self, uri: str, stretch: Range | None = None) -> tuple[str, Range] | None:
-        """What a page shows of a file: the file, and the place in it as it is now.
+        """Return the file and the current place in it that a page shows.
 
         Args:
             uri: The page.
@@ -186,7 +188,7 @@ class DiffDocuments:
         self._report(0, len(amended), refused)
 
     def _hunk_as_shown(self, page: DiffDocument, hunk_id: str) -> Hunk:
-        """A hunk that waits as the page shows it.
+        """Return a pending hunk as the page shows it.
 
         Raises:
             ReviewError: If it does not, or is another by now.
@@ -200,7 +202,7 @@ class DiffDocuments:
         return now
 
     def _update_hunks(self, name: str, amended: Mapping[str, Hunk]) -> None:
-        """What a page says of these hunks is what they are now."""
+        """Update what a page says of these hunks to their current state."""
         page = self._pages[name]
         sections = (
             dataclasses.replace(section, hunk=amended.get(section.hunk.id, section.hunk))
@@ -222,7 +224,8 @@ class DiffDocuments:
         return document.text if document else self._ledger.base_text(uri) or ""
 
     def _free_name(self, page: DiffDocument) -> str:
-        """A file for a page: not one that the editor has open with something else.
+        """Return a file name for a page: a name that the editor does not have open with other
+        contents.
 
         The roots are part of it, because servers of other workspaces write there as well.
         """

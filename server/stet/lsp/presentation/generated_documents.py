@@ -34,7 +34,9 @@ class GeneratedDocuments:
     """
 
     def __init__(self, system: System, encoding: Callable[[], Encoding]) -> None:
-        """`encoding` tells what the editor counts columns in, once that is settled."""
+        """Create the documents; `encoding` returns the editor's column encoding, once it is
+        settled.
+        """
         self._system = system
         self._encoding = encoding
         self.world = Workspace(system)
@@ -70,7 +72,9 @@ class GeneratedDocuments:
         return True
 
     def buffer(self, uri: str) -> TextBuffer | None:
-        """The text of one of them for reading in place, which copies nothing; None if it is not open."""
+        """Return the buffer of a generated document for reading without a copy. Return None if it
+        is not open.
+        """
         return self.world.buffer(uri)
 
     def document(self, uri: str) -> TextDocument | None:
@@ -82,7 +86,9 @@ class GeneratedDocuments:
         return self.world.snapshot().documents.values()
 
     def focused(self, uri: str | None) -> None:
-        """The editor says that the user is in this document now, whosever it is; None: in none."""
+        """Record the document that the user is in now, whether it is generated or not; None means
+        none.
+        """
         if uri is not None and self.is_generated(uri):
             self.world.activity.focus(uri, ActivitySource.NOTIFIED)
             self._entered = self._system.monotonic()
@@ -90,7 +96,8 @@ class GeneratedDocuments:
             self._left = self._system.monotonic()
 
     def active_selection(self, activity: ActivityView) -> tuple[str, Range] | None:
-        """The one that the user is in, and what is selected there; None if they are in none.
+        """Return the generated document that the user is in and the selection there. Return None if
+        the user is in none.
 
         Args:
             activity: Where they are among their own documents: what was heard of last, counts.
@@ -109,7 +116,8 @@ class GeneratedDocuments:
         return self.world.changes_since(uri, revision)
 
     def free_name(self, stem: str, ending: str, text: str) -> str:
-        """The name of a file for `text`: not one that the editor has open with something else.
+        """Return a file name for `text`: a name that the editor does not have open with other
+        contents.
 
         `stem` tells workspaces apart, because servers of others write into the folder as well.
 

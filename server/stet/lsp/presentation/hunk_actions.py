@@ -27,7 +27,7 @@ def actions_on(
     diagnostic: Callable[[Hunk], lsp.Diagnostic],
     editor: ClientCapabilities,
 ) -> list[lsp.CodeAction]:
-    """What can be done about some hunks, in the order in which it is to be offered.
+    """Return the actions for some hunks, in the order in which they are to be offered.
 
     Args:
         here: The hunks that it is about, all open.

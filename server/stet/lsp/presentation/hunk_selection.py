@@ -33,7 +33,7 @@ def select_hunks(
     states: frozenset[HunkState] = OPEN,
     also: Callable[[str], bool] = lambda _: False,
 ) -> HunkSelection:
-    """The hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
+    """Return the hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
     With a document may come a `line`: then only what is shown there is meant.
 
@@ -85,12 +85,12 @@ def select_hunks(
 
 
 def _line(number: int) -> Range:
-    """The start of a line, 1-based: where a cursor in it stands."""
+    """Return the start of a line (1-based), which is where a cursor in the line is."""
     return Range(Position(number - 1, 0), Position(number - 1, 0))
 
 
 def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
-    """The hunk of that id.
+    """Return the hunk with that id.
 
     Raises:
         InvalidParams: If there is none.

@@ -27,19 +27,21 @@ _CONFLICT_HINT = "keep yours, take the proposal, put both in, or have it done ag
 
 
 def label(hunk: Hunk) -> str:
-    """A few words for a button."""
+    """Return a few words for a button."""
     text = _summary(hunk)
     return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
 
 
 def describe(hunk: Hunk) -> str:
-    """The message of a hunk's diagnostic: what it is, how it stands, and a short diff."""
+    """Return the message of a hunk's diagnostic: what it is, its state and a short diff."""
     lines = [_summary(hunk), *_notes(hunk), *diff_of(hunk, MAX_DIFF_LINES)]
     return "\n".join(lines)
 
 
 def hover_text(hunk: Hunk, *, markdown: bool) -> str:
-    """What a hover shows: as `describe`, but longer; of a conflict all three sides."""
+    """Return the text of a hover: like `describe`, but longer, and with all three sides of a
+    conflict.
+    """
     head = [_summary(hunk), *_notes(hunk)]
     blocks = [("", diff_of(hunk, MAX_HOVER_LINES))]
     if hunk.state is HunkState.CONFLICT:
@@ -63,7 +65,7 @@ def hover_text(hunk: Hunk, *, markdown: bool) -> str:
 
 
 def diff_of(hunk: Hunk, limit: int) -> list[str]:
-    """A hunk as lines of a diff, at most about `limit` of them, both sides shown."""
+    """Return a hunk as diff lines, at most about `limit` of them; both sides are shown."""
     if hunk.kind is HunkKind.MOVE:
         return [f"rename {part}" for part in _names(hunk)]
     removed = [f"-{line}" for line in _escaped(hunk.old)]
@@ -85,7 +87,7 @@ def _summary(hunk: Hunk) -> str:
 
 
 def _notes(hunk: Hunk) -> list[str]:
-    """What a reader should know before deciding, a sentence in brackets each."""
+    """Return what a reader should know before deciding: one sentence in brackets each."""
     notes = []
     if hunk.state is HunkState.CONFLICT:
         # A line of its own for each: editors cut what is longer than a window is wide.
@@ -113,7 +115,7 @@ def _names(hunk: Hunk) -> tuple[str, str]:
 
 
 def _escaped(text: str) -> list[str]:
-    """The lines of a hunk's text without their ends, safe to show."""
+    """Return the lines of a hunk's text without their line ends, safe to show."""
     return [escape(without_end(line)) for line in whole_lines(text)]
 
 

@@ -54,7 +54,7 @@ class LocatedPassage:
 def locate_passages(
     passages: Iterable[SearchPassage], snapshot: Snapshot, encoding: Encoding
 ) -> Iterator[LocatedPassage]:
-    """The places of `passages`, without those of files that are gone. Blocks on the disk."""
+    """Yield the places of `passages`, without passages of files that are gone. Blocks on the disk."""
     documents: dict[str, TextDocument | None] = {}
     for passage in passages:
         if passage.uri not in documents:
@@ -84,7 +84,7 @@ def passage_to_json(place: LocatedPassage) -> dict[str, object]:
 
 
 def to_symbol(place: LocatedPassage) -> lsp.SymbolInformation:
-    """A passage as `workspace/symbol` answers it.
+    """Return a passage in the form that `workspace/symbol` answers.
 
     On the wire this is a `WorkspaceSymbol` with its range too, so that every editor can read it.
     """

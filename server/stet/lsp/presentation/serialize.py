@@ -15,7 +15,7 @@ from stet.workspace.workspace import Workspace
 
 
 def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
-    """The answer of `stet.turn`."""
+    """Return the answer of `stet.turn`."""
     proposals = ledger.proposals(turn.id)
     hunks = ledger.hunks(turn=turn.id)
     states = {hunk.id: hunk.state for hunk in hunks}

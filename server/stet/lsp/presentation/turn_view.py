@@ -39,7 +39,7 @@ from stet.tools.question import Question
 
 
 def describe_usage(turn: Turn) -> str:
-    """Rounds, tokens in and out, how much of them the provider had cached, and what it cost.
+    """Return the rounds, tokens in and out, the part that the provider cached, and the cost.
 
     A cost is in the currency of `model.price`, which names none; "about" where tokens are estimated.
     """
@@ -73,7 +73,7 @@ class QuestionView:
         self._buttons: dict[str, asyncio.Task[None]] = {}
 
     def turn_started(self, turn: Turn) -> None:
-        """A turn begins, which may have questions."""
+        """Handle the start of a turn, which may have questions."""
         self._publisher.turn_started(turn)
 
     def ask(self, turn: Turn) -> None:
@@ -89,12 +89,12 @@ class QuestionView:
             self._show_message(turn.id, turn.question)
 
     def question_answered(self, turn: Turn) -> None:
-        """The turn's question is answered."""
+        """Handle the answer to the turn's question."""
         self._publisher.clear_question(turn.id)
         self._withdraw(turn.id)
 
     def turn_ended(self, turn: Turn) -> None:
-        """The turn is over, and whatever it asked with it."""
+        """Handle the end of a turn, and withdraw its question."""
         self._publisher.turn_ended(turn.id)
         self._withdraw(turn.id)
 
@@ -182,7 +182,7 @@ class TurnView:
                 self._handle_user_event(event)
 
     def _handle_user_event(self, event: AgentEvent) -> None:
-        """What the user is asked, or is to look at."""
+        """Handle events about what the user is asked or is to look at."""
         match event:
             case FileOpened(uri=uri, line=line):
                 self._client.start(self._open_file(uri, line), "show a file")
@@ -260,7 +260,7 @@ class TurnView:
 
 
 def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
-    """The message at a turn's end: what it says, what waits, what failed, what it took.
+    """Return the message at a turn's end: its text, what waits, what failed, and what it used.
 
     Args:
         turn: A turn that is over.
@@ -280,7 +280,8 @@ def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_prop
 
 
 def _turn_text(turn: Turn, *, has_proposed: bool) -> str:
-    """What a turn says at its end: the answer, or where edits are to be reviewed a line about them.
+    """Return the text of a turn at its end: the answer, or a line about edits that are to be
+    reviewed.
 
     Args:
         turn: A turn that is over.

@@ -55,7 +55,7 @@ class Anchor(TrackedSpan):
         is_lost: bool = False,
         was_written: bool = False,
     ) -> None:
-        """The anchor of a hunk.
+        """Create the anchor of a hunk.
 
         Args:
             hunk: Its id.
@@ -166,7 +166,7 @@ class Anchor(TrackedSpan):
         )
 
     def _merge(self, lines: Sequence[str], before: str) -> str | None:
-        """What is to stand there; None if it is a conflict.
+        """Return the text to write in place of the current lines; None if there is a conflict.
 
         Args:
             lines: The text as it is now.
@@ -188,8 +188,8 @@ class Anchor(TrackedSpan):
         return merged
 
     def _inserted_text(self) -> str:
-        """What is proposed; an insertion fits itself to the lines that it stands between, which may
-        be others by now than when it was made.
+        """Return the proposed text. An insertion is fitted to its neighbouring lines, which may
+        have changed since the anchor was made.
         """
         if self._around is None or not self.proposed:
             return self.proposed
@@ -288,20 +288,20 @@ class Anchor(TrackedSpan):
     # -- while the editor applies it -------------------------------------------------------------
 
     def resume_waiting(self, lines: Sequence[str]) -> None:
-        """The editor did not apply it: it waits again."""
+        """Make the anchor pending again after the editor did not apply the edit."""
         self._growing = False
         self._is_due = True
         self._is_lost |= self._around is not None and self.first != self.end
         _ = self.refresh(lines)
 
     def start_no_earlier(self, line: int, lines: Sequence[str]) -> None:
-        """The lines before `line` are another anchor's."""
+        """Move the anchor's start to `line`; the lines before `line` belong to another anchor."""
         self.restore_span(LineSpan(line, max(self.end, line), self._is_lost), lines)
 
     def restore_span(
         self, span: LineSpan, lines: Sequence[str], records: tuple[ChangeRecord, ...] | None = None
     ) -> None:
-        """It stands there after all; see what that means.
+        """Put the anchor back on `span` and read its lines anew.
 
         Args:
             span: Where.
@@ -329,7 +329,9 @@ class Anchor(TrackedSpan):
         self._read_lines(lines)
 
     def find_text(self, lines: Sequence[str], text: str) -> tuple[int, int] | None:
-        """The lines within its place on which exactly `text` stands, if it does so once."""
+        """Return the lines within the anchor that are exactly `text`, if there is exactly one
+        match.
+        """
         expected = whole_lines(text)
         n, place = len(expected), lines[self.first : self.end]
         if not expected:

@@ -114,7 +114,9 @@ class AppliedEdit:
         return first >= self._first and after_change <= self._end - delta
 
     def forget(self, hunks: Container[str]) -> bool:
-        """What these hunks write is no longer what they wrote here; False if there are no others."""
+        """Forget these hunks, whose text is no longer what this edit wrote. Return False if no
+        other hunks are left.
+        """
         self._parts = tuple(part for part in self._parts if part.hunk not in hunks)
         return bool(self._parts)
 
@@ -156,7 +158,7 @@ def _shift_span(span: LineSpan, n_lines: int) -> LineSpan:
 
 
 def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
-    """The hunks of `plan` in order of place, in lines from `first` on."""
+    """Yield the hunks of `plan` in order of place, with lines counted from `first`."""
     shift = -first
     for hunk, (start, removed, added) in reversed(plan.effects):
         before = slice(start - first, start - first + removed)
@@ -167,7 +169,7 @@ def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
 def applied_edit(
     plan: EditPlan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, PendingSpans]
 ) -> AppliedEdit | None:
-    """What is to be followed of an edit that has arrived; None where its hunks tell all by themselves.
+    """Return what to track of an edit that has arrived; None where its hunks suffice by themselves.
 
     Args:
         plan: The edit.
@@ -191,7 +193,7 @@ def applied_edit(
 
 
 def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
-    """The lines of `before` that a smallest difference to `after` may touch.
+    """Return the lines of `before` that a smallest difference to `after` may touch.
 
     All that differs lies between `top` and `bottom`. But where lines beside it read like those that
     come or go, it can as well be said to lie further up or down.

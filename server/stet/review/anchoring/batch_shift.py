@@ -16,7 +16,7 @@ from stet.text.change import LineChange
 
 
 def sorted_descending(changes: Sequence[LineChange]) -> Sequence[LineChange] | None:
-    """Changes that do the same, every one above the ones before it; None where that can't be."""
+    """Return equivalent changes, each above all earlier changes; None where there is no such order."""
     if all(later.first + later.removed <= one.first for one, later in pairwise(changes)):
         return changes
     if any(later.first <= one.first + one.added for one, later in pairwise(changes)):
@@ -32,7 +32,7 @@ class BatchShift:
     """Changes of lines from the bottom up, ready to be met."""
 
     def __init__(self, changes: Sequence[LineChange]) -> None:
-        """`changes` are sequential, every one above the ones before it."""
+        """Prepare `changes`, which are sequential, each above all earlier ones."""
         self._changes = changes[::-1]  # from the top down; all count in the text before
         self._firsts = [change.first for change in self._changes]
         self._ends = [change.first + change.removed for change in self._changes]

@@ -45,7 +45,7 @@ class BlockAnchor(Anchor):
         after: str,
         block: str = "",
     ) -> None:
-        """The anchor of `hunk`, whose block for `before` and `after` stands on lines `place`."""
+        """Create the anchor of `hunk`, whose block for `before` and `after` is on lines `place`."""
         super().__init__(hunk, lines, place, before, after)
         self.block = block
         self.is_alone = True
@@ -140,7 +140,7 @@ class BlockAnchor(Anchor):
         return True
 
     def _block_between(self, lines: Sequence[str], first: int, end: int) -> InlineBlock | None:
-        """The first block with its id on some lines."""
+        """Return the first block with the anchor's id between lines `first` and `end`."""
         if self.block:
             return next(iter(imported_at(lines, (self.block,), first, end)), None)
         found = find_blocks(lines[first:end], (self.hunk,)).blocks

@@ -52,7 +52,7 @@ class _Checkpoint(NamedTuple):
     conflicts: frozenset[Anchor]
 
     def anchor_states(self) -> dict[Anchor, _AnchorState]:
-        """The anchors, in order of place."""
+        """Return the anchors with their states, in order of place."""
         return {
             anchor: _AnchorState(
                 anchor, LineSpan(first, end, is_lost), records, anchor in self.conflicts
@@ -129,7 +129,7 @@ class RevisionCheckpoints:
         return False
 
     def _find(self, lines: Sequence[str]) -> _Checkpoint | None:
-        """A text that it has had, if this is one."""
+        """Return the checkpoint of an earlier text that had exactly these lines, if any."""
         as_long = [text for text in self._texts if text.n_lines == len(lines)]
         fingerprint = _fingerprint(lines) if as_long else 0
         return next((one for one in as_long if one.fingerprint == fingerprint), None)
@@ -142,8 +142,8 @@ def _fingerprint(lines: Sequence[str]) -> int:
 def _order_restored(
     pending: Sequence[Anchor], known: Mapping[Anchor, _AnchorState], moving: Set[Anchor]
 ) -> tuple[list[Anchor], set[Anchor]]:
-    """The live anchors in order of place once `moving` are back where they stood, and which of them
-    would have lines with others.
+    """Return the live anchors in order of place once `moving` are back in their places. Also return
+    the anchors that would then share lines with others.
     """
     # At one point those that stood there then come first, in the order they had.
     ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *pending)))}

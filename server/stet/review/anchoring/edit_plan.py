@@ -43,7 +43,9 @@ class EditPlan:
 
 
 def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """What accepting hunks does; `anchors` are theirs, in order of place and none in conflict."""
+    """Return the plan for accepting hunks. `anchors` are the anchors of the hunks, in order of
+    place and without a conflict.
+    """
     pieces = []
     for anchor in anchors:
         assert anchor.merged is not None, "a conflict can't be accepted"
@@ -54,7 +56,7 @@ def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
 def plan_write(
     document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle | None = None
 ) -> EditPlan:
-    """What writing `pieces` does; they are in order of place, and none overlaps another."""
+    """Return the plan for writing `pieces`, which are in order of place and do not overlap."""
     replacements, texts, places, effects, shift = [], {}, {}, [], 0
     last, n_lines = last_gap(document.lines), len(document.lines)
     for hunk, at, end, text, before, after in add_line_boundaries(document, pieces):
@@ -74,7 +76,8 @@ def plan_write(
 
 
 def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """What undoing accepted hunks does; `anchors` are theirs, the one accepted last first.
+    """Return the plan for undoing accepted hunks; `anchors` are their anchors, the last accepted
+    first.
 
     Where each stands by itself, that is to write what was there before. Else it is played through on
     a copy: a later hunk may stand within an earlier one.
@@ -89,7 +92,9 @@ def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
 
 
 def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditPlan:
-    """The same for `ghosts`, copies of the anchors, the one accepted last first."""
+    """Return the plan for undoing nested hunks. `ghosts` are copies of the anchors, the last
+    accepted first.
+    """
     buffer = TextBuffer(document.text)
     texts: dict[str, str] = {}
     for ghost in ghosts:
@@ -117,7 +122,9 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
 
 
 def _plan_disjoint_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """The same for `anchors` in order of place, with lines between them."""
+    """Return the plan for undoing disjoint hunks. `anchors` are in order of place, with lines
+    between them.
+    """
     pieces = []
     for anchor in anchors:
         if anchor.merged is None:
@@ -127,7 +134,7 @@ def _plan_disjoint_undo(document: TextDocument, anchors: Sequence[Anchor]) -> Ed
 
 
 def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
-    """The edit that makes the text consist of `lines`."""
+    """Return the edit that turns the text of `document` into `lines`."""
     return TextEdit(
         tuple(
             Replacement(

@@ -73,7 +73,7 @@ class ExpectedText:
 
 
 def _window(document: TextDocument, edit: TextEdit) -> tuple[int, int]:
-    """The lines about what an edit replaces: the first, and the one after the last."""
+    """Return the lines around the replaced ranges: the first line, and the line after the last."""
     if not edit.replacements:
         return 0, len(document.lines)
     first = document.position_at(edit.replacements[0].start).line

@@ -98,8 +98,8 @@ class InFlightEdit:
         return None
 
     def run_of(self, hunk: str) -> EditRun | None:
-        """The hunks of the edit that have no line between them, one of which is `hunk`; None where all
-        that is known of the edit is the difference.
+        """Return the run of hunks that contains `hunk` and has no line between its hunks. None
+        where only the difference is known of the edit.
         """
         return self._runs.get(hunk)
 
@@ -146,7 +146,7 @@ class InFlightEdit:
         return dict(zip(run.hunks, whole[0], strict=True)) if len(whole) == 1 else None
 
     def _replaced_lines(self) -> Mapping[str, Sequence[str]]:
-        """The lines that each hunk takes the place of."""
+        """Return the lines that each hunk replaces."""
         return {
             hunk: self.lines[one.first : one.first + one.removed] for hunk, one in self._effects
         }
@@ -177,8 +177,8 @@ class InFlightEdit:
         return LineSpan(first + shift, end + shift, is_lost).clamped(self._shadow.n_lines)
 
     def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
-        """What the edit itself did at the edge of another anchor's place; None if that is nothing, or
-        more than one thing.
+        """Return what the edit itself did at the edge of another anchor. None if there is no
+        change, or more than one change.
 
         Args:
             anchor: As it was when the edit was sent.
@@ -203,7 +203,7 @@ class InFlightEdit:
 
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:
-    """Changes that touch, together; `effects` are in order of place, each with its hunk."""
+    """Yield runs of touching changes; `effects` are in order of place, each with its hunk."""
     hunks: list[str] = []
     first = end = 0
     for hunk, change in effects:

@@ -89,7 +89,7 @@ def _characters_before(
 
 
 def _end_for(document: TextDocument, piece: HunkEdit) -> str:
-    """The line end for a line beside or at the end of a piece: that of the lines there."""
+    """Return the line end for a line beside or at the end of a piece, taken from the lines there."""
     near = document.lines[max(piece.first - 1, 0) : piece.end]
     ends = filter(None, map(line_end, reversed(near)))
     return next(ends, "") or dominant_line_end(document.text)

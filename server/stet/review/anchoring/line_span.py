@@ -18,7 +18,7 @@ class LineSpan(NamedTuple):
     is_lost: bool
 
     def clamped(self, n_lines: int) -> "LineSpan":
-        """The same in a text that has so many lines."""
+        """Return the span clamped to a text of `n_lines` lines."""
         if self.end <= n_lines:
             return self
         return self._replace(first=min(self.first, n_lines), end=n_lines)
@@ -52,7 +52,7 @@ class ChangeRecord(NamedTuple):
     redo_records: "tuple[ChangeRecord, ...]" = ()
 
     def shifted(self, n_lines: int) -> "ChangeRecord":
-        """The same, if the place was found to stand so many lines lower behind the change."""
+        """Return the record for a place that was found `n_lines` lines lower after the change."""
         other = self.as_sent
         sent = None if other is None else (other[0] + n_lines, other[1])
         return self._replace(offset_after=self.offset_after + n_lines, as_sent=sent)
@@ -68,7 +68,7 @@ class ChangeRecord(NamedTuple):
 
 
 def text_hash(text: str) -> int:
-    """A number that tells a text from all others that could stand in its place."""
+    """Return a number that distinguishes a text from all others that could be in its place."""
     return hash(text)
 
 
@@ -81,7 +81,7 @@ def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
 def push_redo(
     redo_records: tuple[ChangeRecord, ...], record: ChangeRecord, most: int
 ) -> tuple[ChangeRecord, ...]:
-    """What can be done again in a place, now that `record` has been taken back too.
+    """Return what can be redone in a place, now that `record` has been undone too.
 
     Args:
         redo_records: What had been taken back there before.
@@ -107,7 +107,7 @@ def _n_records(records: Sequence[ChangeRecord]) -> int:
 
 
 def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord, ...]:
-    """The changes that were taken back one after the other, the last one last."""
+    """Return the changes that were undone one after the other, the last undone change last."""
     done: list[ChangeRecord] = []
     while redo_records:
         done.append(redo_records[-1])
@@ -132,12 +132,12 @@ def last_gap(lines: Sequence[str]) -> int:
 
 
 def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:
-    """The lines before and behind a place; `""` at the text's ends."""
+    """Return the lines before and after a place; `""` at the ends of the text."""
     return lines[first - 1] if first else "", lines[end] if end < len(lines) else ""
 
 
 def without_ends(around: tuple[str, str]) -> tuple[str, str]:
-    """The same without line ends, which may come and go."""
+    """Return the lines around a place without line ends, which may come and go."""
     return without_end(around[0]), without_end(around[1])
 
 

@@ -94,7 +94,9 @@ class _RemovedLines(NamedTuple):
             yield from (at - of + first for at in put.get(self.lines[of], ()))
 
     def _matching_context(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
-        """The lines at and round `at` that are those that were taken out; None if its own are not."""
+        """Return the lines at and around `at` that match the removed lines. None if the anchor's
+        own lines do not match.
+        """
         first, end, _ = self.span
         after = at + end - first
         if at < 0 or _without_ends(lines[at:after]) != self.anchor_lines:
@@ -153,7 +155,8 @@ class MovedLineTracker:
     def find_moved(
         self, blocks: Sequence[ReplacedLines], lines: Sequence[str], pending: Iterable[Anchor]
     ) -> Iterator[tuple[Anchor, LineSpan, tuple[ChangeRecord, ...]]]:
-        """The anchors whose lines were put in again elsewhere by a step, where, and what they remembered.
+        """Yield each anchor whose lines a step has put in elsewhere, its new span and its change
+        records.
 
         Args:
             blocks: What the step did.
@@ -192,12 +195,12 @@ class MovedLineTracker:
                 yield cut.anchor, LineSpan(at, at + end - first, is_lost), cut.records
 
     def reset_message(self) -> None:
-        """A message has been followed: what it has put into the text is nothing that the next one puts."""
+        """Reset the tracker after a message; its inserted lines do not count for the next message."""
         self._inserted.clear()
         self._fresh.clear()
 
     def forget(self, hunk: str) -> None:
-        """The lines of `hunk` are its own again."""
+        """Forget the removed lines of `hunk`, which belong to the hunk again."""
         _ = self._removed.pop(hunk, None)
 
 
@@ -221,7 +224,7 @@ def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
 
 
 def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
-    """An anchor in conflict, as if all it was made against had been taken out: its lines may have been
+    """Return an anchor in conflict as if its whole base had been removed. Its lines may have been
     put together again one by one.
     """
     lines = _without_ends(whole_lines(anchor.base))
@@ -247,7 +250,7 @@ def is_typing(changes: Sequence[TextChange]) -> bool:
 
 
 def replaced_lines(changes: Sequence[TextChange]) -> tuple[ReplacedLines, ...]:
-    """What the changes of one step, which are in order of place, have done to whole lines."""
+    """Return what the changes of one step, in order of place, have done to whole lines."""
     parts = [part for change in changes for part in _parts(change)]
     deltas = [len(added) - len(removed) for _, removed, added in parts]
     done, total = 0, sum(deltas)
@@ -261,7 +264,7 @@ def replaced_lines(changes: Sequence[TextChange]) -> tuple[ReplacedLines, ...]:
 
 
 def _parts(change: TextChange) -> Iterator[tuple[int, Sequence[str], Sequence[str]]]:
-    """The first line of each effect of a change, the lines it has taken away and those it has put."""
+    """Yield the first line of each effect of a change, the lines removed and the lines added."""
     if change.splice is None:
         return
     top, before, after = change.splice
@@ -278,6 +281,6 @@ def _without_ends(lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _common_prefix(known: Sequence[str], lines: Sequence[str]) -> tuple[str, ...]:
-    """The lines both begin with."""
+    """Return the lines that both sequences begin with."""
     pairs = zip(known, _without_ends(lines), strict=False)
     return tuple(line for line, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

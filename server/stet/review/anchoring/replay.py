@@ -31,7 +31,7 @@ class ChangeStep(NamedTuple):
 
 
 def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[ChangeStep]:
-    """The steps that the text has taken.
+    """Yield the steps that the text has taken.
 
     Args:
         changes: What happened, in order.

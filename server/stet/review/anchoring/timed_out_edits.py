@@ -29,19 +29,21 @@ class TimedOutEdits:
     edits: tuple[tuple[str, ...], ...]
 
     def combinations_with(self, sent: Sequence[str]) -> Iterator[tuple[str, ...]]:
-        """The hunks that may come at once, all of some edits; `sent` is the one still on its way."""
+        """Yield the hunks that may arrive at once: all hunks of some edits. `sent` is the edit
+        still in flight.
+        """
         every = (*self.edits, *([tuple(sent)] if sent else []))
         for n_edits in range(1, len(every) + 1):
             for some in combinations(every, n_edits):
                 yield tuple(hunk for edit in some for hunk in edit)
 
     def without(self, sent: Collection[str]) -> "TimedOutEdits | None":
-        """What is left where an edit of `sent` goes out anew."""
+        """Return the edits that are left when an edit of `sent` is sent anew."""
         left = tuple(edit for edit in self.edits if not set(edit) & set(sent))
         return TimedOutEdits(self.document, left) if left else None
 
     def texts_after(self, changes: Sequence[TextChange]) -> Iterator[str]:
-        """The text behind each of the next `changes`."""
+        """Yield the text after each of the next `changes`."""
         buffer = TextBuffer(self.document.text)
         for change in changes:
             _ = buffer.apply(change)
@@ -51,7 +53,9 @@ class TimedOutEdits:
 def add_timed_out(
     timed_out: TimedOutEdits | None, document: TextDocument, hunks: Collection[str]
 ) -> TimedOutEdits | None:
-    """What may come once `hunks` were given up too; `document` is the text now, without them."""
+    """Return the edits that may still arrive once `hunks` have timed out too. `document` is the
+    current text, without `hunks`.
+    """
     earlier = () if timed_out is None else timed_out.edits
     edits = (*earlier, tuple(hunks)) if hunks else earlier
     return TimedOutEdits(document, edits[-MAX_EDITS:]) if edits else None

@@ -74,7 +74,7 @@ class TrackedDocument:
         return "".join(self.lines[:])
 
     def anchor(self, hunk: str) -> Anchor | None:
-        """The anchor of `hunk`, live or settled; None if it has none here."""
+        """Return the anchor of `hunk`, live or settled; None if the hunk has no anchor here."""
         return self._by_hunk.get(hunk)
 
     def anchors(self) -> Iterable[Anchor]:
@@ -101,12 +101,16 @@ class TrackedDocument:
             self.drop(self.settled[0].hunk)
 
     def settle_in_place(self, hunk: str) -> None:
-        """A live hunk was decided without a change of the text: it is followed on."""
+        """Settle a live hunk that was decided without a change of the text; its anchor is still
+        tracked.
+        """
         if (anchor := self._by_hunk.get(hunk)) is not None:
             self.settle(anchor)
 
     def revive(self, hunk: str) -> bool:
-        """A decided hunk waits again; False if its place is not known, or another's by now."""
+        """Make a decided hunk pending again. Return False if its place is unknown, or belongs to
+        another hunk by now.
+        """
         if (anchor := self._by_hunk.get(hunk)) is None:
             return False
         place = (anchor.first, anchor.end)
@@ -125,7 +129,8 @@ class TrackedDocument:
         return True
 
     def remake(self, hunk: str, proposed: str) -> Anchor | None:
-        """A live hunk is to write `proposed` over what stands in its place now.
+        """Make a live hunk write `proposed` over the current lines of its place; return the new
+        anchor.
 
         None if that place is another hunk's too.
         """
@@ -160,7 +165,7 @@ class TrackedDocument:
                 return
 
     def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
-        """The live anchors that can't be decided apart from lines `place`."""
+        """Return the live anchors that can't be decided apart from lines `place`."""
         near = islice(self.live, bisect_left(self.live, place[0], key=_END), None)
         return [
             anchor
@@ -294,7 +299,7 @@ class TrackedDocument:
             anchor.clear_redo()
 
     def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
-        """The sent edit has arrived: put the other anchors where it takes them.
+        """Move the other anchors to where the sent edit takes them, after the edit has arrived.
 
         An accepted edit touches no live one. One that takes hunks back may; then they stay where the
         changes have led them, as the settled do that an edit reaches into.
@@ -338,7 +343,7 @@ class TrackedDocument:
             self.applied_edits = [*self.applied_edits[1 - MAX_EDITS :], edit]
 
     def _forget_edits_of(self, hunks: Container[str]) -> None:
-        """What these hunks write is another text by now than earlier edits of them have written."""
+        """Forget earlier edits of these hunks, which write another text by now."""
         self.applied_edits = [edit for edit in self.applied_edits if edit.forget(hunks)]
 
     def _place_other(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
@@ -359,7 +364,7 @@ class TrackedDocument:
         return True
 
     def arrived_lines(self, hunk: str) -> tuple[int, int] | None:
-        """The lines on which the text of a sent hunk stands, as far as that is certain."""
+        """Return the lines that hold the text of a sent hunk, as far as they are certain."""
         assert self.in_flight is not None, "nothing was sent"
         anchor, text = self._by_hunk[hunk], self.in_flight.plan.texts[hunk]
         run = self.in_flight.run_of(hunk)
@@ -378,7 +383,7 @@ class TrackedDocument:
         return None if place is None else (first + place[0], first + place[1])
 
     def _arrived_alone(self, anchor: Anchor, text: str) -> tuple[int, int] | None:
-        """The same for one whose place nobody else's lines can have come into."""
+        """Return the lines of a sent hunk whose place no lines of other hunks can have entered."""
         assert self.in_flight is not None, "nothing was sent"
         if "".join(self.lines[anchor.first : anchor.end]) == text:
             return anchor.first, anchor.end
@@ -386,7 +391,8 @@ class TrackedDocument:
         return None if anchor.hunk in self.in_flight.present else anchor.find_text(self.lines, text)
 
     def plan_undo(self, document: TextDocument, hunks: Iterable[str]) -> EditPlan:
-        """What undoing these accepted hunks does to `document`, which is the current text.
+        """Return the plan for undoing these accepted hunks in `document`, which is the current
+        text.
 
         Raises:
             UndoConflict: If the user has written over one of them.

@@ -60,7 +60,7 @@ class TrackedSpan:
     )
 
     def __init__(self, lines: Sequence[str], first: int, end: int, *, is_lost: bool) -> None:
-        """A place in `lines`.
+        """Create a span in `lines`.
 
         Args:
             lines: The text.
@@ -135,7 +135,7 @@ class TrackedSpan:
         return tuple(record for record in lasts if self._is_inverse(change, record))
 
     def _as_sent(self) -> tuple[ChangeRecord, ...]:
-        """The last change as the edit that was sent would have been reported, if that is known."""
+        """Return the last change as the sent edit would have been reported, if known."""
         return tuple(
             record._replace(offset_after=record.as_sent[0], before=record.as_sent[1])
             for record in self._undo_records[-1:]
@@ -284,7 +284,7 @@ class TrackedSpan:
         self._neighbours = lines_around(lines, self.first, self.end)
 
     def _shift_records(self, n_lines: int) -> None:
-        """It was found to stand so many lines below where the changes have led it."""
+        """Shift the records after the span was found `n_lines` lines below where the changes led."""
         if n_lines:
             self._undo_records = _shift_last_record(self._undo_records, n_lines)
             self._redo_records = tuple(
@@ -325,7 +325,9 @@ class TrackedSpan:
         self._growing = True
 
     def record_sent_edge(self, records: tuple[ChangeRecord, ...], sent: ChangeRecord) -> None:
-        """What was remembered since `records` is the change of an edit, `sent` as Stet itself wrote it."""
+        """Mark the records since `records` as the change of an edit, which Stet itself wrote as
+        `sent`.
+        """
         made = self._undo_records[len(records) :]
         if not made:
             self._undo_records = (*records, sent)
@@ -334,7 +336,7 @@ class TrackedSpan:
             self._undo_records = (*self._undo_records[:-1], last)
 
     def clear_redo(self) -> None:
-        """What was taken back can't be done again any more: something else is on its way."""
+        """Clear the redo records, because something else is in flight."""
         self._redo_records = ()
 
     def keep_few_records(self) -> None:
@@ -347,7 +349,7 @@ class TrackedSpan:
         self._max_records = MANY_RECORDS
 
     def move_to(self, first: int, end: int) -> None:
-        """It stands on these lines now."""
+        """Move the span to these lines."""
         self.first, self.end = first, end
 
     @property
@@ -367,7 +369,7 @@ class TrackedSpan:
         return shift + record.before.first, shift + record.before.end
 
     def clamp_to(self, line: int) -> None:
-        """It does not reach beyond the beginning of `line`, where no text of its own stands."""
+        """Clamp the span to the beginning of `line`, where there is no text of the span."""
         self.first, self.end = min(self.first, line), min(self.end, line)
 
     def shift(self, n_lines: int) -> None:
@@ -389,5 +391,5 @@ class TrackedSpan:
 
 
 def _shift_last_record(records: tuple[ChangeRecord, ...], n_lines: int) -> tuple[ChangeRecord, ...]:
-    """`records`, the last of which left the place so many lines lower than it was said to."""
+    """Return `records`, with the last record corrected: the change left the place `n_lines` lower."""
     return (*records[:-1], *(record.shifted(n_lines) for record in records[-1:]))

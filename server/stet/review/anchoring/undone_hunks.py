@@ -44,7 +44,7 @@ class UndoneInEditor:
         return any(one == n_lines for one, _ in texts) and (n_lines, hash("".join(lines))) in texts
 
     def forget(self, hunk: str) -> None:
-        """A hunk was decided, or is not there any more."""
+        """Forget a hunk that was decided or does not exist any more."""
         self._anchors.pop(hunk, None)
         self._texts.pop(hunk, None)
 

@@ -88,7 +88,7 @@ def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> No
 
 
 def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
-    """The turns and chats of `owner`; what makes no sense is left out and logged.
+    """Return the turns and chats of `owner`; invalid rows are left out and logged.
 
     Raises:
         sqlite3.Error: If it can't be read.
@@ -118,12 +118,12 @@ def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
 
 
 def in_ascii(text: str) -> str:
-    """A text in ASCII: the database's own text type can't hold lone surrogates."""
+    """Return a text in ASCII, because the database's own text type can't hold lone surrogates."""
     return json.dumps(text)
 
 
 def from_ascii(name: object) -> str:
-    """The text that `in_ascii` made this of.
+    """Return the text that `in_ascii` made `name` of.
 
     Raises:
         InvalidRow: If it made it of none.

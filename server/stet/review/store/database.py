@@ -109,7 +109,7 @@ class Database:
         self._synchronous = ""
 
     def number(self, kind: str, n: int) -> int:
-        """The first of `n` numbers that nobody has had.
+        """Return the first of `n` numbers that are unused.
 
         Raises:
             StoreError: If they can't be had.
@@ -173,7 +173,8 @@ class Database:
         return lost
 
     def load(self, now: float) -> RestoredState:
-        """What this run is to look after; decided hunks beyond the bounds are dropped first.
+        """Load the state that this run is responsible for; drop decided hunks beyond the bounds
+        first.
 
         On a connection of its own, for any thread.
 
@@ -189,7 +190,7 @@ class Database:
             return load_state(connection, self._owner.run)
 
     def load_chats(self, now: float) -> ChatRows:
-        """The turns and chats this run has; as `load`.
+        """Load the turns and chats of this run; as `load`.
 
         Raises:
             StoreError: If they can't be read.
@@ -209,7 +210,7 @@ class Database:
             return load_presets(connection, self._owner.run)
 
     def load_sent(self, now: float) -> tuple[str, ...]:
-        """What was sent to whom, by any server of the workspace; as `load`.
+        """Load what was sent to whom, by any server of the workspace; as `load`.
 
         Raises:
             StoreError: If it can't be read.
@@ -312,7 +313,7 @@ class Database:
 
 
 def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
-    """The name of a text, which is noted in `texts`."""
+    """Return the name of a text, and note the text in `texts`."""
     if (noted := texts.get(text)) is None:
         noted = texts[text] = StoredText.make(text)
     return noted.hash

@@ -58,11 +58,11 @@ class StoredText(NamedTuple):
 
     @classmethod
     def make(cls, text: str) -> "StoredText":
-        """The text with its name."""
+        """Return the text with its name."""
         return _make_text(text) if len(text) > TINY else _cached_text(text)
 
     def packed(self) -> bytes:
-        """What is stored: zlib's format."""
+        """Return what is stored, in zlib's format."""
         if len(self.data) > SMALL:
             return zlib.compress(self.data, 1 if len(self.data) <= QUICK else 0)
         if len(self.data) <= TINY:
@@ -84,12 +84,12 @@ class PackedText(NamedTuple):
 
     @classmethod
     def make(cls, text: str) -> "PackedText":
-        """The text with its name; in a worker thread, for that takes long."""
+        """Return the text with its name. Call in a worker thread, because packing takes long."""
         named = _make_text(text)
         return cls(named.hash, zlib.compress(named.data, 1))
 
     def packed(self) -> bytes:
-        """What is stored."""
+        """Return what is stored."""
         return self.data
 
 
@@ -100,19 +100,23 @@ def _make_text(text: str) -> StoredText:
 
 @lru_cache(maxsize=2_048)
 def _cached_text(text: str) -> StoredText:
-    """The same for a line or two: the hunks of a large edit are kept again at each decision."""
+    """Return a text of a line or two with its name. The result is cached, because the hunks of a
+    large edit are persisted again at each decision.
+    """
     return _make_text(text)
 
 
 def _unpack_stored(data: bytes) -> bytes:
-    """A few bytes in zlib's format, unpacked: its own way sets out a window for each."""
+    """Return a few bytes in zlib's format, stored uncompressed. zlib itself sets up a window for
+    each text.
+    """
     size = len(data)
     head = _STORED.pack(_STORED_HEAD, 1, size, size ^ 0xFFFF)
     return head + data + zlib.adler32(data).to_bytes(4, "big")
 
 
 def unpack(name: object, packed: object) -> str:
-    """The text behind a stored one.
+    """Return the text that was stored as `packed`.
 
     Raises:
         InvalidRow: If it is none, or not the one that `name` names.
@@ -147,7 +151,7 @@ def hunk_fields(hunk: Hunk) -> str:
 
 @lru_cache(maxsize=64)
 def _shared_fields(*values: str) -> str:
-    """What the many hunks of one edit have in common: put into JSON once."""
+    """Return the JSON of what the many hunks of one edit have in common, made once."""
     return json.dumps(dict(zip(_SHARED, values, strict=True)))[1:-1]
 
 
@@ -156,7 +160,7 @@ def _bit(value: bool) -> str:  # noqa: FBT001 - it is all there is to it
 
 
 def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, str]) -> Hunk:
-    """The hunk of a row.
+    """Return the hunk of a row.
 
     Args:
         hunk_id: Its id.
@@ -207,7 +211,7 @@ def spans_to_json(snapshot: AnchorSnapshot) -> str:
 
 
 def snapshot_from_row(fields: object, text: str) -> AnchorSnapshot:
-    """The footing of a row.
+    """Return the anchor snapshot of a row.
 
     Args:
         fields: What `spans_to_json` made of it.

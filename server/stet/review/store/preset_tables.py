@@ -102,7 +102,7 @@ def drop_old_sent(connection: sqlite3.Connection, now: float) -> None:
 
 
 def load_sent(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """What all servers of the workspace have sent, oldest first.
+    """Return what all servers of the workspace have sent, oldest first.
 
     Raises:
         sqlite3.Error: If it can't be read.

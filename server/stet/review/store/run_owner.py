@@ -81,7 +81,9 @@ class RunOwner:
         self._lock.release(remove=True)
 
     def _lock_of(self, name: object) -> FileLock | None:
-        """The lock of a run that is dead; None if it lives, or the database makes names up."""
+        """Return the lock of a dead run; None if the run lives, or the name in the database is
+        invalid.
+        """
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             log.warning("an owner of rows that can be none: %r", name)
             return None

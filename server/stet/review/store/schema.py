@@ -154,7 +154,8 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3.Connection:
-    """A connection to the file, which is made, checked and brought to the current layout.
+    """Return a connection to the file, which is created, checked and migrated to the current
+    layout.
 
     Nobody else may be opening it meanwhile.
 
@@ -220,7 +221,7 @@ def set_aside(path: Path) -> Path:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection to a file that is there; any thread may use it, one at a time."""
+    """Return a connection to an existing file; any thread may use the connection, one at a time."""
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )

@@ -53,7 +53,7 @@ class _TextCache:
         self._known: dict[object, str] = {}
 
     def text(self, name: object) -> str:
-        """The text of that name.
+        """Return the text of the given name.
 
         Raises:
             InvalidRow: If there is none.
@@ -92,7 +92,7 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
 
 
 def _names(fields: object) -> set[object]:
-    """The hunks that stand in a footing; none if it makes no sense."""
+    """Return the hunks in an anchor snapshot's row; an empty set if the row is invalid."""
     try:
         return set(snapshot_from_row(fields, "").lines)
     except InvalidRow:
@@ -100,7 +100,7 @@ def _names(fields: object) -> set[object]:
 
 
 def load_state(connection: sqlite3.Connection, owner: str) -> RestoredState:
-    """The hunks of `owner`, and the texts they stood in when they were last kept.
+    """Return the hunks of `owner`, and the texts they were in when they were last persisted.
 
     Raises:
         sqlite3.Error: If it can't be read.
@@ -136,8 +136,8 @@ def load_state(connection: sqlite3.Connection, owner: str) -> RestoredState:
 def _valid_snapshot(
     snapshot: AnchorSnapshot, hunks: Mapping[str, Hunk], placed: Collection[str]
 ) -> AnchorSnapshot:
-    """A footing without what it says of hunks that are not there, are of another file, or are
-    `placed` by a later one.
+    """Return a snapshot without absent hunks, hunks of another file and hunks `placed` by a later
+    snapshot.
     """
     file = canonical(snapshot.uri)
     lines = {
@@ -160,7 +160,7 @@ def _ranges(snapshots: Iterable[AnchorSnapshot]) -> dict[str, Range]:
 
 
 def _with_range(hunk: Hunk, place: Range | None) -> Hunk:
-    """A hunk with its range as it was; one that waits for lines nobody knows is withdrawn.
+    """Return a hunk with its former range; a waiting hunk whose lines are unknown is withdrawn.
 
     Lines that were on their way to the editor wait again: only the text can tell whether they arrived.
     What is about a file as such stays sent until the disk has been asked.

@@ -218,7 +218,8 @@ class StateStore:
             self._batch.add((), others, decision=False)
 
     def load(self) -> RestoredState:
-        """What this server is to look after: what it had, and what servers had that are dead.
+        """Load the state that this server is responsible for: its own state and the state of dead
+        servers.
 
         Takes long where there is much, or where somebody else has locked the file, and holds nobody up
         meanwhile: for a worker thread.
@@ -238,7 +239,9 @@ class StateStore:
             self._write()
 
     def load_chats(self) -> ChatRows:
-        """The turns and chats of this server and of dead ones; for a worker thread, as `load`."""
+        """Load the turns and chats of this server and of dead servers; for a worker thread, as
+        `load`.
+        """
         return self._load(lambda one: one.load_chats(self._system.now()), ChatRows(), "chats")
 
     def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
@@ -264,7 +267,7 @@ class StateStore:
             self._write()
 
     def load_sent(self) -> tuple[str, ...]:
-        """What was sent to whom, by any server of the workspace, oldest first; as `load`."""
+        """Load what was sent to whom, by any server of the workspace, oldest first; as `load`."""
         return self._load(lambda database: database.load_sent(self._system.now()), ())
 
     def flush(self) -> None:
@@ -355,7 +358,8 @@ class StateStore:
     def _load(
         self, read: "Callable[[Database], Loaded]", nothing: Loaded, part: str = ""
     ) -> Loaded:
-        """What `read` gives; a lock that somebody else has is waited for. In a worker thread.
+        """Return the result of `read`, after waiting for a lock that another process holds. Call in
+        a worker thread.
 
         Without it this run would know nothing of what there was, so it is not given up soon. Where the
         disk refuses, `part` is missed; what is not missed is not loaded again when it is caught up.
@@ -393,7 +397,7 @@ class StateStore:
                 self._missed.discard(part)
 
     def _usable_database(self) -> "Database | None":
-        """The database if it is there and to be tried now; opened at the first time."""
+        """Return the database if it exists and is to be tried now; open it the first time."""
         is_to_be_opened = not (self._is_open or self._reopens or self._failures.is_too_early)
         if is_to_be_opened and self._open(SHORT_SECONDS):
             self._failures.postpone()
@@ -421,7 +425,7 @@ class StateStore:
                 self._opened.notify_all()
 
     def _try_to_open(self, patience: float) -> Exception | None:
-        """The same, for one thread at a time."""
+        """Try to open the database, for one thread at a time."""
         database = None
         try:
             from stet.review.store.database import Database

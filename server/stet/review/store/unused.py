@@ -109,7 +109,7 @@ def _state_files(folder: Path) -> list[Path] | None:
 
 
 def _roots_of(file: Path) -> list[Path]:
-    """The roots that were written down; none if that makes no sense."""
+    """Return the roots that were written down; an empty list if the file is invalid."""
     with file.open("rb") as opened:
         data = opened.read(_MAX_BYTES)
     try:

@@ -79,12 +79,12 @@ class NumberAllocator:
         self._skipped: set[str] = set()
 
     def record_given(self, kind: str, following: int) -> None:
-        """The database has given numbers of `kind`; `following` comes after them."""
+        """Record that the database has given numbers of `kind`; `following` comes after them."""
         self._next[kind] = following
         self._skipped.discard(kind)
 
     def allocate(self, kind: str, n: int, *, alone: bool) -> int:
-        """The first of `n` numbers.
+        """Return the first of `n` numbers.
 
         Args:
             kind: Of what.
@@ -99,7 +99,7 @@ class NumberAllocator:
         return first
 
     def allocate_from(self, kind: str, n: int, start: int) -> int:
-        """The first of `n` numbers, the very first of which is `start`."""
+        """Return the first of `n` numbers; the very first number of `kind` is `start`."""
         first = self._next.get(kind, start)
         self._next[kind] = first + n
         return first

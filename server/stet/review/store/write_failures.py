@@ -60,18 +60,18 @@ class WriteFailures:
         return self._failed_at is not None and self._clock() - self._failed_at < self._pause
 
     def retry(self) -> None:
-        """It is to be tried again at once."""
+        """Let the next attempt be made at once."""
         self._failed_at = None
         self._n_in_a_row = 0
 
     def succeeded(self) -> None:
-        """It went well."""
+        """Record that writing succeeded."""
         self.retry()
         self.reason = ""
         self._has_said = False
 
     def add(self, fault: Exception, *, is_unread: bool = False) -> None:
-        """It did not go well; `is_unread`: and what earlier runs have kept could not be read either."""
+        """Record a failure. With `is_unread`, the state of earlier runs could not be read either."""
         is_passing = is_busy(fault)
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS if is_passing else FULL_SECONDS
@@ -164,7 +164,7 @@ def is_final(fault: Exception) -> bool:
 
 
 def fault_type() -> type[Exception]:
-    """What the database raises; looked up late, for it brings SQLite."""
+    """Return the exception type of the database, looked up late because its module imports SQLite."""
     from stet.review.store.schema import StoreError
 
     return StoreError

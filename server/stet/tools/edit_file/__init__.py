@@ -31,7 +31,7 @@ def has_marks(call: EditFile) -> bool:
 
 
 def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
-    """The call with what its marks stand for.
+    """Return the call with the secrets in place of their marks.
 
     Args:
         call: By the model.
@@ -59,7 +59,7 @@ _MAX_TRIES = 3
 
 
 async def run(params: EditFile, ctx: ToolContext) -> str:
-    """What was proposed.
+    """Run the call and return what was proposed.
 
     Raises:
         ToolError: If the place can't be found, or the gate refuses.
@@ -102,7 +102,7 @@ async def run_batch(
 async def _propose_calls(
     ctx: ToolContext, calls: Sequence[EditFile]
 ) -> tuple[str | ToolError, ...]:
-    """What came of each call."""
+    """Return the outcome of each call."""
     try:
         batch = await _resolve_batch(ctx, calls)
     except ToolError as error:
@@ -113,7 +113,7 @@ async def _propose_calls(
 
 
 async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatch:
-    """The calls, looked for in the text as it is now.
+    """Return the calls, resolved against the current text.
 
     Raises:
         ToolError: If there is none that may be edited, or a large one is changed all the time.
@@ -146,7 +146,7 @@ def _too_large_error(call: EditFile) -> ToolError:
 
 
 async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatch:
-    """The calls, with the text as it is now.
+    """Return the calls, with the current text.
 
     Raises:
         ToolError: If there is none that may be edited.
@@ -167,7 +167,7 @@ async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatc
 
 
 def _batched_file(arguments: Mapping[str, object]) -> str | None:
-    """The file whose text a call changes, by its arguments."""
+    """Return the file whose text a call changes, by the arguments of the call."""
     file, position = arguments.get("file"), arguments.get("position")
     alone = isinstance(position, str) and position.strip() in ("create", "open")
     return file if isinstance(file, str) and not alone else None

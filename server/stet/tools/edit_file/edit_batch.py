@@ -108,7 +108,7 @@ class EditBatch:
         self._is_resolved = False
 
     def _shown_text(self, call: EditFile) -> TextDocument | None:
-        """The text that a call is about, as the model was shown it."""
+        """Return the text that a call is about, as shown to the model."""
         quotes: tuple[str, ...] = ()
         if call.old_text is not None and call.new_text is not None:
             quotes = QuotedEdit(call.old_text, call.new_text).candidate_texts()
@@ -170,7 +170,7 @@ class EditBatch:
         return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
-        """What came of each call."""
+        """Return the outcome of each call."""
         if not self._is_resolved:
             self._resolve_all()
         errors: dict[int, ToolError] = {}
@@ -234,7 +234,7 @@ class EditBatch:
                 return
 
     def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: MergedEdit) -> _BatchPlan:
-        """The calls that are taken as one edit, as the gate has it."""
+        """Return the plan of the calls that become one edit, with the answer of the authorization."""
         numbers, calls = tuple(resolved), tuple(resolved.values())
         changing = [n for n, one in resolved.items() if one.lines or merged.amends]
         if not changing:
@@ -263,7 +263,7 @@ class EditBatch:
         return _BatchPlan(numbers, calls, merged, amends, prepare_or_reject(draft, self._rules))
 
     def _resolve_call(self, call: EditFile, shown: TextDocument | None) -> _CallEdit:
-        """What a call does.
+        """Return the edit that a call makes.
 
         Raises:
             MatchError, InvalidInstruction: If its place can't be found.
@@ -333,7 +333,7 @@ class EditBatch:
         )
 
     def _report(self, call: EditFile, amends: tuple[str, ...], hunks: list[Hunk]) -> str:
-        """What became of one call."""
+        """Return the report on the outcome of one call."""
         text = ""
         if hunks:
             places = ", ".join(
@@ -396,5 +396,5 @@ def _summary(params: EditFile) -> str:
 
 
 def describe_new(file: str, hunk: Hunk) -> str:
-    """What a call is told of the new file that was proposed."""
+    """Return the message to a call about the new file that was proposed."""
     return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"

@@ -19,7 +19,7 @@ from stet.text.position import Range
 def rebase_prepared(
     prepared: PreparedEdit, changes: Sequence[TextChange], now: TextDocument
 ) -> PreparedEdit | None:
-    """An edit that the gate has let through, for the text as it is now.
+    """Return an authorized edit, rebased onto the current text.
 
     Args:
         prepared: The edit, for the text before `changes`.
@@ -67,7 +67,9 @@ def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | Non
 
 
 def shift_first_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
-    """The first of some lines (0-based, half-open) after `changes`; None as `shift_range`."""
+    """Return the first of some lines (0-based, half-open) after `changes`; None as in
+    `shift_range`.
+    """
     first, end = lines
     for change in changes:
         begin, last = change.range.start.line, change.range.end.line

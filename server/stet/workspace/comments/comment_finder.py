@@ -21,7 +21,7 @@ class CommentsUnreadable(Exception):
 async def read_ai_comments(
     document: TextDocument, name: str, system: System
 ) -> tuple[AiComment, ...]:
-    """What comments of a document tell the agent to do, in order.
+    """Return the instructions to the agent in the comments of a document, in order.
 
     Args:
         document: Its text as it is now; the language is the editor's word, else by the name's ending.

@@ -39,7 +39,7 @@ def comments_by_grammar(text: str, language: str) -> list[tuple[int, int]] | Non
 
 
 def _grammar(language: str) -> Any:
-    """The grammar of a language, or None if there is none that can be used."""
+    """Return the grammar of a language, or None if there is no usable grammar."""
     name = _NAMES.get(language, language)
     if not _NAME.fullmatch(name) or name in _MIXED:
         return None
@@ -57,7 +57,7 @@ def _grammar(language: str) -> Any:
 
 
 def _comment_kinds(grammar: Any) -> list[str]:
-    """The names of a grammar's nodes that are comments."""
+    """Return the names of a grammar's nodes that are comments."""
     kinds = (
         grammar.node_kind_for_id(n)
         for n in range(grammar.node_kind_count)
