@@ -34,6 +34,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
     "chat": (
         "an answer in a chat of 20 MB: longest silence",
         "an answer in a chat of 20 MB: memory it adds, peak",
+        "a key in a chat of 100,000 lines while an answer comes",
     ),
     "large": (
         "a question about an open file of 20 MB",
