@@ -41,7 +41,9 @@ class ToolRefusal(Enum):
 
 
 _TOOLS = re.compile(
-    r"(?<![\w.])(?:tools?|tool[ _-](?:use|choice|calls?|calling|parameters?)"
+    # A path to the field in the request may stand before it: `body.tools`, `$.tools`.
+    r"(?<![\w.])(?:(?:body|request|\$)\.)?"
+    r"(?:tools?|tool[ _-](?:use|choice|calls?|calling|parameters?)"
     r"|functions|function[ _-]call(?:s|ing)?)(?!\w|[\[.]\w)",
     re.IGNORECASE,
 )

@@ -38,6 +38,8 @@ CERTAIN: dict[str, tuple[int, Any]] = {
         422,
         {"detail": [{"loc": ["body", "tools"], "msg": "extra fields not permitted"}]},
     ),
+    "pydantic, a path in one string": (422, "body.tools: Extra inputs are not permitted"),
+    "a schema's path": (400, "$.tools is an unrecognized key"),
     "pydantic 1": (
         400,
         "1 validation error for Request body -> tools extra fields not permitted (type=value_error.extra)",
