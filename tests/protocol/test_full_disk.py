@@ -120,6 +120,24 @@ async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_
         assert not {turn["turn"] for turn in (second, third)} & {later["turn"]}
 
 
+@pytest.mark.parametrize("command", ["accept", "undo"])
+async def test_a_decision_that_is_the_first_write_on_a_full_disk_says_that_it_is_not_kept(
+    root: Path, env: dict[str, str], command: str
+) -> None:
+    async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await ready(editor)
+        first, second, *_ = (await run(editor, "Shout", uri=uri))["hunks"]
+        assert "notPersisted" not in await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted"})
+        await editor.command("test.fillDisk", FULL)
+        hunk = {"accept": second, "undo": first}[command]
+        assert (await editor.command(f"stet.{command}", {"hunk": hunk}))["notPersisted"]
+        await editor.wait_until(lambda: told(editor))
+        await editor.command("test.fillDisk", ROOM)
+        await until_written(editor)
+
+
 async def test_a_disk_that_is_full_from_the_start_is_used_when_there_is_room(
     root: Path, env: dict[str, str]
 ) -> None:

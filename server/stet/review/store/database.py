@@ -64,6 +64,11 @@ _RAISE_NUMBER = """
     INSERT INTO counter VALUES (?, ?)
     ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
 """
+_PROBE = """
+    INSERT INTO counter VALUES ('attempt', 1)
+    ON CONFLICT (kind) DO UPDATE SET next = next % 1000 + 1
+"""
+"""Always another value: SQLite writes nothing for a row that stays as it is."""
 _USED = """
     SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
     UNION SELECT proposed FROM hunk UNION SELECT text FROM footing UNION SELECT text FROM heard
@@ -167,6 +172,8 @@ class Database:
                     "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", snapshots
                 )
                 many(_RAISE_NUMBER, batch.numbers.items())
+                if batch.has_probe:
+                    self._connection.execute(_PROBE)
                 write_chats(self._connection, owner, now, chats, heard.__getitem__)
                 write_presets(self._connection, owner, now, batch.presets, batch.attached)
                 write_sent(self._connection, now, batch.sent)

@@ -318,9 +318,9 @@ class StateStore:
         return NOT_OPEN if self._missed.is_any or self._batch.has_promised_writes else ""
 
     def probe(self) -> None:
-        """Find out whether the disk takes anything, by a small write; `not_persisted` tells."""
+        """Find out whether the disk takes a decision, by a small one; `not_persisted` tells."""
         with self._lock:
-            self._batch.numbers.setdefault("attempt", 0)
+            self._batch.has_probe = self._batch.decision = True
             self._write()
 
     def close(self) -> None:

@@ -31,6 +31,7 @@ class WriteBatch:
         attached: What is attached to questions; None where that has not changed.
         sent: What was sent to whom since, in order.
         decision: Whether it has to survive a power cut too.
+        has_probe: Whether something is to be written even if nothing else is.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class WriteBatch:
     attached: str | None = None
     sent: list[str] = field(default_factory=list)
     decision: bool = False
+    has_probe: bool = False
 
     def add(
         self, hunks: Iterable[Hunk], snapshots: Iterable[AnchorSnapshot], *, decision: bool
@@ -68,7 +70,8 @@ class WriteBatch:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to write."""
-        return not (self.has_promised_writes or self.anchor_snapshots or self.numbers)
+        others = self.anchor_snapshots or self.numbers or self.has_probe
+        return not (self.has_promised_writes or others)
 
 
 class NumberAllocator:

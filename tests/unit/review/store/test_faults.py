@@ -58,6 +58,21 @@ def test_a_full_disk_is_told_once_and_made_up_for_when_there_is_room(tmp_path: P
         assert store.load() == RestoredState(expected)
 
 
+def test_a_probe_notices_each_time_that_the_disk_is_full(tmp_path: Path) -> None:
+    with store_in(tmp_path) as store:
+        store.keep([numbered(1)])
+        store.probe()
+        store.probe()
+        assert store.not_persisted == ""
+        with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
+            store.probe()
+            assert store.not_persisted in store.said[0]
+        store.system.ahead = RETRY_SECONDS
+        store.probe()
+        assert store.not_persisted == ""
+        assert len(store.said) == 1
+
+
 def test_no_bytecode_is_written_once_the_disk_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
