@@ -16,9 +16,13 @@ from collections.abc import Callable
 from stet.agent.agent_events import ToolEnded
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
-from stet.agent.rewriting.passage_selection import passage_at
 from stet.agent.rewriting.prose import wants_correction
-from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, RewriteRunner
+from stet.agent.rewriting.rewrite_passage import (
+    RewritePassage,
+    RewritePlan,
+    RewriteRunner,
+    passage_at,
+)
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.agent.turn_errors import LimitReached, TurnFailed

@@ -8,17 +8,191 @@ The tools are described at the end of the system message; the model calls one by
 
 on lines of its own, the form that open models are most often trained on. The embedded model has a
 form of its own where it calls tools (`stet.agent.small`).
+
+Parsing is strict about what is a call (a tag on a line of its own, or an answer that is one JSON object naming a
+tool), lenient about how it is written (a missing closing tag, a fence around it). What is in a call's
+tag but is no call goes to the agent as a call that can't be run, so that the model is told. Data shown
+to the model can't close its wrapping: the tags are defused in it.
 """
 
+import json
 import logging
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from enum import Enum
+from typing import Any
 
+from stet.llm.completion_stream import new_call_id
 from stet.llm.errors import ToolsUnsupported
-from stet.llm.messages import Completion, Message, StopReason, ToolDefinition
+from stet.llm.messages import Completion, Message, StopReason, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
-from stet.llm.text_tool_calls import StreamGate, parse_answer, render_message, render_tools
+from stet.llm.tool_names import meant_tool
+
+OPEN, CLOSE = "<tool_call>", "</tool_call>"
+
+_CALL = re.compile(
+    r"^[ \t]*<tool_call>[ \t]*\n?(?P<body>.*?)(?:^[ \t]*|[ \t]*)(?P<end></tool_call>[ \t]*\n?|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_FENCE = re.compile(r"\A\s*```(?:json|tool_call)?[ \t]*\n(?P<body>.*)\n[ \t]*```\s*\Z", re.DOTALL)
+_TAG = re.compile(r"<(?=/?tool_(?:call|result))")
+_NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
+
+_MAY_OPEN = ("<", "`", "{")
+
+_INSTRUCTIONS = """\
+# Tools
+
+To use a tool, write this on lines of its own and stop; the result comes in the next message:
+
+<tool_call>
+{{"name": "TOOL", "arguments": {{"ARGUMENT": "VALUE"}}}}
+</tool_call>
+
+The tools, each with the JSON schema of its arguments:
+
+{tools}"""
+
+
+def render_tools(tools: Iterable[ToolDefinition]) -> str:
+    """What the model is told of the tools."""
+    lines = [
+        f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}"
+        for tool in tools
+    ]
+    return _INSTRUCTIONS.format(tools="\n".join(lines))
+
+
+def render_message(message: Message) -> Message:
+    """A message without calls or results: both become text of the assistant and the user."""
+    if message.role == "tool":
+        return Message("user", f"<tool_result>\n{escape_tags(message.content)}\n</tool_result>")
+    if message.role == "user":
+        return Message("user", escape_tags(message.content))
+    if not message.tool_calls:
+        return message
+    parts = [message.content] if message.content else []
+    parts += [render_call(call) for call in message.tool_calls]
+    return Message(message.role, "\n".join(parts))
+
+
+def render_call(call: ToolCall) -> str:
+    """A call as the model would write it."""
+    name = json.dumps(call.name, ensure_ascii=False)
+    # A JSON string may write any character by its number.
+    arguments = _TAG.sub(r"\\u003c", call.arguments)
+    return f'{OPEN}\n{{"name": {name}, "arguments": {arguments}}}\n{CLOSE}'
+
+
+def escape_tags(text: str) -> str:
+    """`text` in which our tags are no tags any more (a backslash stands in them)."""
+    return _TAG.sub(r"<\\", text)
+
+
+def parse_answer(
+    text: str, tools: Sequence[ToolDefinition], *, is_cut: bool
+) -> tuple[str, tuple[ToolCall, ...]]:
+    """What a model said, and what it calls.
+
+    Args:
+        text: Its whole answer.
+        tools: Those it was told of: outside a tag, only an object naming one of them is a call.
+        is_cut: The answer ended for want of tokens: a call left open is dropped, not guessed.
+    """
+    calls: list[ToolCall] = []
+    said: list[str] = []
+    end = 0
+    for found in _CALL.finditer(text):
+        said.append(text[end : found.start()])
+        end = found.end()
+        if found["end"] or not is_cut:
+            calls.append(_call(found["body"]))
+    said.append(text[end:])
+    if not calls and (bare := _bare_call(text, tools)):
+        return "", (bare,)
+    return "".join(said).strip() if calls or end else text, tuple(calls)
+
+
+def _call(body: str) -> ToolCall:
+    """The call a tag holds; one that is none keeps its words as arguments, to be told about."""
+    fenced = _FENCE.match(body)
+    body = (fenced["body"] if fenced else body).strip()
+    data = _object(body)
+    if data is not None and isinstance(data.get("name"), str):
+        arguments = data.get("arguments", data.get("parameters", {}))
+        if isinstance(arguments, str):  # written as a string that holds JSON, as the API does
+            return ToolCall(new_call_id(), data["name"], arguments or "{}")
+        return ToolCall(new_call_id(), data["name"], json.dumps(arguments, ensure_ascii=False))
+    named = _NAME.search(body)
+    return ToolCall(new_call_id(), named[1] if named else "", body)
+
+
+def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
+    """A whole answer that is nothing but the call of a known tool, fenced or not."""
+    fenced = _FENCE.match(text)
+    body = fenced["body"] if fenced else text
+    data = _object(body)
+    if data is None or not ({"arguments", "parameters"} & data.keys()):
+        return None
+    name = data.get("name")
+    named = isinstance(name, str) and meant_tool(name, [tool.name for tool in tools])
+    return _call(body) if named else None
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+class StreamGate:
+    """Streams what is said and holds back what may be the beginning of a call.
+
+    A line is sent as it comes once its first character shows that it opens no call; from the first
+    line that may (a tag, a fence, an object) on, nothing is until the answer is whole.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew: the round was started again."""
+        self._waiting = ""
+        self._sent = ""
+        self._in_line = False
+        self._holding = False
+
+    def write(self, piece: str) -> None:
+        """A piece of the answer."""
+        if self._holding:
+            return
+        self._waiting += piece
+        for line in self._waiting.splitlines(keepends=True):
+            start = line.lstrip()
+            if not self._in_line and start.startswith(_MAY_OPEN):
+                self._holding = True
+                return
+            if not self._in_line and not start and not line.endswith("\n"):
+                return
+            self._send(line)
+            self._waiting = self._waiting[len(line) :]
+            self._in_line = not line.endswith("\n")
+
+    def finish(self, text: str) -> None:
+        """The answer is whole and says `text`: send what of it was not sent yet."""
+        if text.startswith(self._sent):
+            self._send(text[len(self._sent) :])
+
+    def _send(self, text: str) -> None:
+        self._sent += text
+        if text:
+            self._sink(text)
+
 
 log = logging.getLogger(__name__)
 

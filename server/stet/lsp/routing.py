@@ -12,12 +12,16 @@
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
+
+A handler of a `LazyModule` is imported when the first of its module is called. The editor waits for the answer to `initialize`; of what answers everything else only the names are
+needed by then.
 """
 
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import iscoroutine
 from time import perf_counter
 from typing import Any, Generic, TypeVar
@@ -27,6 +31,27 @@ from pygls.lsp.server import LanguageServer
 
 from stet.lsp.lsp_errors import InternalError
 from stet.lsp.readiness import QueuedCommand
+
+
+class LazyModule:
+    """Stands for a module; its attributes are taken for functions."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Callable[..., object]:
+        """The function of that name, looked up at each call: cheap once it is imported."""
+
+        def call(*arguments: object, **named: object) -> object:
+            return getattr(import_module(self._name), attribute)(*arguments, **named)
+
+        return call
+
+
+def lazy_modules(package: str, *names: str) -> tuple[LazyModule, ...]:
+    """The modules of these names in `package`."""
+    return tuple(LazyModule(f"{package}.{name}") for name in names)
+
 
 log = logging.getLogger(__name__)
 

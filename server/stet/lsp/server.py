@@ -14,9 +14,8 @@ from stet.lsp.connection import serving
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.crashes.crash_handler import CrashReporter
 from stet.lsp.handlers.command_notes import with_import, with_persistence_note
-from stet.lsp.lazy_modules import lazy_modules
 from stet.lsp.observability import Observability
-from stet.lsp.routing import Router
+from stet.lsp.routing import Router, lazy_modules
 
 if TYPE_CHECKING:
     from stet.lsp.handlers import (
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     )
     from stet.lsp.state import ServerState
 else:
-    # None of them is needed before `initialize` is answered; see `stet.lsp.lazy_modules`.
+    # None of them is needed before `initialize` is answered; see `stet.lsp.routing`.
     chat_commands, code_actions, code_lens, editor_activity = lazy_modules(
         "stet.lsp.handlers", "chat_commands", "code_actions", "code_lens", "editor_activity"
     )

@@ -13,8 +13,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
-from stet.system.interpreters import has_script_option, is_interpreter, programs_in, script_flag
-from stet.system.script_arguments import GIT_VALUES, program_name
+from stet.system.interpreters import (
+    GIT_VALUES,
+    has_script_option,
+    is_interpreter,
+    program_name,
+    programs_in,
+    script_flag,
+)
 
 _HAS_SUBCOMMANDS = re.compile(
     r"git|hg|svn|jj|gh|glab|npm|pnpm|yarn|bun|deno|corepack|cargo|rustup|go|dotnet|mix|rebar3|bundle|gem|"

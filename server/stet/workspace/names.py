@@ -8,8 +8,25 @@ decided where the disk is known (`stet.workspace.paths`).
 import re
 import unicodedata
 from functools import lru_cache
+from pathlib import PurePath, PureWindowsPath
 
 from stet.text.unicode_normal import normalize_unicode
+
+
+def parts_below(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
+    """The names that lead from `base` down to `path`, none of them where both are the same; None where
+    it does not lie there.
+
+    As `path.relative_to(base).parts`, in a tenth of the time: a question about files asks it hundreds
+    of times. Links are not resolved; on Windows case does not count.
+    """
+    parts, above = path.parts, base.parts
+    n_above = len(above)
+    is_below = parts[:n_above] == above or (
+        isinstance(path, PureWindowsPath) and type(path)(*parts[:n_above]) == base
+    )
+    return parts[n_above:] if is_below else None
+
 
 MAX_NAME = 4096
 """Length of a whole name, in characters."""

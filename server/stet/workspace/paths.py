@@ -13,8 +13,7 @@ from pathlib import Path
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
 from stet.text.unicode_normal import normalize_unicode
-from stet.workspace.names import PathRefused, split_name
-from stet.workspace.relative_path import parts_below
+from stet.workspace.names import PathRefused, parts_below, split_name
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name, uri_of
 

@@ -31,9 +31,8 @@ from stet.settings.values import Settings
 from stet.system.system import System
 from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 from stet.workspace.ignore_rules import IgnoreDecision, IgnoreRules
-from stet.workspace.names import folded, last_part, loosest
+from stet.workspace.names import folded, last_part, loosest, parts_below
 from stet.workspace.refusal import Refusal
-from stet.workspace.relative_path import parts_below
 from stet.workspace.roots import Root
 from stet.workspace.secret_files import is_secret
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name

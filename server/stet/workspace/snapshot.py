@@ -24,8 +24,7 @@ from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
-from stet.workspace.walk import WorkspaceWalk
-from stet.workspace.walk_memory import WalkMemory
+from stet.workspace.walk import WalkMemory, WorkspaceWalk
 
 NO_TEXT = frozenset({"binary", "too-large"})
 """Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
-from stet.workspace.relative_path import parts_below
+from stet.workspace.names import parts_below
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of
 

@@ -32,7 +32,7 @@ from stet.workspace.request_log import RequestLog
 from stet.workspace.roots import Root, implied_roots, name_roots
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
-from stet.workspace.walk_memory import WalkMemory
+from stet.workspace.walk import WalkMemory
 
 MAX_CHANGES = 10_000
 """How many changes of a document are remembered."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.small.call_grammar import AllowedCalls, grammar, parse, render
-from stet.agent.small.grammar_model import to_plain_messages
+from stet.agent.small.grammar_model import AllowedCalls, grammar, parse, render, to_plain_messages
 from stet.agent.small.quotable_lines import (
     MAX_CHARACTERS,
     MAX_LINES,

@@ -11,9 +11,10 @@ from stet.llm.errors import ToolsUnsupported
 from stet.llm.messages import Message, StopReason, ToolCall
 from stet.llm.model import Request
 from stet.llm.scripted_model import ScriptedModel, call, say
-from stet.llm.text_protocol import TextProtocolModel, ToolMode
-from stet.llm.text_tool_calls import (
+from stet.llm.text_protocol import (
     StreamGate,
+    TextProtocolModel,
+    ToolMode,
     escape_tags,
     parse_answer,
     render_call,

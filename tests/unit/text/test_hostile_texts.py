@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.rewriting.answer_text import new_text
+from stet.agent.rewriting.oneshot import new_text
 from stet.agent.rewriting.prose import plan
 from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn_errors import TurnFailed

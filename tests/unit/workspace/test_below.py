@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.workspace.relative_path import parts_below
+from stet.workspace.names import parts_below
 
 NAMES = st.lists(st.sampled_from(["a", "A", "b", "ß", "SS"]), max_size=4)
 

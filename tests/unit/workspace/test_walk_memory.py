@@ -8,7 +8,7 @@ import pytest
 
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
-from stet.workspace import walk_memory
+from stet.workspace import walk
 from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root
@@ -119,7 +119,7 @@ def test_what_is_as_it_was_is_neither_read_nor_judged_again(
 def test_with_too_many_names_the_rest_is_decided_each_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(walk_memory, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(walk, "MAX_REMEMBERED", 10)
     world = make_workspace({f"/ws/{folder}/{n}.py": "" for folder in "abc" for n in range(6)})
     assert len(walked(world)) == 18
     assert len(walked(world)) == 18

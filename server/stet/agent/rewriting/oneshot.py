@@ -1,13 +1,245 @@
-"""Rewriting in one shot: the selection and the instruction in, its new text in a fence out."""
+"""Rewriting in one shot: the selection and the instruction in, its new text in a fence out.
+
+The new text is asked for in one fenced block. An answer without a fence is taken where it can be nothing else
+than the new text: a model that explains itself, asks back or refuses must not end up in the file.
+"""
+
+import re
 
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.answer_text import new_text
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.turn_errors import TurnFailed
 from stet.context.context_tags import element, escape_tags
 from stet.llm.messages import Message
 from stet.llm.model import Request
-from stet.text.lines import n_breaks, whole_lines
+from stet.text.lines import line_end, line_ends, n_breaks, whole_lines, without_end
+from stet.text.reindent import adopt_known_line_ends
 from stet.text.render import fence_for
+
+_WORD = re.compile(r"\w+")
+_BLANKS = " \t"
+_FEWEST_WORDS = 2
+"""Words that stand beside a selection on one side only, for their repetition to be no chance."""
+
+
+def extract_replacement(text: str, passage: RewritePassage, mark: str) -> str:
+    r"""Return what of an answer replaces the selection.
+
+    Args:
+        text: The answer, with `\n` as line end.
+        passage: What was to be rewritten, with what was shown before and after it.
+        mark: The name of the tag that the selection was marked with.
+
+    Raises:
+        TurnFailed: If the answer holds tags and it can't be told what they enclose.
+    """
+    text = _strip_line(_strip_mark(text, passage, mark), passage)
+    return _restore_edges(text, passage)
+
+
+def repeats_surroundings(text: str, passage: RewritePassage) -> bool:
+    """Whether an answer begins or ends with the words beside the selection, and it does not."""
+    head, tail = _line_around(passage)
+    begins = bool(_WORD.search(head)) and text.startswith(head.lstrip())
+    ends = bool(_WORD.search(tail)) and text.endswith(tail.rstrip())
+    return (begins and not passage.text.startswith(head.lstrip())) or (
+        ends and not passage.text.endswith(tail.rstrip())
+    )
+
+
+def _strip_mark(text: str, passage: RewritePassage, mark: str) -> str:
+    """Take off the tags of the selection, with what the model repeats of the text around them."""
+    opening, closing = f"<{mark}>", f"</{mark}>"
+    if opening not in text and closing not in text:
+        return text
+    first, _, rest = text.partition(opening)
+    enclosed, _, last = rest.partition(closing)
+    if text.count(opening) == text.count(closing) == rest.count(closing) == 1:
+        before, after = (side.replace("\r\n", "\n") for side in (passage.before, passage.after))
+        if before.endswith(first.lstrip("\n")) and after.startswith(last.rstrip("\n")):
+            return enclosed
+    raise TurnFailed(
+        f"The model's answer holds the tags {opening} that mark the selection, and it can't be told "
+        "what of it is the new text, so nothing is proposed. Ask again, or choose a larger model."
+    )
+
+
+def _line_around(passage: RewritePassage) -> tuple[str, str]:
+    """Return what stands on the selection's first line before it, and on its last line after it."""
+    head = re.split(r"[\r\n]", passage.before)[-1]
+    tail = "" if passage.text.endswith(("\n", "\r")) else re.split(r"[\r\n]", passage.after)[0]
+    return head, tail
+
+
+def _strip_line(text: str, passage: RewritePassage) -> str:
+    """Take off the rest of the selection's lines, where the answer repeats it on both sides."""
+    head, tail = _line_around(passage)
+    body = text.rstrip("\n")
+    is_repeated = (
+        len(body) > len(head) + len(tail)
+        and body.startswith(head)
+        and body.endswith(tail)
+        and not (passage.text.startswith(head) and passage.text.endswith(tail))
+    )
+    n_words = [len(_WORD.findall(side)) for side in (head, tail)]
+    if is_repeated and (all(n_words) or max(n_words) >= _FEWEST_WORDS):
+        return body[len(head) : len(body) - len(tail)]
+    return text
+
+
+def _restore_edges(text: str, passage: RewritePassage) -> str:
+    """Keep the indentation out of the selection, and the blanks at its edges that part two words."""
+    head, tail = _line_around(passage)
+    if not text.strip():
+        return text
+    if head and not head.strip(_BLANKS) and passage.text[0] not in _BLANKS:
+        text = text.removeprefix(head)
+    lead = passage.text[: len(passage.text) - len(passage.text.lstrip(_BLANKS))]
+    trail = passage.text[len(passage.text.rstrip(_BLANKS)) :]
+    if lead and _WORD.match(head[-1:]) and _WORD.match(text):
+        text = lead + text
+    body = text.removesuffix("\n")
+    if trail and _WORD.match(tail[:1]) and _WORD.match(body[-1:]):
+        text = body + trail
+    return text
+
+
+_FENCE = re.compile(r"^(`{3,})[^\n`]*\n(.*?)^\1`*[ \t]*$", re.MULTILINE | re.DOTALL)
+_ANY_FENCE = re.compile(r"```|^[ \t]*~~~", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n[ \t]*\n")
+# How models begin when they talk about the text instead of writing it.
+_TALK = re.compile(
+    r"""\W*(?:
+        (?:sure|certainly|of\ course|absolutely|okay|ok|yes|no|done|great|alright|all\ right|got\ it|
+            sorry|unfortunately|note|note\ that|explanation|output|answer|result|unchanged)
+            (?=\s*(?:[,.:;!\n]|-\ |$))|
+        here(?:.s|\ is|\ are|\ you)\b|there\ you\ go\b|(?:below|above|this)\ is\ (?:the|your)\b|
+        i(?:.(?:m|ve|d|ll)|\ (?:am|have|had|would|will|can|could|cannot|can.t|do|don.t|did|think|need|
+            made|changed|see|understand|rewrote|replaced|corrected|fixed|apologi[sz]e))\b|
+        (?:i.m\ )?sorry\b|apologies\b|unable\ to\b|can(?:.t|not)\b|
+        as\ an?\ (?:ai|language\ model|assistant)\b|
+        please\ (?:provide|tell|let|select|give|share|specify|clarify)\b|(?:could|can|would)\ you\b|
+        (?:(?:the|your)\ )?(?:new|rewritten|revised|corrected|updated|improved|edited|modified|selected)
+            \ (?:text|version|selection|code|lines?|sentence|paragraph|word|passage)(?:\ (?:is|reads)\b|:)|
+        (?:no|nothing)\ (?:changes?|to\ (?:change|correct|fix|rewrite))\b|looks?\ (?:good|fine)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_OPENING_QUOTES, _CLOSING_QUOTES = "\"'`*\u201c\u2018\u00ab\u201e", "\"'`*\u201d\u2019\u00bb\u201c"
+_LEAST_COMMON = 0.3
+"""The share of the words of several lines of code that an answer without a fence has to keep."""
+_MOST_TIMES = 3
+"""How many times as long as the selection an answer without a fence may be ..."""
+_MOST_MORE = 40
+"""... and how many characters more."""
+_LEAST_SHARE = 20
+"""It has at least one character for so many of the selection."""
+
+
+def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
+    """Read the new text of `passage` out of an answer, with the file's line ends.
+
+    Args:
+        answer: All that the model has said.
+        passage: What was to be rewritten.
+        mark: The name of the tag that the selection was marked with.
+
+    Raises:
+        TurnFailed: If it can't be told what the new text is.
+    """
+    answer = answer.replace("\r\n", "\n")
+    if _ANY_FENCE.search(answer):
+        text = extract_replacement(_text_in_fence(answer, passage), passage, mark)
+    else:
+        text = _text_without_fence(answer, passage, mark)
+    return _with_file_line_ends(text, passage)
+
+
+def _text_in_fence(answer: str, passage: RewritePassage) -> str:
+    blocks = _FENCE.findall(answer)
+    rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
+    # A selection that is a fenced block itself may have come back without a fence around it.
+    is_unclear = (
+        bool(blocks)
+        and file_fence is not None
+        and file_fence[1] == blocks[0][0]
+        and not rest.strip()
+    )
+    if len(blocks) == 1 and ("```" in rest or is_unclear):
+        raise TurnFailed(
+            "It can't be told where the new text in the model's answer ends: it holds fences within "
+            "its fence. Nothing is proposed; ask again, or choose a larger model."
+        )
+    if len(blocks) != 1:
+        what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
+        raise TurnFailed(
+            f"The model answered with {what} instead of the new text, so nothing is proposed. Ask "
+            "again, or choose a larger model."
+        )
+    return str(blocks[0][1])
+
+
+def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
+    """Take an answer without a fence as the new text, if it can be nothing else."""
+    text = extract_replacement(answer.strip("\n"), passage, mark)
+    # Chat templates put blanks around an answer.
+    text = text if passage.text[:1].isspace() else text.lstrip()
+    text = text if passage.text[-1:].isspace() else text.rstrip()
+    new, old = text.strip(), passage.text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    is_other_code = not passage.is_prose and "\n" in old and not _has_words_of(new, old)
+    is_unclear = _has_other_shape(new, old) or repeats_surroundings(new, passage)
+    if not new or is_other_code or is_unclear or _may_be_talk(new, old):
+        raise TurnFailed(
+            "The model answered with no fenced block, and it can't be told whether what it said is "
+            "the new text or about it, so nothing is proposed. Ask again, or choose a larger model."
+        )
+    return text
+
+
+def _has_words_of(new: str, old: str) -> bool:
+    """Whether the text `new` keeps some of the words of the code `old`."""
+    words = set(_WORD.findall(old))
+    return len(words & set(_WORD.findall(new))) >= _LEAST_COMMON * len(words)
+
+
+def _has_other_shape(new: str, old: str) -> bool:
+    """Whether `new` is far longer or shorter than `old`, or has lines that may be talk; both stripped."""
+    lines, old_lines = new.split("\n"), old.split("\n")
+    is_longer = len(new) > _MOST_TIMES * len(old) + _MOST_MORE
+    is_shorter = len(new) * _LEAST_SHARE < len(old)
+    ends_alike = len(old_lines) > 1 and lines[-1].strip() == old_lines[-1].strip()
+    has_more_lines = len(lines) > len(old_lines) and not ends_alike
+    has_more_parts = len(_BLANK_LINES.findall(new)) > len(_BLANK_LINES.findall(old))
+    return is_longer or is_shorter or has_more_lines or has_more_parts
+
+
+def _may_be_talk(new: str, old: str) -> bool:
+    """Whether `new` begins as what is said about a text does, and `old` does not; both stripped."""
+    first, old_first = (text.partition("\n")[0].rstrip() for text in (new, old))
+    return (
+        (_TALK.match(new) is not None and _TALK.match(old) is None)
+        or (first.endswith((":", "\uff1a")) and not old_first.endswith(":"))
+        or (_is_quoted(new) and not _is_quoted(old))
+    )
+
+
+def _is_quoted(text: str) -> bool:
+    return len(text) > 1 and text[0] in _OPENING_QUOTES and text[-1] in _CLOSING_QUOTES
+
+
+def _with_file_line_ends(text: str, passage: RewritePassage) -> str:
+    """Give `text` the line ends of the file, and a last one only where the passage has one."""
+    end = line_end(passage.text)
+    body = text.removesuffix("\n")
+    if not text and not passage.place.start.character:
+        return ""  # whole lines go with their end
+    lines = body.split("\n")
+    made = passage.line_end.join(lines) + end
+    if len(line_ends(passage.text)) > 1:  # each line keeps its own
+        made = adopt_known_line_ends(made, (passage.text,), passage.line_end)
+        made = without_end(made) + end if end else made
+    return made
+
 
 _EXAMPLES = (
     (

@@ -21,7 +21,7 @@ from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
-from stet.workspace.relative_path import parts_below
+from stet.workspace.names import parts_below
 from stet.workspace.uris import path_of, uri_of
 from stet.workspace.workspace import Workspace
 

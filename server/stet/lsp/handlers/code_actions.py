@@ -13,13 +13,15 @@ from collections.abc import Awaitable, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp import from_lsp
-from stet.lsp.presentation.command_action import QUICK_FIX, SOURCE, command_action
-from stet.lsp.presentation.comment_actions import (
+from stet.lsp.presentation.offered_actions import (
+    QUICK_FIX,
+    SOURCE,
     CommentCandidates,
+    actions_on,
+    command_action,
     comment_actions,
     find_candidates,
 )
-from stet.lsp.presentation.hunk_actions import actions_on
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN
 from stet.settings.values import PromptSettings

@@ -12,8 +12,13 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.review.diff_locator import locate_line
-from stet.review.diff_parser import DiffDecisions, DiffDocument, document_name, parse_decisions
+from stet.review.diff_parser import (
+    DiffDecisions,
+    DiffDocument,
+    document_name,
+    locate_line,
+    parse_decisions,
+)
 from stet.review.diff_renderer import render_diff
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger

@@ -7,6 +7,20 @@ keeps the rows (`stet.agent.chat_archive`).
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+
+@dataclass(frozen=True, slots=True)
+class PresetRows:
+    """What is given back after a restart.
+
+    Attributes:
+        presets: One JSON object each, by name.
+        attached: What was attached to questions, one JSON object; None where nothing was kept.
+    """
+
+    presets: Mapping[str, str] = field(default_factory=dict)
+    attached: str | None = None
+
+
 MAX_TURNS = 1000
 """How many turns are kept, on the disk and in memory."""
 

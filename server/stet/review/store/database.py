@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stet.review.journal import RestoredState
 from stet.review.proposal import Hunk
-from stet.review.store.chat_rows import ChatRows
+from stet.review.store.chat_rows import ChatRows, PresetRows
 from stet.review.store.chat_tables import drop_old_chats, load_chats, write_chats
 from stet.review.store.hunk_rows import (
     MAX_NUMBER,
@@ -23,7 +23,6 @@ from stet.review.store.hunk_rows import (
     is_live,
     spans_to_json,
 )
-from stet.review.store.preset_rows import PresetRows
 from stet.review.store.preset_tables import (
     drop_old_sent,
     load_presets,

@@ -9,9 +9,9 @@ import logging
 import sqlite3
 from collections.abc import Iterable, Mapping
 
+from stet.review.store.chat_rows import PresetRows
 from stet.review.store.chat_tables import from_ascii, in_ascii
 from stet.review.store.hunk_rows import InvalidRow
-from stet.review.store.preset_rows import PresetRows
 from stet.review.store.schema import transaction
 
 log = logging.getLogger(__name__)

@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk
-from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
-from stet.review.store.preset_rows import PresetRows
+from stet.review.store.chat_rows import ChatRow, ChatRows, PresetRows, TurnRow
 from stet.review.store.write_batch import NumberAllocator, WriteBatch
 from stet.review.store.write_failures import (
     MissedLoads,

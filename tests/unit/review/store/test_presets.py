@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stet.review.store.preset_rows import PresetRows
+from stet.review.store.chat_rows import PresetRows
 from stet.review.store.schema import MIGRATIONS, open_database
 from tests.support.state_stores import query, store_in
 

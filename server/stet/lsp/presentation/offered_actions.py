@@ -1,14 +1,36 @@
-"""The code actions on hunks: one by one first, then by function, file and turn."""
+"""The code actions on hunks, one by one first, then by function, file and turn; and those on comments."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.presentation.command_action import QUICK_FIX, command_action
+from stet.lsp.comment_check import CommentLines
 from stet.review.grouping import group_label
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
+from stet.text.ai_comments import Marker, marker_on_line
+from stet.text.escape import escape_line
+from stet.text.position import Range
+
+QUICK_FIX = lsp.CodeActionKind.QuickFix.value
+SOURCE = "source.stet"
+REWRITE = "refactor.rewrite.stet"
+MAX_TITLE = 80
+
+
+def command_action(
+    title: str, command: str, arguments: Mapping[str, object], kind: str
+) -> lsp.CodeAction:
+    """An action that runs a command; the title is cut, and safe to show."""
+    text = escape_line(f"Stet: {title}")
+    text = text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
+    return lsp.CodeAction(
+        title=text,
+        kind=kind,
+        command=lsp.Command(title=text, command=command, arguments=[arguments]),
+    )
+
 
 _ActionSpec = tuple[str, str, Mapping[str, object]]
 """Title, command, arguments."""
@@ -114,3 +136,49 @@ def _in_group(group: str, hunks: Sequence[Hunk]) -> str:
         return f"the move with its {len(hunks) - 1} links"
     where = group_label(group)
     return f"the {len(hunks)} hunks in `{where}`" if where else f"the {len(hunks)} hunks of {group}"
+
+
+MAX_LINES = 200
+"""Of a selection, how many lines are looked at."""
+_OFFERS = {
+    Marker.DO: ("Do what the comment says", REWRITE),
+    Marker.ANSWER: ("Answer the comment", SOURCE),
+}
+
+CommentCandidates = Mapping[Marker, Sequence[int]]
+"""The lines (0-based) that seem to hold a comment with that mark."""
+
+
+def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
+    """Look for what may be instructions on the lines of `place`, without reading the rest of the text."""
+    first = place.start.line
+    candidates: dict[Marker, list[int]] = {}
+    for number, line in enumerate(
+        lines[first : min(place.last_line, first + MAX_LINES) + 1], first
+    ):
+        if (marker := marker_on_line(line.rstrip("\r\n"))) is not None:
+            candidates.setdefault(marker, []).append(number)
+    return candidates
+
+
+def comment_actions(
+    uri: str, candidates: CommentCandidates, known: CommentLines | None
+) -> list[lsp.CodeAction]:
+    """What comments ask for: one of each kind at most, of the first that asks for it.
+
+    Args:
+        uri: Of the document.
+        candidates: What seems to be an instruction.
+        known: Where instructions are; None if that can't be told: then what seems to be one counts.
+    """
+    actions = []
+    for marker, (title, kind) in _OFFERS.items():
+        lines = candidates.get(marker, ())
+        line = next(
+            (n for n in lines if known is None or any(n in candidate for candidate in known)), None
+        )
+        if line is not None:
+            actions.append(
+                command_action(title, "stet.carryOut", {"uri": uri, "line": line + 1}, kind)
+            )
+    return actions
