@@ -53,7 +53,7 @@ class Excerpt:
 
 
 def head_excerpt(document: TextDocument, max_lines: int) -> Excerpt:
-    """The first lines of a document."""
+    """Return the first lines of a document."""
     return excerpt_around(document, 0, max_lines)
 
 

@@ -57,7 +57,7 @@ The tools, each with the JSON schema of its arguments:
 
 
 def render_tools(tools: Iterable[ToolDefinition]) -> str:
-    """What the model is told of the tools."""
+    """Return the description of the tools for the model."""
     lines = [
         f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}"
         for tool in tools
@@ -66,7 +66,7 @@ def render_tools(tools: Iterable[ToolDefinition]) -> str:
 
 
 def render_message(message: Message) -> Message:
-    """A message without calls or results: both become text of the assistant and the user."""
+    """Return a message without calls or results: both become text of the assistant and the user."""
     if message.role == "tool":
         return Message("user", f"<tool_result>\n{escape_tags(message.content)}\n</tool_result>")
     if message.role == "user":
@@ -79,7 +79,7 @@ def render_message(message: Message) -> Message:
 
 
 def render_call(call: ToolCall) -> str:
-    """A call as the model would write it."""
+    """Return a call as the model would write it."""
     name = json.dumps(call.name, ensure_ascii=False)
     # A JSON string may write any character by its number.
     arguments = _TAG.sub(r"\\u003c", call.arguments)
@@ -94,7 +94,7 @@ def escape_tags(text: str) -> str:
 def parse_answer(
     text: str, tools: Sequence[ToolDefinition], *, is_cut: bool
 ) -> tuple[str, tuple[ToolCall, ...]]:
-    """What a model said, and what it calls.
+    """Return what a model said and the calls that it makes.
 
     Args:
         text: Its whole answer.
@@ -116,7 +116,9 @@ def parse_answer(
 
 
 def _call(body: str) -> ToolCall:
-    """The call a tag holds; one that is none keeps its words as arguments, to be told about."""
+    """Return the call that a tag contains. An invalid call keeps its words as arguments so that it
+    can be reported.
+    """
     fenced = _FENCE.match(body)
     body = (fenced["body"] if fenced else body).strip()
     data = _object(body)
@@ -130,7 +132,7 @@ def _call(body: str) -> ToolCall:
 
 
 def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
-    """A whole answer that is nothing but the call of a known tool, fenced or not."""
+    """Return the call if the whole answer is only a call of a known tool, fenced or not, else None."""
     fenced = _FENCE.match(text)
     body = fenced["body"] if fenced else text
     data = _object(body)
@@ -168,7 +170,7 @@ class StreamGate:
         self._holding = False
 
     def write(self, piece: str) -> None:
-        """A piece of the answer."""
+        """Handle a piece of the answer."""
         if self._holding:
             return
         self._waiting += piece
@@ -184,7 +186,7 @@ class StreamGate:
             self._in_line = not line.endswith("\n")
 
     def finish(self, text: str) -> None:
-        """The answer is whole and says `text`: send what of it was not sent yet."""
+        """Send the part of the complete answer `text` that has not been sent yet."""
         if text.startswith(self._sent):
             self._send(text[len(self._sent) :])
 

@@ -40,7 +40,9 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Callable[..., object]:
-        """The function of that name, looked up at each call: cheap once it is imported."""
+        """Return a function that calls the function named `attribute`. The name is looked up at
+        each call, cheap once imported.
+        """
 
         def call(*arguments: object, **named: object) -> object:
             return getattr(import_module(self._name), attribute)(*arguments, **named)
@@ -49,7 +51,7 @@ class LazyModule:
 
 
 def lazy_modules(package: str, *names: str) -> tuple[LazyModule, ...]:
-    """The modules of these names in `package`."""
+    """Return the modules with these names in `package`."""
     return tuple(LazyModule(f"{package}.{name}") for name in names)
 
 

@@ -214,7 +214,9 @@ class DiffLocation:
     nth: int = 0
 
     def line_in(self, hunk: Hunk) -> int:
-        """The line of the file, 0-based, where the hunk is `hunk` by now; it may be behind the end."""
+        """Return the line of the file, 0-based, where `hunk` is the hunk as it is now. The line may
+        be after the end of the text.
+        """
         if self.n_above:
             return max(hunk.range.start.line - self.n_above, 0)
         if self.n_below:
@@ -224,7 +226,7 @@ class DiffLocation:
 
 
 def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
-    """What a line of a page shows.
+    """Return the location that a line of a page shows.
 
     Args:
         document: As it was written.
@@ -246,7 +248,7 @@ def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | 
 
 
 def _first_hunk_of_file(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
-    """The first hunk of the file whose heading is on a line."""
+    """Return the first hunk of the file whose heading is on a line."""
     known = {section.hunk.id for section in document.sections}
     for one in split_lines(text)[line + 1 :]:
         if head := HEAD.match(one):
@@ -257,7 +259,9 @@ def _first_hunk_of_file(document: DiffDocument, text: str, line: int) -> DiffLoc
 
 
 def _within(section: DiffSection, upto: list[str]) -> DiffLocation:
-    """The last of the lines `upto`, which stand below a hunk's `@@` line; that line itself if none."""
+    """Return the location of the last line in `upto`, the lines below a hunk's `@@` line. If `upto`
+    is empty, the location is the `@@` line itself.
+    """
     marks = [line[:1] for line in section.lines]
     n_before = next((n for n, mark in enumerate(marks) if mark in ("+", "-")), len(marks))
     n_old, n_after = marks.count("-"), marks.count(" ") - n_before

@@ -57,13 +57,15 @@ _MODULES = frozenset({"timeit", "pdb"})
 
 
 def program_name(part: str) -> str:
-    """The name of a program without its folder and what Windows puts behind it, in small letters."""
+    """Return the name of a program in lower case, without its folder and the ending Windows adds."""
     name = PurePosixPath(part.strip().replace("\\", "/")).name.lower()
     return _ENDING.sub("", name)
 
 
 def script_flag_of_program(argv: Sequence[str], program: int, at: int) -> str:
-    """The element that makes `argv[at]` a script for the program at `argv[program]`; "" if none does."""
+    """Return the element that makes `argv[at]` a script for the program at `argv[program]`, else
+    "".
+    """
     name = program_name(argv[program])
     between, part = argv[program + 1 : at], argv[at]
     if _ALWAYS_RUNS_SCRIPTS.fullmatch(name):
@@ -105,7 +107,9 @@ def _of_shell(name: str, between: Sequence[str], part: str) -> str:
 
 
 def _of_git(between: Sequence[str]) -> str:
-    """Settings name programs; `-c` is one only before the subcommand."""
+    """Return the element that introduces a git setting, since settings name programs. `-c`
+    introduces a setting only before the subcommand.
+    """
     for before, one in pairwise(("", *between)):
         if not one.startswith("-") and before not in GIT_VALUES:
             return one if one == "config" else ""

@@ -14,8 +14,8 @@ from stet.text.unicode_normal import normalize_unicode
 
 
 def parts_below(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
-    """The names that lead from `base` down to `path`, none of them where both are the same; None where
-    it does not lie there.
+    """Return the names that lead from `base` down to `path`, or None if `path` is not below. There
+    are no names if both are equal.
 
     As `path.relative_to(base).parts`, in a tenth of the time: a question about files asks it hundreds
     of times. Links are not resolved; on Windows case does not count.

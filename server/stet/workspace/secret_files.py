@@ -268,7 +268,7 @@ def _is_stored(names: list[str]) -> bool:
 
 
 def _split(name: str) -> tuple[str, str]:
-    """A name without its last ending, and that; a dot in front begins no ending."""
+    """Return a name without its last ending, and the ending; a leading dot begins no ending."""
     stem, dot, ending = name.rpartition(".")
     return (stem, ending) if dot and stem.strip(".") else (name, "")
 

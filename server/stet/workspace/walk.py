@@ -74,7 +74,7 @@ class WalkMemory:
             self._basis, self._folders, self._n_entries = basis, {}, 0
 
     def get(self, folder: object, patterns: PatternsInForce) -> Mapping[str, EntryDecision]:
-        """What was decided in a folder under these patterns, by name."""
+        """Return the decisions in a folder under the given patterns, by name."""
         known = self._folders.get(folder)
         return known[1] if known is not None and known[0] == patterns else {}
 

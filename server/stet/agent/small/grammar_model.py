@@ -50,7 +50,7 @@ class AllowedCalls:
 
 
 def grammar(allowed: AllowedCalls) -> str:
-    """The grammar of one call; `done` may always be called."""
+    """Return the grammar of one call. `done` may always be called."""
     rules: list[str] = []
     ways = [_literal(_format_read(name, window)) for name, window in allowed.readable.items()]
     for n, (name, quotes) in enumerate(allowed.editable.items()):
@@ -63,7 +63,7 @@ def grammar(allowed: AllowedCalls) -> str:
 
 
 def render(call: ToolCall) -> str:
-    """A call as the model writes it."""
+    """Return a call in the form in which the model writes calls."""
     arguments = json.loads(call.arguments)
     match call.name:
         case "read_file":
@@ -81,7 +81,7 @@ def render(call: ToolCall) -> str:
 
 
 def parse(text: str, summary: str) -> ToolCall | None:
-    """The call that a model wrote, or None: it was cut, or the model does not obey the grammar.
+    """Return the call that a model wrote, or None if the text is cut or violates the grammar.
 
     Args:
         text: All it wrote.
@@ -119,7 +119,7 @@ def _change_rule(name: str, quote: QuotableLine, rules: list[str]) -> str:
 
 
 def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
-    """The rule for a line that is not `line`, up to white space at its end, and has no indent.
+    """Return the rule for an unindented line other than `line`, up to white space at the end.
 
     One rule for each character: it goes on with that character and the next rule, or with another
     and anything, or it ends.
@@ -136,7 +136,7 @@ def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
 
 
 def _literal(text: str) -> str:
-    r"""A GBNF string. Its escapes are fewer than JSON's, but it has `\u0007` for the others."""
+    r"""Return a GBNF string. GBNF has fewer escapes than JSON, but has `\u0007` for the others."""
     return "".join(['"', *(_escaped(character) for character in text), '"'])
 
 
@@ -147,7 +147,7 @@ def _escaped(character: str) -> str:
 
 
 def _in_class(character: str) -> str:
-    """A character by its number: in brackets some mean something."""
+    """Return a character as its number. Some characters have a meaning in brackets."""
     return f"\\U{ord(character):08X}"
 
 

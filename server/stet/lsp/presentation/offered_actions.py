@@ -22,7 +22,7 @@ MAX_TITLE = 80
 def command_action(
     title: str, command: str, arguments: Mapping[str, object], kind: str
 ) -> lsp.CodeAction:
-    """An action that runs a command; the title is cut, and safe to show."""
+    """Return an action that runs a command; the title is shortened and safe to show."""
     text = escape_line(f"Stet: {title}")
     text = text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…"
     return lsp.CodeAction(
@@ -164,7 +164,8 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
 def comment_actions(
     uri: str, candidates: CommentCandidates, known: CommentLines | None
 ) -> list[lsp.CodeAction]:
-    """What comments ask for: one of each kind at most, of the first that asks for it.
+    """Return the actions that comments ask for, at most one of each kind. Each is for the first
+    comment that asks for it.
 
     Args:
         uri: Of the document.
