@@ -77,6 +77,18 @@ async def test_a_file_that_is_not_there_is_a_failed_edit(root: Path) -> None:
         assert str(root) not in str(turn["failedEdits"])
 
 
+async def test_a_file_that_is_to_be_deleted_and_is_not_there_is_a_failed_edit(root: Path) -> None:
+    async with (
+        OpenAIServer([api.call("delete_file", file="b.txt"), DONE]) as server,
+        FakeEditor.start(
+            root, env=provider(server), settings={"agent": {"disabledTools": []}}
+        ) as editor,
+    ):
+        turn = await run(editor, "Do it", uri=editor.open("a.txt"))
+        assert [one["file"] for one in turn["failedEdits"]] == ["b.txt"]
+        assert (turn["state"], turn["success"]) == ("completed", False)
+
+
 async def test_where_another_edit_is_proposed_the_turn_is_a_success_that_tells_of_it(
     root: Path,
 ) -> None:

@@ -282,7 +282,8 @@ class Toolbox:
         tool = self._find_tool(call)
         if not outcome.error or outcome.is_excused or tool is None:
             return None
-        if tool.kind is not ToolKind.WRITE or tool.group is not ToolGroup.ACTION:
+        is_edit = tool.kind is ToolKind.WRITE and tool.group is ToolGroup.ACTION
+        if not is_edit and tool is not DELETE_FILE:
             return None
         arguments = parse_arguments(call) or {}
         position = arguments.get("position") or arguments.get("old_text") or ""
