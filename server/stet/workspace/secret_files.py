@@ -131,7 +131,7 @@ _STAGES = frozenset(
 )
 """Endings that say where the values are used: `secrets.production`."""
 _IN_ENDING = re.compile(r"(?:.+-)(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
-_OWN = re.compile(r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)")
+_TOOL_SECRET_FILE = re.compile(r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)")
 """A hidden file that a program keeps one in: `.nomad-token`."""
 _SHELL = re.compile(
     r"env[-._](?:prod|production|dev|development|local|staging|live)\.(?:sh|bash|zsh|fish|ps1|bat|cmd|list)"
@@ -219,7 +219,7 @@ def _is_named_secret(names: list[str]) -> bool:
     stem, ending = _split(names[-1])
     if (
         _SHELL.fullmatch(names[-1])
-        or _OWN.fullmatch(names[-1])
+        or _TOOL_SECRET_FILE.fullmatch(names[-1])
         or (ending and _IN_ENDING.fullmatch(ending))
     ):
         return True
