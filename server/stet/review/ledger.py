@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from stet.review.amended_text import normalize_line_ends
 from stet.review.authorization import authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.editor_undo import follow_editor
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.file_rename import rename_file
 from stet.review.hunk_creation import (
@@ -29,9 +30,10 @@ from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredSt
 from stet.review.outbox import Outbox
 from stet.review.prepared_edit import PreparedEdit, PreparedMove, prepare_draft, prepare_move
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, replace_hunk
-from stet.review.rebase import catch_up, rebase_hunks, reopen_undone
+from stet.review.rebase import catch_up
 from stet.review.rules import EditRules
 from stet.review.state_restore import open_with, restore_hunks
+from stet.review.undo_restore import restore_undo_texts
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -267,8 +269,7 @@ class ReviewLedger:
         """
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = lines, True
-            rebase_hunks(self._store, tracked, changes, lines)
-            reopen_undone(self._store, tracked, changes)
+            follow_editor(self._store, tracked, changes, lines)
 
     def opened(self, uri: str, lines: Sequence[str]) -> None:
         """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `apply_changes`."""
@@ -277,6 +278,7 @@ class ReviewLedger:
             if not tracked.is_open:
                 self.blocks.apply_missing(tracked, "".join(lines))
             open_with(self._store, tracked, lines)
+            restore_undo_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
         """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""

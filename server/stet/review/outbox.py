@@ -10,6 +10,7 @@ from stet.review.anchoring.timed_out_edits import add_timed_out
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up, confirm_arrival
+from stet.review.text_notes import note_text
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 
@@ -55,6 +56,7 @@ class Outbox:
         plan = (
             tracked.plan_undo(document, hunk_ids) if back else self.plan_accept(document, hunk_ids)
         )
+        note_text(self._store, tracked, plan.texts)
         if not back:
             sent = [self._store[hunk_id] for hunk_id in plan.texts]
             self._store.set_transient(

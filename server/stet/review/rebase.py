@@ -15,6 +15,7 @@ from stet.review.anchoring.undo_detection import detect_editor_undo
 from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import sync_blocks
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.text_notes import note_text
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
@@ -193,6 +194,7 @@ def confirm_arrival(
     # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
     store.save(*decided, decision=True, stands=tracked.uri)
+    note_text(store, tracked)
 
 
 def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
@@ -292,16 +294,19 @@ def _toggle(tracked: TrackedDocument, hunk: Hunk, state: HunkState) -> Hunk:
 
 def reopen_undone(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange] = ()
-) -> None:
+) -> bool:
     """Let hunks that the user has just undone in the editor wait, where their place is free.
 
     Args:
         store: All hunks.
         tracked: The document.
         changes: The undo, in order: the text before it is what a redo leads to.
+
+    Returns:
+        Whether there are any.
     """
     if tracked.in_flight is not None or not tracked.undone.due:
-        return
+        return False
     due, tracked.undone.due = tracked.undone.due, []
     anchors = {}
     for hunk_id in due:
@@ -309,15 +314,17 @@ def reopen_undone(
         if store[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
             continue
         place = (anchor.first, anchor.end)
-        if not tracked.overlapping(place):
+        is_gap = anchor.first == anchor.end  # several insertions may wait at one point
+        if all(is_gap and one.first == one.end for one in tracked.overlapping(place)):
             tracked.drop(hunk_id)
             live = Anchor(
                 hunk_id, tracked.lines, place, anchor.base, anchor.proposed, was_written=True
             )
             tracked.add(live)
+            live.restore_span(live.span, tracked.lines)
             anchors[hunk_id] = anchor, live
     if not anchors:
-        return
+        return False
     document = TextDocument(tracked.uri, tracked.text)
     every = [live for _, live in anchors.values()]
     together = plan_accept(document, every).edit.apply(document.text)
@@ -329,6 +336,7 @@ def reopen_undone(
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     store.save(*(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), stands=tracked.uri)
     store.notify(tracked.uri)
+    return True
 
 
 def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore, is_line_hunk
 from stet.review.imported_hunks import mark_duplicate_ids
 from stet.review.inline_blocks import InlineBlocks
-from stet.review.journal import AnchorSnapshot, RestoredState
+from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
 from stet.review.proposal import LIVE, Hunk, HunkState, replace_hunk
 from stet.review.rebase import catch_up, rebase_hunks
 from stet.text.diff import changes_between
@@ -66,6 +66,17 @@ def open_with(store: HunkStore, tracked: TrackedDocument, lines: Sequence[str]) 
     tracked.lines, tracked.is_open = lines, True
     rebase_hunks(store, tracked, changes, lines)
     tracked.undone.due.clear()  # what another program wrote is no undo
+
+
+def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
+    """Return a store of its own with the hunks of a document and their places; None if it has none."""
+    snapshot = store.anchor_snapshot(uri)
+    if snapshot is None:
+        return None
+    copy = HunkStore(NullJournal())
+    copy.load(store.of_file(uri))
+    _restore_tracked(copy, snapshot, ()).is_open = True
+    return copy
 
 
 def _conflicts(tracked: TrackedDocument) -> set[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from stet.review.anchoring.anchor import Anchor
 from stet.review.anchoring.batch_shift import apply_to_settled
+from stet.review.anchoring.text_states import TextStates
 from stet.text.change import LineChange
 from stet.text.lines import split_lines
 
@@ -18,6 +19,7 @@ class UndoneInEditor:
 
     Attributes:
         due: The hunks that have been undone by the changes that are being followed.
+        texts: The texts that the editor's undo and redo may lead back to.
         given_up: Those that were to be undone by an edit of ours, which has not come yet: should it
             come after all, they are undone for good.
     """
@@ -26,6 +28,7 @@ class UndoneInEditor:
         """Nothing is undone yet."""
         self.due: list[str] = []
         self.given_up: set[str] = set()
+        self.texts = TextStates()
         self._anchors: dict[str, Anchor] = {}
         self._texts: dict[str, frozenset[tuple[int, int]]] = {}
 
