@@ -131,7 +131,9 @@ _STAGES = frozenset(
 )
 """Endings that say where the values are used: `secrets.production`."""
 _IN_ENDING = re.compile(r"(?:.+-)(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
-_TOOL_SECRET_FILE = re.compile(r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)")
+_TOOL_SECRET_FILE = re.compile(
+    r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)"
+)
 """A hidden file that a program keeps one in: `.nomad-token`."""
 _SHELL = re.compile(
     r"env[-._](?:prod|production|dev|development|local|staging|live)\.(?:sh|bash|zsh|fish|ps1|bat|cmd|list)"
