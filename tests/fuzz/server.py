@@ -117,10 +117,10 @@ def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object
 
 def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object] | None:
     """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
-    if state.store.not_persisted:  # before the rows are read: a worker may be writing them just now
+    if _has_unwritten(state):  # before the rows are read: a worker may be writing them just now
         return None
     found = {hunk.id: _told(hunk) for hunk in state.store.load().hunks}
-    if state.store.not_persisted:
+    if _has_unwritten(state):
         return None
     return [
         [hunk.id, hunk.state, found.get(hunk.id)]
@@ -128,6 +128,11 @@ def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object]
         # Of what is decided only the latest is kept.
         if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _told(hunk)
     ]
+
+
+def _has_unwritten(state: ServerState) -> bool:
+    """Return whether something would not survive a kill now."""
+    return bool(state.store.not_persisted)
 
 
 def _told(hunk: Hunk) -> HunkState:

@@ -55,7 +55,7 @@ def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
         # Undone last is redone first, and accepted last is undone first.
         latest = sorted(chain, key=lambda one: -one.changed)[:MAX_STEPS]
         if latest and (copy := copy_of(store, tracked.uri)) is not None:
-            tracked.undone.texts.adopt(_texts_along(copy, latest, back=back), tracked.lines)
+            tracked.undone.texts.adopt(_texts_between(copy, latest, back=back), tracked.lines)
 
 
 def _touch(tracked: TrackedDocument) -> bool:
@@ -64,7 +64,7 @@ def _touch(tracked: TrackedDocument) -> bool:
     return any(one.end >= other.first for one, other in pairwise(in_order))
 
 
-def _texts_along(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
+def _texts_between(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
     """Return the texts that a document has as its hunks are accepted, or taken back, one by one.
 
     Args:
