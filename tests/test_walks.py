@@ -15,7 +15,7 @@ from tests.support.live_turns import provider, run, wait_for_states
 from tests.support.openai_server import OpenAIServer, Reply, call
 
 TRACED = (sys.executable, "-I", str(Path(__file__).parent / "support" / "traced_server.py"))
-LIMITS = {"keystroke": 28, "keystroke with a hunk": 46, "accept": 87, "ask": 168}
+LIMITS = {"keystroke": 28, "keystroke with a hunk": 48, "accept": 90, "ask": 174}
 """The most modules that an operation may enter. Lower a limit when the count has fallen."""
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 41))
