@@ -16,20 +16,17 @@ import re
 import threading
 import weakref
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import overload
+from collections.abc import Sequence
 
 from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
 from stet.text.encoding import Encoding, column_from_units, units_from_column
 from stet.text.lines import split_lines
+from stet.text.piecewise_lines import PiecewiseLines
 from stet.text.position import Position, Range
 
-_AT_ONCE = 10_000
-"""Lines that are read together; whoever changes the text waits as long."""
 
-
-class FrozenLines(Sequence[str]):
+class FrozenLines(PiecewiseLines):
     """The lines that a list had when this was made; any thread may read them.
 
     Whoever changes the list holds `lock` and tells `before_replace` of it.
@@ -77,31 +74,6 @@ class FrozenLines(Sequence[str]):
                 if high < last:
                     put(at + max(high, low) - first, (max(high, low) + shift, None))
         self._starts, self._pieces = starts, pieces
-
-    def __len__(self) -> int:
-        return self._n
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        if isinstance(index, slice):
-            first, end, step = index.indices(self._n)
-            if step != 1:
-                return tuple(self[nth] for nth in range(first, end, step))
-            return self._between(first, end)
-        nth = index + self._n if index < 0 else index
-        if not 0 <= nth < self._n:
-            raise IndexError(index)
-        [line] = self._between(nth, nth + 1)
-        return line
-
-    def __iter__(self) -> Iterator[str]:
-        for first in range(0, self._n, _AT_ONCE):
-            yield from self._between(first, min(first + _AT_ONCE, self._n))
 
     def _between(self, first: int, end: int) -> tuple[str, ...]:
         found: list[str] = []

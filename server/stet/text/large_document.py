@@ -1,21 +1,21 @@
 """A text too long to be looked at as a whole while somebody waits."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import overload
 
 from stet.text.document import TextDocument
 from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
+from stet.text.piecewise_lines import PiecewiseLines
 from stet.text.position import Position, Range
 
 _AT_ONCE = 10_000
-"""Lines that are read together."""
+"""Lines that a search joins together."""
 
 
-class PatchedLines(Sequence[str]):
+class PatchedLines(PiecewiseLines):
     """`lines` with some of them replaced; it never changes, as `lines` must not."""
 
     def __init__(
@@ -44,31 +44,6 @@ class PatchedLines(Sequence[str]):
             self._starts.append(self._n)
             self._pieces.append((source, first))
             self._n += end - first
-
-    def __len__(self) -> int:
-        return self._n
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
-        if isinstance(index, slice):
-            first, end, step = index.indices(self._n)
-            if step != 1:
-                return tuple(self[nth] for nth in range(first, end, step))
-            return self._between(first, end)
-        nth = index + self._n if index < 0 else index
-        if not 0 <= nth < self._n:
-            raise IndexError(index)
-        [line] = self._between(nth, nth + 1)
-        return line
-
-    def __iter__(self) -> Iterator[str]:
-        for first in range(0, self._n, _AT_ONCE):
-            yield from self._between(first, min(first + _AT_ONCE, self._n))
 
     def _between(self, first: int, end: int) -> tuple[str, ...]:
         found: list[str] = []
