@@ -124,13 +124,14 @@ class HunkStore:
         lines = tracked.lines
         # Only behind the last line a place depends on the text itself.
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
+        old = anchor.text_now(lines)
         seen = (
             hunk, anchor.first, anchor.end, last_line,
-            anchor.text_now(lines), anchor.merged, anchor.proposed, anchor.is_mixed,
+            old, anchor.merged, anchor.proposed, anchor.is_mixed,
         )  # fmt: skip
         if (last := self._views.get(hunk.id)) is not None and last[0] == seen:
             return last[1]
-        view = _seen_at(hunk, anchor, anchor.range_in(lines), anchor.text_now(lines))
+        view = _seen_at(hunk, anchor, anchor.range_in(lines), old)
         self._views[hunk.id] = seen, view
         return view
 
