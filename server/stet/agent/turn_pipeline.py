@@ -238,22 +238,8 @@ class TurnPipeline:
                 prompt = self._build_prompt(
                     turn.ask, session, inputs, toolbox, model.context_tokens
                 )
-                for message in (exchange for turn in prompt.history for exchange in turn.messages):
-                    if message.role != "assistant":
-                        ctx.untrusted.add("what was read earlier in this chat", message.content)
-                ctx.untrusted.add(
-                    "what has changed since your last question", feedback_prefix(inputs.section)
-                )
-                ctx.untrusted.add("what was shown with your question", inputs.context.text)
-                session.turn_start = TurnStart(
-                    feedback_prefix(inputs.section),
-                    inputs.feedback.knowledge,
-                    ctx.shown,
-                    prompt,
-                    len(session.history) if prompt.history else 0,
-                    inputs.active,
-                    inputs.epoch,
-                )
+                _taint(ctx, prompt, inputs)
+                session.turn_start = _turn_start(session, prompt, inputs, ctx.shown)
                 window = ContextWindow(model, prompt, limits, ctx)
                 services = dataclasses.replace(
                     services, compact=window.compact, compact_early=window.compact_early
@@ -461,6 +447,30 @@ class TurnPipeline:
         )
         ctx.current_context = refresher(ctx, turn.ask.place, turn.ask.attachments)
         return ctx
+
+
+def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
+    """Note what a prompt shows of texts that are not the user's words."""
+    for message in (exchange for turn in prompt.history for exchange in turn.messages):
+        if message.role != "assistant":
+            ctx.untrusted.add("what was read earlier in this chat", message.content)
+    ctx.untrusted.add("what has changed since your last question", feedback_prefix(inputs.section))
+    ctx.untrusted.add("what was shown with your question", inputs.context.text)
+
+
+def _turn_start(
+    session: Session, prompt: Prompt, inputs: TurnInputs, shown: ShownDocuments
+) -> TurnStart:
+    """Return what the session remembers of the start of a turn."""
+    return TurnStart(
+        feedback_prefix(inputs.section),
+        inputs.feedback.knowledge,
+        shown,
+        prompt,
+        len(session.history) if prompt.history else 0,
+        inputs.active,
+        inputs.epoch,
+    )
 
 
 def _message_text(message: Message) -> str:
