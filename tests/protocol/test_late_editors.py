@@ -130,6 +130,55 @@ async def test_an_approval_can_be_taken_back_while_it_waits(
         assert editor.text(uri) == typist.typed + TEXT.replace("two", "2")
 
 
+class HeldOutput:
+    """A writer that keeps what an editor sends, to send it in one piece."""
+
+    def __init__(self, editor: FakeEditor) -> None:
+        """Keep everything that `editor` sends from now on."""
+        self.messages: list[bytes] = []
+        self._editor = editor
+        self._writer: Any = editor.protocol.writer
+        editor.protocol.set_writer(self)
+
+    def write(self, data: bytes) -> None:
+        """Keep one message."""
+        self.messages.append(data)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._writer.close()
+
+    def holds(self, part: bytes) -> bool:
+        """Return whether a message that contains `part` is kept."""
+        return any(part in message for message in self.messages)
+
+    def release(self) -> None:
+        """Send everything in one piece; what comes later is sent at once."""
+        self._editor.protocol.set_writer(self._writer)
+        self._writer.write(b"".join(self.messages))
+
+
+async def test_an_answer_is_handled_before_a_command_that_arrives_with_it(
+    root: Path, env: dict[str, str]
+) -> None:
+    async with FakeEditor.start(root, client="vscode", env=env) as editor:
+        uri = editor.open("a.txt")
+        await run(editor, "Digits", uri=uri)
+        editor.looks_after = 0.2
+        await editor.command("stet.accept", {"hunk": "h1"})
+        await editor.wait_until(lambda: editor.n_in_flight, every=0.02)
+        editor.type(uri, 0, 0, "x")  # so that the edit is refused
+        await editor.command("stet.reject", {"hunk": "h1"})
+        output = HeldOutput(editor)
+        await editor.wait_until(lambda: output.holds(b'"applied"'), every=0.02)
+        async with asyncio.TaskGroup() as group:
+            restored = group.create_task(editor.command("stet.restore", {"hunk": "h1"}))
+            await editor.wait_until(lambda: output.holds(b"stet.restore"), every=0.02)
+            output.release()
+        assert restored.result() == {"hunks": ["h1"], "refused": []}
+        assert editor.text(uri) == "x" + TEXT
+
+
 @pytest.mark.parametrize(("command", "state"), [("reject", "rejected"), ("undo", "undone")])
 async def test_an_edit_that_arrives_after_its_approval_was_taken_back_is_undone(
     root: Path, env: dict[str, str], command: str, state: str

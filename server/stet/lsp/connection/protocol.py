@@ -216,9 +216,24 @@ class StetProtocol(LanguageServerProtocol):
             JsonRpcException: If it answers with an error, or with nonsense.
         """
         msg_id = msg_id or str(uuid.uuid4())
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Any] = loop.create_future()
+
+        def resolve(received: Future[Any]) -> None:
+            if answer.done():
+                return
+            if error := received.exception():
+                answer.set_exception(error)
+            else:
+                answer.set_result(received.result())
+            # The caller is now the next to run: it acts on the answer before a later message is read.
+            self._server.input.hold()
+            loop.call_soon(self._server.input.release)
+
         try:
             async with asyncio.timeout(seconds):
-                return await asyncio.wrap_future(self.send_request(method, params, msg_id=msg_id))
+                self.send_request(method, params, msg_id=msg_id).add_done_callback(resolve)
+                return await answer
         except TimeoutError:
             raise TimeoutError(f"The editor did not answer within {seconds:g} s.") from None
         finally:
