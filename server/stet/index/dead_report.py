@@ -8,12 +8,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from stet.index.dead_link_check import DeadLinkChecker
-from stet.index.file_table import fold_name, is_below
+from stet.index.file_table import is_below
 from stet.index.graph import Edge
 from stet.index.link_locations import LinkLocations
 from stet.index.link_resolver import link_path
 from stet.index.link_scan import ScannedLinks
 from stet.text.position import Position
+from stet.text.unicode_normal import fold_name
 from stet.workspace.snapshot import Snapshot
 
 MIN_LIKENESS = 0.45

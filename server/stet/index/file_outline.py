@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from stet.index import masking
-from stet.index.links import ending_of
 from stet.index.note_content import headings_in
 from stet.text.definitions import defined_name
-from stet.text.document import TextDocument
+from stet.text.document import TextDocument, ending_of
 from stet.text.indent import indent_of
 from stet.text.lines import split_lines
 

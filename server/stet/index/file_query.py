@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from stet.index.file_table import fold_name
 from stet.index.front_matter import find_front_matter
 from stet.index.note_content import tags_in, tasks_in
 from stet.index.note_properties import InvalidYaml, read_properties
 from stet.index.property_filter import PropertyFilter
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines
+from stet.text.unicode_normal import fold_name
 from stet.workspace.ignore_patterns import IgnorePatterns
 from stet.workspace.paths import Located
 from stet.workspace.redactor import Redactor

@@ -12,12 +12,7 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from stet.index.build_files import BuildFile
-from stet.text.unicode_normal import normalize_unicode
-
-
-def fold_name(name: str) -> str:
-    """`name` without what differs between file systems."""
-    return normalize_unicode("NFC", name).casefold()
+from stet.text.unicode_normal import fold_name, normalize_unicode
 
 
 @dataclass(frozen=True)  # without slots: the tables are made once and kept in the instance

@@ -13,12 +13,13 @@ from types import MappingProxyType
 from urllib.parse import unquote
 
 from stet.index import module_resolver as modules
-from stet.index.file_table import FileTable, fold_name, join_path, nearest_file, nearest_note
+from stet.index.file_table import FileTable, join_path, nearest_file, nearest_note
 from stet.index.link import Link, LinkKind
-from stet.index.links import ending_of
 from stet.index.script_packages import script_locations
 from stet.index.yaml_quotes import unquote_name
+from stet.text.document import ending_of
 from stet.text.entities import unescape_entities
+from stet.text.unicode_normal import fold_name
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")

@@ -9,7 +9,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stet.index.file_table import FileTable, fold_name
+from stet.index.file_table import FileTable
 from stet.index.link import Link, LinkKind
 from stet.index.link_resolver import (
     FROM_ABOVE,
@@ -22,6 +22,7 @@ from stet.index.link_resolver import (
 from stet.index.link_writer import write_link, write_module_name, write_url
 from stet.index.module_resolver import resolve_module
 from stet.text.edit import Replacement
+from stet.text.unicode_normal import fold_name
 
 
 @dataclass(frozen=True, slots=True)

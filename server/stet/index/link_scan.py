@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from stet.index.build_files import BuildFile, is_build, read_build
-from stet.index.file_table import FileTable, fold_name
+from stet.index.file_table import FileTable
 from stet.index.front_matter import aliases_in
 from stet.index.link import Link
-from stet.index.links import NOTES, ending_of, find_links, has_links
+from stet.index.links import find_links, has_links
 from stet.index.scanned_links import ScannedLinks
-from stet.text.document import TextDocument
+from stet.text.document import NOTES, TextDocument, ending_of
+from stet.text.unicode_normal import fold_name
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of

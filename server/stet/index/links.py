@@ -4,7 +4,6 @@ find_links("See [[Setup]].", "notes/a.md")
 (Link(LinkKind.WIKI, "Setup", 6),)
 """
 
-import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -12,7 +11,7 @@ from stet.index import imports
 from stet.index.imports import find_rust
 from stet.index.link import Link
 from stet.index.markdown_links import find_html_links, find_markdown_links, find_mdx_links
-from stet.text.document import MARKDOWN
+from stet.text.document import MARKDOWN, ending_of
 
 MAX_CHARACTERS = 1_000_000
 """A longer text is not scanned: no person wrote it."""
@@ -40,8 +39,6 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
 _FINDERS: Mapping[str, tuple[_Finder, ...]] = MappingProxyType(
     {f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()}
 )
-NOTES = frozenset(MARKDOWN)
-"""Endings of notes: wikilinks name them without it."""
 
 
 def has_links(name: str) -> bool:
@@ -58,8 +55,3 @@ def find_links(text: str, name: str) -> tuple[Link, ...]:
         return ()
     found = {link for find in _FINDERS.get(ending_of(name), ()) for link in find(text)}
     return tuple(sorted(found, key=lambda link: (link.start, link.end, link.kind)))
-
-
-def ending_of(name: str) -> str:
-    """Return the ending of a file's name, with its dot, in lower case; `""` if there is none."""
-    return posixpath.splitext(name)[1].lower()

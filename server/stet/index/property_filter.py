@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
-from stet.index.file_table import fold_name
+from stet.text.unicode_normal import fold_name
 
 _OPERATOR = re.compile(r">=|<=|!=|>|<|~|=?")
 _AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")

@@ -24,9 +24,8 @@ from stet.text.block_codec import block_ids_in, form_for, render_block, style_fo
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.indent_outline import front_matter_end
 from stet.text.inline_block import BlockStyle, InlineBlock
-from stet.text.lines import line_end, split_lines
+from stet.text.lines import front_matter_end, line_end, split_lines
 
 _LinesByHunk = Mapping[str, tuple[int, int]]
 

@@ -320,3 +320,19 @@ def _listed_name(folder: Path, name: str) -> str:
 def _folded(name: str) -> str:
     """Return the form in which a case-folding file system compares names."""
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def is_alive(process_id: int) -> bool:
+    """Whether a process of that id exists; True where that can't be found out.
+
+    On Windows signal 0 would end the process; there the end of standard input has to do.
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(process_id, 0)
+    except PermissionError:
+        return True
+    except (OverflowError, ProcessLookupError):
+        return False
+    return True

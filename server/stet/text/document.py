@@ -1,5 +1,6 @@
 """A text as it was at one moment: frozen, addressable by line and column and by offset."""
 
+import posixpath
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from stet.text.lines import split_lines, without_end
 from stet.text.position import Position, Range
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
+NOTES = frozenset(MARKDOWN)
+"""Endings of notes: wikilinks name a note without it."""
 """How the names of Markdown files end."""
 
 
@@ -126,3 +129,8 @@ class TextDocument:
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_`, with the ends clamped."""
         return self.text[self.offset_at(range_.start) : self.offset_at(range_.end)]
+
+
+def ending_of(name: str) -> str:
+    """Return the ending of a file's name, with its dot, in lower case; `""` if there is none."""
+    return posixpath.splitext(name)[1].lower()

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from stet.text.fenced_block import tag_line
-from stet.text.indent_outline import front_matter_end
 from stet.text.inline_block import InlineBlock
-from stet.text.lines import line_end, without_end
+from stet.text.lines import front_matter_end, line_end, without_end
 
 SIGN = "ai-edit"
 """What every such block holds."""

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from stet.text.definitions import MAX_NAME, defined_name
 from stet.text.indent import indent_of
-from stet.text.lines import without_end
+from stet.text.lines import front_matter_end, without_end
 
 MAX_DISTANCE = 5000
 """Lines looked at between a line and what encloses it."""
@@ -186,14 +186,6 @@ def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
         else:
             before = "" if text.startswith(("    ", "\t", ">", "-", "*", "|")) else text
     return found
-
-
-def front_matter_end(lines: Sequence[str]) -> int:
-    """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no YAML."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    ends = (n for n, line in enumerate(lines) if n and line.rstrip() in ("---", "..."))
-    return next(ends, -1) + 1
 
 
 def _fenced(fence: str, marks: str, rest: str) -> str:

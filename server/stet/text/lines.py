@@ -4,6 +4,7 @@ Only `\r\n`, `\n` and `\r` end a line. Form feed, vertical tab, NEL, U+2028 and 
 though `str.splitlines` thinks otherwise. Line ends are kept as they are.
 """
 
+from collections.abc import Sequence
 from io import StringIO
 
 from stet.text.position import Position
@@ -94,3 +95,11 @@ def end_of(start: Position, text: str) -> Position:
         return Position(start.line, start.character + len(text))
     last_break = max(text.rfind("\n"), text.rfind("\r"))
     return Position(start.line + n_breaks(text), len(text) - last_break - 1)
+
+
+def front_matter_end(lines: Sequence[str]) -> int:
+    """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no YAML."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    ends = (n for n, line in enumerate(lines) if n and line.rstrip() in ("---", "..."))
+    return next(ends, -1) + 1

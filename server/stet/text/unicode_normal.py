@@ -31,3 +31,8 @@ def _cut(row: re.Match[str]) -> str:
     if not any(map(unicodedata.combining, row[0])):
         return row[0]  # symbols, say a line of dashes
     return row[0][:LONGEST] + _CUT + row[0][LONGEST:]
+
+
+def fold_name(name: str) -> str:
+    """Return `name` without the differences that some file systems ignore: composition and case."""
+    return normalize_unicode("NFC", name).casefold()

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from stet.index.link_scan import LinkCache, scan_links
-from stet.index.links import ending_of
 from stet.index.note_content import tags_in
 from stet.text.bounded_output import join_bounded
-from stet.text.document import TextDocument
+from stet.text.document import TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.text.languages import language_named
 from stet.text.render import iso_time

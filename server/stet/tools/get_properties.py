@@ -5,10 +5,9 @@ import json
 
 from pydantic import Field
 
-from stet.index.links import NOTES, ending_of
 from stet.index.note_properties import InvalidYaml, read_properties
 from stet.text.bounded_output import join_bounded
-from stet.text.document import TextDocument
+from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext

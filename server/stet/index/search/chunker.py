@@ -16,12 +16,12 @@ from functools import lru_cache
 from itertools import accumulate
 
 from stet.index.front_matter import find_front_matter
-from stet.index.links import NOTES, ending_of
 from stet.index.note_content import headings_in
 from stet.index.search.chunk import Chunk
 from stet.index.search.chunk_splitter import MAX_DEPTH, split_evenly, split_passages
 from stet.index.search.definition import MAX_SIGNATURE, Definition, with_plain_ends
 from stet.index.search.line_definitions import definitions_by_look, is_code
+from stet.text.document import NOTES, ending_of
 
 
 def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:

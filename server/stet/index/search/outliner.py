@@ -8,11 +8,11 @@ import logging
 import time
 from collections.abc import Sequence
 
-from stet.index.links import ending_of
 from stet.index.search.grammar_definitions import MAX_CHARACTERS, has_grammar
 from stet.index.search.index_entry import SourceFile
 from stet.index.search.outline_helper import NO_OUTLINE
 from stet.index.search.piped_process import PipedProcess, ProcessEnded
+from stet.text.document import ending_of
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 
+from stet.system.os_system import is_alive
+
 log = logging.getLogger(__name__)
 
 PARENT_CHECK_SECONDS = 3.0
@@ -63,22 +65,6 @@ class Lifetime:
     def _signalled(self, number: int) -> None:
         self.signal = number
         self.end()
-
-
-def is_alive(process_id: int) -> bool:
-    """Whether a process of that id exists; True where that can't be found out.
-
-    On Windows signal 0 would end the process; there the end of standard input has to do.
-    """
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process_id, 0)
-    except PermissionError:
-        return True
-    except (OverflowError, ProcessLookupError):
-        return False
-    return True
 
 
 def exit_within(seconds: float, code: int) -> None:

@@ -12,9 +12,9 @@ from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
-from stet.lsp.connection.lifetime import is_alive
 from stet.lsp.crashes.report_directory import ReportDirectory
 from stet.lsp.logs.private_files import make_private, open_private
+from stet.system.os_system import is_alive
 from stet.text.safe_traceback import package_path
 
 _PREFIX = "running-"
