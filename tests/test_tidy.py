@@ -203,7 +203,7 @@ def test_build_server_imports_no_package_that_is_only_needed_after_initialize() 
     command = [sys.executable, "-I", "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     packages = {".".join(name.split(".")[:2]) for name in done.stdout.split()}
-    early = {"stet.lsp", "stet.settings", "stet.system", "stet.text"}
+    early = {"stet.lsp", "stet.observability", "stet.settings", "stet.system", "stet.text"}
     assert {name for name in packages if name.startswith("stet.")} - early == set()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.search_engine import ChunkQuery
+from stet.search.search_engine import ChunkQuery
 from tests.attacks.obedient import Obedient, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.running import reading

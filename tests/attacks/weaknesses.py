@@ -37,7 +37,7 @@ def project_rules(put: Put) -> None:
 @weakness
 def twins_unseen(put: Put) -> None:
     """A file with another name on the disk is like any other."""
-    gate = importlib.import_module("stet.review.authorization")
+    gate = importlib.import_module("stet.review.policy.authorization")
     before = gate._warning
     put(gate.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))
 
@@ -62,7 +62,7 @@ def one_yes(put: Put) -> None:
 @weakness
 def nothing_protected(put: Put) -> None:
     """No file tells a machine what to do."""
-    put("stet.review.authorization", "is_protected", lambda name, **where: False)
+    put("stet.review.policy.authorization", "is_protected", lambda name, **where: False)
 
 
 @weakness
@@ -71,7 +71,7 @@ def spelling(put: Put) -> None:
     names = importlib.import_module("stet.workspace.names")
     for module in ("names", "secret_files", "privacy_filter"):
         put(f"stet.workspace.{module}", "folded", lambda part: part)
-    put("stet.review.protected_files", "skeleton", lambda part: part)
+    put("stet.review.policy.protected_files", "skeleton", lambda part: part)
     for module in ("stet.workspace.names", "stet.workspace.walk"):
         put(module, "has_odd_characters", lambda name: False)
     put("stet.workspace.names", "_check_part", _only_up)
@@ -107,7 +107,7 @@ def anywhere(put: Put) -> None:
 
     put("stet.workspace.paths", "Locator._checked", checked)
     put("stet.workspace.privacy_filter", "PrivacyFilter.check", _nothing)
-    put("stet.review.rules", "_outside_refusal", _nothing)
+    put("stet.review.policy.rules", "_outside_refusal", _nothing)
 
 
 @weakness
@@ -221,7 +221,7 @@ def markdown_acts(put: Put) -> None:
     put("stet.lsp.presentation.hunk_text", "_MARKS", _NEVER)
     put("stet.lsp.presentation.hunk_text", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
-        put("stet.lsp.chat.chat_layout", name, _NEVER)
+        put("stet.chat.chat_layout", name, _NEVER)
     put("stet.lsp.editor_client", "disable_links", lambda text: text)
 
 
@@ -242,7 +242,7 @@ def nothing_previewed(put: Put) -> None:
 @weakness
 def hidden_text(put: Put) -> None:
     """Characters that nobody sees are taken as they are."""
-    put("stet.review.authorization", "describe_spoofing", lambda new, old, name: "")
+    put("stet.review.policy.authorization", "describe_spoofing", lambda new, old, name: "")
     put("stet.text.special_tokens", "escape_hidden", lambda text: text)
 
 
@@ -349,7 +349,7 @@ def no_shares(put: Put) -> None:
 @weakness
 def floods_win(put: Put) -> None:
     """A ranking is taken as it is, whoever fills it."""
-    put("stet.index.search.search_engine", "diversify", lambda found, *_: found)
+    put("stet.search.search_engine", "diversify", lambda found, *_: found)
 
 
 @weakness
@@ -387,13 +387,13 @@ def redirects_followed(put: Put) -> None:
 @weakness
 def nothing_redacted(put: Put) -> None:
     """Secrets are no secrets."""
-    redaction = importlib.import_module("stet.workspace.redactor")
+    redaction = importlib.import_module("stet.privacy.redactor")
     put(redaction.__name__, "Redactor.redact", lambda self, text, **_: redaction.RedactedText(text))
 
 
 @weakness
 def guesses_told(put: Put) -> None:
     """Files are searched with the secrets that stand in them."""
-    put("stet.workspace.redactor", "Redactor.known", lambda self: None)
-    put("stet.index.word_search", "_redact_document", lambda document, redactor: document)
-    put("stet.index.file_query", "_redact", lambda text, redactor: text)
+    put("stet.privacy.redactor", "Redactor.known", lambda self: None)
+    put("stet.search.word_search", "_redact_document", lambda document, redactor: document)
+    put("stet.links.file_query", "_redact", lambda text, redactor: text)

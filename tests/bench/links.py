@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
-from stet.index.link_scan import LinkCache, scan_links
+from stet.links.link_scan import LinkCache, scan_links
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace

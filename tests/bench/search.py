@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from time import perf_counter
 
-from stet.index.search.index_state import Stage
+from stet.search.index_state import Stage
 from stet.workspace.uris import uri_of
 from tests.bench.corpus import make_workspace
 from tests.bench.table import Row, at_most

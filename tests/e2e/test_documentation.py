@@ -24,7 +24,7 @@ import pytest
 from platformdirs import user_data_path
 
 from stet.llm.embedded import weights
-from stet.review import edit_instruction as instruction
+from stet.review.resolve import edit_instruction as instruction
 from stet.system.os_system import OsSystem
 from tests.support.docstring_checks import only_documented, undocumented
 from tests.support.editor import FakeEditor

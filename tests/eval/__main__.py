@@ -1,7 +1,7 @@
 """`python -m tests.eval [--sample N] docstrings|commits|links|fit|history PATH ...`: how well search finds.
 
 `docstrings` takes folders of Python packages, `commits` git repositories, `links` folders of notes.
-`fit` takes `KIND:PATH ...` and prints weights for `stet.index.search.chunk_ranking`, fitted on the half of
+`fit` takes `KIND:PATH ...` and prints weights for `stet.search.chunk_ranking`, fitted on the half of
 the questions that is for it. `history SOURCES PATCHES` makes unpacked sources a repository for
 `commits`, out of a series of patches. What was measured is printed in Markdown, as in `scores.md`.
 """

@@ -5,11 +5,11 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
-from stet.index.search.chunker import chunk_file
-from stet.index.search.embedding import LocalEmbedder, can_embed
-from stet.index.search.index_entry import FileStamp, SourceFile
-from stet.index.search.index_store import IndexStore
-from stet.index.search.search_engine import ChunkHit, ChunkQuery, SearchEngine, digest, make_entry
+from stet.search.chunker import chunk_file
+from stet.search.embedding import LocalEmbedder, can_embed
+from stet.search.index_entry import FileStamp, SourceFile
+from stet.search.index_store import IndexStore
+from stet.search.search_engine import ChunkHit, ChunkQuery, SearchEngine, digest, make_entry
 from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from stet.index.search.chunk_ranking import RankingWeights, features
-from stet.index.search.search_engine import ChunkQuery, SearchEngine
+from stet.search.chunk_ranking import RankingWeights, features
+from stet.search.search_engine import ChunkQuery, SearchEngine
 from tests.eval.corpus import Question
 
 ROUNDS = 400

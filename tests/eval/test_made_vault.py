@@ -3,9 +3,9 @@
 import posixpath
 from pathlib import Path
 
-from stet.index.dead_link_check import DeadLinkChecker
-from stet.index.link_scan import scan_links
-from stet.index.note_content import tags_in
+from stet.links.dead_link_check import DeadLinkChecker
+from stet.links.link_scan import scan_links
+from stet.notes.note_content import tags_in
 from stet.system.os_system import OsSystem
 from stet.workspace.workspace import Workspace
 from tests.support.vault import make_vault

@@ -38,7 +38,7 @@ def _no_answer() -> None:
 
 def _unasked() -> None:
     """What waits is accepted as soon as somebody looks at it."""
-    from stet.lsp.handlers import review_commands as review
+    from stet.lsp.commands import review_commands as review
 
     changed: Any = review
     right = review.proposals
@@ -108,8 +108,8 @@ def _raw_calls() -> None:
 
 def _lossy() -> None:
     """What the disk has refused once is not written later."""
-    from stet.review.store.state_store import StateStore
-    from stet.review.store.write_batch import WriteBatch
+    from stet.storage.state_store import StateStore
+    from stet.storage.write_batch import WriteBatch
 
     right = StateStore._write
     changed: Any = StateStore

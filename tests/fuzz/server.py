@@ -19,24 +19,24 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from stet.agent import agent, model_source, session
 from stet.cli.serve_command import start_logging
-from stet.index import word_stems as words
-from stet.index.note_blocks import block_parser
-from stet.index.search import chunk_fields as fields
 from stet.llm.model import Model
+from stet.lsp.commands import review_commands, turn_commands, undo_commands
 from stet.lsp.connection.serving import serve
 from stet.lsp.edits import edit_confirmation as arrival
-from stet.lsp.handlers import review_commands, turn_commands, undo_commands
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server
 from stet.lsp.state import ServerState
-from stet.review.anchoring import tracked_document as track
+from stet.notes.note_blocks import block_parser
+from stet.privacy import redactor as redaction
+from stet.privacy import request_log as sending
+from stet.privacy import taint
 from stet.review.hunk_store import is_line_hunk
 from stet.review.proposal import LIVE, Hunk, HunkState
-from stet.review.store import hunk_rows as rows
+from stet.review.tracking import tracked_document as track
+from stet.search import chunk_fields as fields
+from stet.search import word_stems as words
+from stet.storage import hunk_rows as rows
 from stet.text.document import TextDocument
-from stet.tools import taint
-from stet.workspace import redactor as redaction
-from stet.workspace import request_log as sending
 from tests.fuzz.model import RandomModel
 from tests.fuzz.mutations import broken
 from tests.fuzz.reference import checksum

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.index.front_matter import aliases_in, find_front_matter
-from stet.index.links import find_links
-from stet.index.note_properties import InvalidYaml, read_properties
+from stet.links.links import find_links
 from stet.llm.transport import EventDecoder, EventTooLong
+from stet.notes.front_matter import aliases_in, find_front_matter
+from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
 from stet.text.block_codec import find_blocks

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from stet.review.protected_files import is_protected
+from stet.review.policy.protected_files import is_protected
 from stet.workspace.privacy_filter import PrivacyFilter
 from tests.names.tables import Entry
 from tests.support.workspaces import make_workspace, uri_at

@@ -6,7 +6,7 @@ from importlib.metadata import distributions
 
 import pytest
 
-from stet.review.protected_files import is_protected
+from stet.review.policy.protected_files import is_protected
 from stet.workspace.secret_files import is_secret
 from tests.names.rates import asks, hides, privacy, rate, refused, share
 from tests.names.tables import (

@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from stet.text.secrets import find_secrets
+from stet.privacy.secrets import find_secrets
 from tests.secret_forms.forms import (
     SEEDS,
     halves,

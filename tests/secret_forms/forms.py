@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from stet.text.secrets import find_secrets
+from stet.privacy.secrets import find_secrets
 
 FOLDER = Path(__file__).parent
 SEEDS = range(5)

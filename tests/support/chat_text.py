@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from stet.lsp.chat import chat_sections
-from stet.lsp.chat.chat_document import ChatDocument, ChatReading
-from stet.lsp.chat.chat_sections import ChatPart, ChatSections
+from stet.chat import chat_sections
+from stet.chat.chat_document import ChatDocument, ChatReading
+from stet.chat.chat_sections import ChatPart, ChatSections
 from stet.text.lines import split_lines
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.disk_watch import DiskWatch
@@ -24,6 +23,7 @@ from stet.lsp.rename_tracker import RenameTracker
 from stet.lsp.text_sync import TextSync
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.search.index_service import IndexService
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.workspace import Workspace

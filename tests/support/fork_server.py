@@ -25,7 +25,7 @@ from typing import Any
 NUMBER = Struct("!i")
 """How an id and an exit code are told."""
 N_DESCRIPTORS = 4
-HANDLERS = "stet.lsp.handlers"
+HANDLERS = ("stet.lsp.requests", "stet.lsp.commands")
 LATE = (
     "anyio._backends._asyncio",
     "httpcore2",
@@ -42,11 +42,11 @@ LATE = (
     "stet.llm.transport",
     "stet.lsp.server",
     "stet.lsp.state",
-    "stet.review.store.chat_tables",
-    "stet.review.store.database",
-    "stet.review.store.state_loader",
-    "stet.review.store.run_owner",
-    "stet.review.store.preset_tables",
+    "stet.storage.chat_tables",
+    "stet.storage.database",
+    "stet.storage.state_loader",
+    "stet.storage.run_owner",
+    "stet.storage.preset_tables",
     "stet.settings.layers",
     "stet.system.os_system",
     "truststore",
@@ -56,8 +56,9 @@ LATE = (
 
 def import_all() -> None:
     """Import what a server does until it has answered; nothing is begun by that."""
-    for module in pkgutil.iter_modules(import_module(HANDLERS).__path__, f"{HANDLERS}."):
-        import_module(module.name)
+    for package in HANDLERS:
+        for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+            import_module(module.name)
     for name in LATE:
         import_module(name)
     # The types of the protocol are put together when the first server is made.

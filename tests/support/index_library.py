@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stet.index.search.index_builder import IndexBuilder
-from stet.index.search.index_source import IndexSource, settings_of
-from stet.index.search.index_store import IndexStore
-from stet.index.search.search_engine import ChunkQuery, SearchEngine
+from stet.search.index_builder import IndexBuilder
+from stet.search.index_source import IndexSource, settings_of
+from stet.search.index_store import IndexStore
+from stet.search.search_engine import ChunkQuery, SearchEngine
 from stet.workspace.roots import Root
 from stet.workspace.uris import uri_of
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from stet.index.search.index_service import IndexService
-from stet.index.search.index_state import Stage
-from stet.index.search.vector_source import VectorSource
-from stet.index.search_query import SearchQuery, SearchResults
 from stet.lsp.tasks import Tasks
+from stet.search.index_service import IndexService
+from stet.search.index_state import Stage
+from stet.search.search_query import SearchQuery, SearchResults
+from stet.search.vector_source import VectorSource
 from stet.system.os_system import OsSystem
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of

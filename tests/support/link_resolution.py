@@ -1,9 +1,9 @@
 """Which files a link means in a workspace that has build files."""
 
-from stet.index.build_files import read_build
-from stet.index.file_table import FileTable
-from stet.index.link_resolver import resolve_link
-from stet.index.links import find_links
+from stet.links.build_files import read_build
+from stet.links.file_table import FileTable
+from stet.links.link_resolver import resolve_link
+from stet.links.links import find_links
 
 
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:

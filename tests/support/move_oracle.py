@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Mapping
 
-from stet.index.build_files import is_build, read_build
-from stet.index.file_table import FileTable
-from stet.index.link_rewrites import rewrite_links
-from stet.index.links import find_links
+from stet.links.build_files import is_build, read_build
+from stet.links.file_table import FileTable
+from stet.links.link_rewrites import rewrite_links
+from stet.links.links import find_links
 from stet.text.edit import TextEdit
 
 World = dict[str, str]

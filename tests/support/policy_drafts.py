@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from stet.review.authorization import Draft, authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.rules import EditRules, ProposalRefused
+from stet.review.policy.authorization import Draft, authorize
+from stet.review.policy.rules import EditRules, ProposalRefused
 from stet.settings.parse import parse_settings
 from stet.settings.values import EditSettings, Settings
 from stet.system.os_system import OsSystem

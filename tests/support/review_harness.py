@@ -8,8 +8,8 @@ page.accept()
 
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.policy.rules import EditRules
 from stet.review.proposal import Hunk, HunkState
-from stet.review.rules import EditRules
 from stet.settings.values import EditSettings
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from stet.index.search.index_entry import FileStamp, IndexEntry, SourceFile
-from stet.index.search.index_store import IndexStore
-from stet.index.search.search_engine import ChunkHit, SearchEngine, digest, make_entry
+from stet.search.index_entry import FileStamp, IndexEntry, SourceFile
+from stet.search.index_store import IndexStore
+from stet.search.search_engine import ChunkHit, SearchEngine, digest, make_entry
 
 Matrix = np.ndarray[Any, Any]
 

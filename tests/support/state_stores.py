@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from stet.review.store.state_store import StateStore
+from stet.storage.state_store import StateStore
 from stet.system.os_system import OsSystem
 
 ROOTS = ("file:///ws",)

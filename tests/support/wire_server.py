@@ -15,9 +15,9 @@ from stet.lsp import from_lsp
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.connection.serving import serve
 from stet.lsp.editor_client import Client
-from stet.lsp.logs.stderr_handler import StderrHandler
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.routing import Router
+from stet.observability.stderr_handler import StderrHandler
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
 

@@ -20,7 +20,7 @@ from stet.agent.turn_errors import describe_bug
 from stet.agent.turn_runner import Emit, TurnExecutor, TurnRunner
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.review.store.chat_rows import MAX_TURNS
+from stet.storage.chat_rows import MAX_TURNS
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)

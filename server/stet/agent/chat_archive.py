@@ -1,7 +1,7 @@
 """What outlives the process of conversations: their turns, what was said, what the model knows.
 
 The agent keeps by it; rows lie where `ArchiveStorage` puts them, the real ones beside the proposals
-(`stet.review.store.state_store`). What is read back is taken for hostile: each row is checked whole, and
+(`stet.storage.state_store`). What is read back is taken for hostile: each row is checked whole, and
 left out with a word in the log where it does not say what it must.
 """
 
@@ -17,7 +17,7 @@ from stet.agent.session import Session
 from stet.agent.turn import FINAL_STATES, Turn, TurnState
 from stet.agent.turn_history import Exchange, with_missing_results
 from stet.review.feedback import ModelKnowledge
-from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
+from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.web.known_addresses import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked

@@ -13,9 +13,9 @@ from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnStat
 from stet.agent.turn_errors import TurnFailed
 from stet.context.context_builder import EditorLocation
 from stet.context.context_tags import single_line
-from stet.review.pending_view import Amendment, PendingView
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.rules import EditRules
+from stet.review.policy.rules import EditRules
+from stet.review.resolve.pending_view import Amendment, PendingView
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.text.ai_comments import AiComment, removal_edit
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument

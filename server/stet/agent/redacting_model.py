@@ -2,7 +2,7 @@
 
 Every request of a turn goes through here, whatever is asked and by whatever part of the agent: the
 question, results of tools, earlier turns, summaries, rewrites. Inside, texts are as they are, so
-line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.workspace.redactor`)
+line numbers, quotes and merges mean the same as ever; a model is told marks (`stet.privacy.redactor`)
 and what it writes with marks is resolved where edits are (`stet.tools.edit_file`).
 """
 
@@ -19,9 +19,9 @@ from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.tokens import estimate_prompt
+from stet.privacy.redactor import Redactor
+from stet.privacy.request_log import Recipient, RequestLog, RequestRecord, short_names
 from stet.text.special_tokens import escape_special_tokens
-from stet.workspace.redactor import Redactor
-from stet.workspace.request_log import Recipient, RequestLog, RequestRecord, short_names
 
 _FILE = re.compile(
     r"<(?P<tag>file_contents|folder_contents|manually_added_selection|project_instructions)"

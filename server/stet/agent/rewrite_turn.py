@@ -28,18 +28,18 @@ from stet.agent.turn import Ask, Turn, TurnState
 from stet.agent.turn_errors import LimitReached, TurnFailed
 from stet.agent.turn_services import TurnServices
 from stet.llm.tokens import estimate_prompt
+from stet.privacy.redactor import UnknownMark
 from stet.review.drafts import EditDraft
-from stet.review.edit_instruction import InvalidInstruction
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.rules import EditRules
-from stet.review.shown_edit_rebase import rebase_edit
+from stet.review.policy.rules import EditRules
+from stet.review.resolve.edit_instruction import InvalidInstruction
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.shown_edit_rebase import rebase_edit
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.workspace.redactor import UnknownMark
 from stet.workspace.snapshot import Snapshot
 
 

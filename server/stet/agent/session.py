@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 
 from stet.agent.turn import Turn, TurnState
 from stet.agent.turn_history import MAX_SAID, Exchange, Prompt, TurnRecord
+from stet.privacy.taint import TaintTracker
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
-from stet.review.shown_documents import ShownDocuments
-from stet.tools.taint import TaintTracker
+from stet.review.resolve.shown_documents import ShownDocuments
 from stet.web.known_addresses import KnownAddresses
 
 MAX_FILES = 100

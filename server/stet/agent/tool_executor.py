@@ -10,8 +10,8 @@ from stet.agent.toolbox import Toolbox, ToolOutcome, parse_arguments
 from stet.agent.turn import Turn
 from stet.context.context_tags import escape_tags
 from stet.llm.messages import Completion, Message, StopReason, ToolCall
+from stet.privacy.taint import describe_call_source
 from stet.tools.question import Question
-from stet.tools.taint import describe_call_source
 
 
 class ToolCallBatcher:

@@ -42,20 +42,21 @@ from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
-from stet.index.graph import LinkGraph
-from stet.index.link_scan import LinkCache, scan_links
-from stet.index.search_query import Searcher
-from stet.index.word_search import WordSearcher
+from stet.links.graph import LinkGraph
+from stet.links.link_scan import LinkCache, scan_links
 from stet.llm.errors import ContextOverflow
 from stet.llm.messages import Message
 from stet.llm.model import Model
 from stet.llm.model_endpoint import host_of
 from stet.llm.prices import is_free
 from stet.llm.tokens import estimate_prompt
+from stet.privacy.redactor import Redactor
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
-from stet.review.rules import EditRules
-from stet.review.shown_documents import ShownDocuments, as_shown
+from stet.review.policy.rules import EditRules
+from stet.review.resolve.shown_documents import ShownDocuments, as_shown
+from stet.search.search_query import Searcher
+from stet.search.word_search import WordSearcher
 from stet.text.document import TextDocument
 from stet.tools.editor_actions import NO_EDITOR, EditorActions
 from stet.tools.question import DO_NOT_SEND, SEND, Question
@@ -63,7 +64,6 @@ from stet.tools.tool_context import ToolContext
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.path_status import PathStatus, inspect_path
-from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of

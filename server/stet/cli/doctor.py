@@ -21,14 +21,14 @@ from stet.cli.finding import Finding
 from stet.cli.model_command import describe_choice
 from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state
 from stet.cli.terminal import Terminal
-from stet.index.search.embedding import can_embed
-from stet.index.search.index_location import count_contents, index_folder
 from stet.llm.embedded import weights
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.errors import ModelError, NoModel
 from stet.llm.messages import Message
 from stet.llm.model import Request
 from stet.llm.model_selection import ModelChoice, open_model, select_model
+from stet.search.embedding import can_embed
+from stet.search.index_location import count_contents, index_folder
 from stet.settings.layers import MergedSettings, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 
 from stet.cli.write_line import write_line
-from stet.lsp.crashes.crash_handler import CrashReporter, catch_all
-from stet.lsp.logs.log_file import LazyLogFile
-from stet.lsp.logs.log_format import LibraryLevelFilter, PrivateFormatter
-from stet.lsp.logs.stderr_handler import StderrHandler
+from stet.observability.crash_handler import CrashReporter, catch_all
+from stet.observability.log_file import LazyLogFile
+from stet.observability.log_format import LibraryLevelFilter, PrivateFormatter
+from stet.observability.stderr_handler import StderrHandler
 
 LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"

@@ -10,18 +10,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 from stet.cli.finding import Finding
-from stet.lsp.crashes.report_directory import ReportDirectory
-from stet.lsp.logs.log_file import log_file_path
 from stet.lsp.observability import trace_path
-from stet.review.store.schema import (
+from stet.observability.log_file import log_file_path
+from stet.observability.report_directory import ReportDirectory
+from stet.settings.layers import PROJECT_FILE, MergedSettings, user_file_path
+from stet.storage.schema import (
     MIGRATIONS,
     DatabaseBusy,
     DatabaseDamaged,
     StoreError,
     translate_errors,
 )
-from stet.review.store.state_store import StateStore
-from stet.settings.layers import PROJECT_FILE, MergedSettings, user_file_path
+from stet.storage.state_store import StateStore
 from stet.system.file_lock import FileLock
 from stet.system.system import System
 from stet.workspace.uris import uri_of

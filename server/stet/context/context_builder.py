@@ -35,7 +35,7 @@ from stet.context.context_values import Context, ContextSection, EditorLocation
 from stet.context.current_document import CurrentDocument, find_current_document
 from stet.context.mentions import collect_mentioned
 from stet.context.scope_files import ScopeFiles, find_scope_files
-from stet.index.graph import LinkGraph
+from stet.links.graph import LinkGraph
 from stet.text.document import TextDocument
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from stet.context.current_document import CurrentDocument
-from stet.index.graph import LinkGraph
-from stet.index.link_scan import ScannedLinks, scan_links
+from stet.links.graph import LinkGraph
+from stet.links.link_scan import ScannedLinks, scan_links
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical

@@ -15,7 +15,7 @@ from lsprotocol import types as lsp
 
 from stet.agent.turn import Ask
 from stet.lsp.editor_client import Client
-from stet.review.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
+from stet.review.inline.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

@@ -4,11 +4,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 
-from stet.index.search.vector_source import VectorsUnavailable
+from stet.privacy.redactor import RedactedText, Redactor
+from stet.privacy.request_log import Recipient, RequestRecord
+from stet.search.vector_source import VectorsUnavailable
 from stet.settings.values import SearchSettings
 from stet.system.system import System
-from stet.workspace.redactor import RedactedText, Redactor
-from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.workspace import Workspace
 
 

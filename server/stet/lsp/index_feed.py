@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
-from stet.index.search.index_service import IndexService
+from stet.search.index_service import IndexService
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)

@@ -2,10 +2,10 @@
 
 import asyncio
 
-from stet.index.search.index_service import IndexService
-from stet.index.search.index_state import IndexState, Stage
 from stet.lsp.editor_client import Client
 from stet.lsp.progress import Progress
+from stet.search.index_service import IndexService
+from stet.search.index_state import IndexState, Stage
 from stet.workspace.snapshot import Snapshot
 
 SHOWN_AFTER_SECONDS = 1.0

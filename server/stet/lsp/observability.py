@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.crashes.crash_handler import CrashReporter
-from stet.lsp.crashes.fault_log import FaultLog
-from stet.lsp.logs.log_file import LazyLogFile, log_file_path
-from stet.lsp.logs.log_format import PrivateFormatter
+from stet.observability.crash_handler import CrashReporter
+from stet.observability.fault_log import FaultLog
+from stet.observability.log_file import LazyLogFile, log_file_path
+from stet.observability.log_format import PrivateFormatter
 from stet.settings.values import Settings
 
 log = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class Observability:
             trace.close()
 
     def _facts(self) -> list[str]:
-        from stet.lsp.crashes.environment_facts import (
+        from stet.lsp.environment_facts import (
             facts,  # late: it is needed behind `initialize`
         )
 

@@ -19,7 +19,7 @@ from stet.lsp.attachment_presets import (
     to_json,
     to_preset,
 )
-from stet.review.store.state_store import StateStore
+from stet.storage.state_store import StateStore
 from stet.workspace.attachable import NotAttachable, attachments_of, resolve_attachable
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot

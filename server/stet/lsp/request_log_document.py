@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.text.render import iso_time
-from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 

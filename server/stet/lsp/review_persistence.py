@@ -21,8 +21,8 @@ from stet.lsp.editor_client import Client
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
-from stet.review.store.state_store import StateStore
-from stet.review.store.unused import drop_unused, note_roots
+from stet.storage.state_store import StateStore
+from stet.storage.unused import drop_unused, note_roots
 from stet.system.system import FileKind, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import canonical, path_of

@@ -10,45 +10,42 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from stet import __version__
+from stet.lsp.commands.command_notes import with_import, with_persistence_note
 from stet.lsp.connection import serving
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.crashes.crash_handler import CrashReporter
-from stet.lsp.handlers.command_notes import with_import, with_persistence_note
 from stet.lsp.observability import Observability
 from stet.lsp.routing import Router, lazy_modules
+from stet.observability.crash_handler import CrashReporter
 
 if TYPE_CHECKING:
-    from stet.lsp.handlers import (
+    from stet.lsp.commands import (
         chat_commands,
-        code_actions,
-        code_lens,
         comment_command,
         context_command,
         dead_link_command,
         diff_document_command,
-        editor_activity,
         navigate,
         request_log_command,
         review_commands,
         search_commands,
-        server_lifecycle,
         turn_commands,
         undo_commands,
     )
+    from stet.lsp.requests import code_actions, code_lens, editor_activity, server_lifecycle
     from stet.lsp.state import ServerState
 else:
     # None of them is needed before `initialize` is answered; see `stet.lsp.routing`.
-    chat_commands, code_actions, code_lens, editor_activity = lazy_modules(
-        "stet.lsp.handlers", "chat_commands", "code_actions", "code_lens", "editor_activity"
+    code_actions, code_lens, editor_activity, server_lifecycle = lazy_modules(
+        "stet.lsp.requests", "code_actions", "code_lens", "editor_activity", "server_lifecycle"
     )
-    navigate, server_lifecycle, turn_commands, undo_commands = lazy_modules(
-        "stet.lsp.handlers", "navigate", "server_lifecycle", "turn_commands", "undo_commands"
+    chat_commands, navigate, turn_commands, undo_commands = lazy_modules(
+        "stet.lsp.commands", "chat_commands", "navigate", "turn_commands", "undo_commands"
     )
     comment_command, diff_document_command, review_commands = lazy_modules(
-        "stet.lsp.handlers", "comment_command", "diff_document_command", "review_commands"
+        "stet.lsp.commands", "comment_command", "diff_document_command", "review_commands"
     )
     context_command, dead_link_command, request_log_command, search_commands = lazy_modules(
-        "stet.lsp.handlers",
+        "stet.lsp.commands",
         "context_command",
         "dead_link_command",
         "request_log_command",

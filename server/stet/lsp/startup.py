@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from stet.index.search_query import Searcher
 from stet.lsp.editor_client import Client
 from stet.lsp.observability import Observability
 from stet.lsp.readiness import Readiness
 from stet.lsp.review_persistence import ReviewPersistence
 from stet.review.ledger import ReviewLedger
-from stet.review.store.state_store import StateStore
+from stet.search.search_query import Searcher
+from stet.storage.state_store import StateStore
 from stet.system.allocator import return_freed_memory
 from stet.system.system import System
 from stet.tools.editor_actions import EditorActions

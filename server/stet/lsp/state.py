@@ -11,7 +11,6 @@ from stet.agent.agent_events import AgentEvent
 from stet.agent.chat_archive import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
-from stet.index.search.index_service import IndexService
 from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController
@@ -47,7 +46,8 @@ from stet.lsp.startup import Startup
 from stet.lsp.store_maintenance import StoreMaintenance
 from stet.lsp.text_sync import TextSync
 from stet.review.ledger import ReviewLedger
-from stet.review.store.state_store import StateStore
+from stet.search.index_service import IndexService
+from stet.storage.state_store import StateStore
 from stet.system.system import System
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from stet.agent.session import Session
     from stet.agent.turn import Turn
     from stet.agent.turn_runner import TurnChannel
-    from stet.index.link_scan import LinkCache
+    from stet.links.link_scan import LinkCache
 
 
 @dataclass(slots=True)

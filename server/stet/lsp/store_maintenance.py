@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from stet.review.store.state_store import StateStore
+from stet.storage.state_store import StateStore
 
 SOON_SECONDS = 1.0
 LATER_SECONDS = 5.0

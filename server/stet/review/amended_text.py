@@ -1,7 +1,7 @@
 """What the user wants a hunk to write instead, as its document would have it."""
 
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.proposal import Hunk
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.lines import dominant_line_end, line_end, line_ends
 from stet.text.reindent import adopt_known_line_ends
 

@@ -1,23 +1,23 @@
 """The editor's undo and redo of accepted hunks, as far as the whole text tells.
 
-A text around an accepted edit is known again (`stet.review.anchoring.text_states`). Where a change leads
+A text around an accepted edit is known again (`stet.review.tracking.text_states`). Where a change leads
 to one, the hunks get the states and places that they had there, whatever the reported difference said.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.line_span import LineSpan
-from stet.review.anchoring.overlap_resolution import resolve_overlaps
-from stet.review.anchoring.replay import lines_before
-from stet.review.anchoring.text_states import HunkInText, TextState
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, replace_hunk
 from stet.review.rebase import rebase_hunks, reopen_undone
 from stet.review.text_notes import hunks_in_text, note_text
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.line_span import LineSpan
+from stet.review.tracking.overlap_resolution import resolve_overlaps
+from stet.review.tracking.replay import lines_before
+from stet.review.tracking.text_states import HunkInText, TextState
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.change import TextChange
 
 

@@ -1,13 +1,13 @@
 """A file gets another name, perhaps that of another file: what waits in either goes on waiting."""
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore, follows_rename
-from stet.review.inline_blocks import InlineBlocks
+from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.outbox import Outbox
 from stet.review.proposal import LIVE, OPEN, Hunk, HunkKind, HunkState
 from stet.review.rebase import catch_up
 from stet.review.state_restore import merge_tracked
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.document import TextDocument
 
 _MOVED = "its file got another name meanwhile: accept it again"

@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from stet.text.definitions import defined_name
+from stet.outline.definitions import defined_name
+from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.text.document import TextDocument
 from stet.text.indent import indent_of
-from stet.text.indent_outline import Outline, Style, Symbol
 from stet.text.lines import split_lines
 from stet.text.position import Range
 

@@ -6,16 +6,16 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.line_span import overlap
-from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.authorization import AuthorizedDraft
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import EditInFlight, HunkOverlap, WrongHunkState
 from stet.review.hunk_store import TOP, HunkStore, is_line_hunk
-from stet.review.prepared_edit import PreparedEdit, PreparedMove
+from stet.review.policy.authorization import AuthorizedDraft
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up
+from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.line_span import overlap
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.errors import UnknownHunk
 from stet.review.journal import AnchorSnapshot, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical

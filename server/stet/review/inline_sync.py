@@ -4,12 +4,12 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.line_span import LineSpan, overlap
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import Hunk, HunkState
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.line_span import LineSpan, overlap
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.block_codec import find_blocks, is_leftover, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.imported_blocks import imported_at

@@ -1,6 +1,6 @@
 """What the ledger asks of its memory beyond this process: a port, and one that forgets.
 
-The real one is `stet.review.store.state_store`.
+The real one is `stet.storage.state_store`.
 """
 
 import itertools

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from stet.review.amended_text import normalize_line_ends
-from stet.review.authorization import authorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.editor_undo import follow_editor
 from stet.review.errors import EditInFlight, WrongHunkState
@@ -24,14 +23,20 @@ from stet.review.hunk_creation import (
     replacing_turn,
 )
 from stet.review.hunk_store import HunkStore, is_line_hunk
-from stet.review.imported_hunks import BlockDraft, import_blocks
-from stet.review.inline_blocks import InlineBlocks
+from stet.review.inline.imported_hunks import BlockDraft, import_blocks
+from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.prepared_edit import PreparedEdit, PreparedMove, prepare_draft, prepare_move
+from stet.review.policy.authorization import authorize
+from stet.review.policy.rules import EditRules
 from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, replace_hunk
 from stet.review.rebase import catch_up
-from stet.review.rules import EditRules
+from stet.review.resolve.prepared_edit import (
+    PreparedEdit,
+    PreparedMove,
+    prepare_draft,
+    prepare_move,
+)
 from stet.review.state_restore import open_with, restore_hunks
 from stet.review.undo_restore import restore_undo_texts
 from stet.text.change import TextChange

@@ -3,14 +3,14 @@
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.edit_plan import EditPlan, plan_accept
-from stet.review.anchoring.overlap_resolution import resolve_overlaps
-from stet.review.anchoring.timed_out_edits import add_timed_out
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up, confirm_arrival
 from stet.review.text_notes import note_text
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.edit_plan import EditPlan, plan_accept
+from stet.review.tracking.overlap_resolution import resolve_overlaps
+from stet.review.tracking.timed_out_edits import add_timed_out
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 

@@ -68,8 +68,8 @@ class Hunk:
         summary: One line for the user.
         group: Hunks with the same group are one thing to a reader: a function, a section.
         author: The model that made it.
-        protected: Whether it needs a yes of its own (`stet.review.protected_files`).
-        inline: Whether it is shown as a block in the text itself (`stet.review.inline_blocks`).
+        protected: Whether it needs a yes of its own (`stet.review.policy.protected_files`).
+        inline: Whether it is shown as a block in the text itself (`stet.review.inline.inline_blocks`).
         block: The id in that block where another program has written it; else empty, and the block has
             the hunk's.
         mixed: Whether a line of `new` has changes of the user's in it too, beside the agent's.

@@ -3,19 +3,19 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.edit_plan import EditPlan, plan_accept
-from stet.review.anchoring.line_span import LineSpan
-from stet.review.anchoring.moved_lines import is_typing, replaced_lines
-from stet.review.anchoring.overlap_resolution import resolve_overlaps
-from stet.review.anchoring.replay import lines_before, replay_changes
-from stet.review.anchoring.timed_out_edits import TimedOutEdits
-from stet.review.anchoring.tracked_document import TrackedDocument
-from stet.review.anchoring.undo_detection import detect_editor_undo
 from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import sync_blocks
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.text_notes import note_text
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.edit_plan import EditPlan, plan_accept
+from stet.review.tracking.line_span import LineSpan
+from stet.review.tracking.moved_lines import is_typing, replaced_lines
+from stet.review.tracking.overlap_resolution import resolve_overlaps
+from stet.review.tracking.replay import lines_before, replay_changes
+from stet.review.tracking.timed_out_edits import TimedOutEdits
+from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.undo_detection import detect_editor_undo
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument

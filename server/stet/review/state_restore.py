@@ -3,18 +3,18 @@
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.line_span import LineSpan
-from stet.review.anchoring.relocation import relocate
-from stet.review.anchoring.replay import replay_changes
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore, is_line_hunk
-from stet.review.imported_hunks import mark_duplicate_ids
-from stet.review.inline_blocks import InlineBlocks
+from stet.review.inline.imported_hunks import mark_duplicate_ids
+from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
 from stet.review.proposal import LIVE, Hunk, HunkState, replace_hunk
 from stet.review.rebase import catch_up, rebase_hunks
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.line_span import LineSpan
+from stet.review.tracking.relocation import relocate
+from stet.review.tracking.replay import replay_changes
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 

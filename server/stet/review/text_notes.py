@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 
-from stet.review.anchoring.anchor import Anchor
-from stet.review.anchoring.block_anchor import BlockAnchor
-from stet.review.anchoring.line_span import text_hash
-from stet.review.anchoring.text_states import HunkInText
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import LIVE, HunkKind, HunkState
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.line_span import text_hash
+from stet.review.tracking.text_states import HunkInText
+from stet.review.tracking.tracked_document import TrackedDocument
 
 _FEW = 200
 """If no more hunks than this are pending, all of them are noted; else those of recent edits."""

@@ -2,15 +2,13 @@
 
 The editor keeps its undo when the server ends. The last accepted hunks are taken back one after the other
 on a copy, and those that the editor has undone are accepted there again: the texts on the way are known
-then (`stet.review.anchoring.text_states`).
+then (`stet.review.tracking.text_states`).
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
 from operator import attrgetter
 
-from stet.review.anchoring.text_states import TextStates
-from stet.review.anchoring.tracked_document import TrackedDocument
 from stet.review.editor_undo import follow_editor
 from stet.review.errors import UndoConflict
 from stet.review.hunk_store import HunkStore
@@ -19,6 +17,8 @@ from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState
 from stet.review.rebase import reopen_undone
 from stet.review.state_restore import copy_of
 from stet.review.text_notes import note_text
+from stet.review.tracking.text_states import TextStates
+from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.rules import EditRules
+from stet.review.policy.rules import EditRules
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.tool_context import ToolContext

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.index.file_outline import outline_file
+from stet.links.file_outline import outline_file
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

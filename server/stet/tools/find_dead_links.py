@@ -5,9 +5,9 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.index.dead_report import dead_links, files_below
-from stet.index.file_table import is_below
-from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
+from stet.links.dead_report import dead_links, files_below
+from stet.links.file_table import is_below
+from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

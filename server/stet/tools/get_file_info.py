@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from stet.index.link_scan import LinkCache, scan_links
-from stet.index.note_content import tags_in
+from stet.links.link_scan import LinkCache, scan_links
+from stet.notes.note_content import tags_in
+from stet.outline.languages import language_named
 from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument, ending_of
 from stet.text.escape import escape_line
-from stet.text.languages import language_named
 from stet.text.render import iso_time
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext

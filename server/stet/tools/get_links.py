@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from stet.index.dead_link_check import DeadLinkChecker, is_local
-from stet.index.graph import Edge
-from stet.index.link_locations import LinkLocations
-from stet.index.link_scan import LinkCache, ScannedLinks, scan_links
+from stet.links.dead_link_check import DeadLinkChecker, is_local
+from stet.links.graph import Edge
+from stet.links.link_locations import LinkLocations
+from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

@@ -5,7 +5,7 @@ import json
 
 from pydantic import Field
 
-from stet.index.note_properties import InvalidYaml, read_properties
+from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.text.bounded_output import join_bounded
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.escape import escape_line

@@ -10,17 +10,17 @@ from functools import partial
 
 from pydantic import Field
 
-from stet.index.link import Link, LinkKind
-from stet.index.link_resolver import ResolvedLink, resolve_link
-from stet.index.link_scan import ScannedLinks, scan_links
-from stet.index.link_writer import write_link, write_url
-from stet.index.links import find_links
-from stet.review.edit_instruction import EditInstruction, InvalidInstruction, find_heading
-from stet.review.edit_instruction import resolve_instruction as place_text
+from stet.links.link import Link, LinkKind
+from stet.links.link_resolver import ResolvedLink, resolve_link
+from stet.links.link_scan import ScannedLinks, scan_links
+from stet.links.link_writer import write_link, write_url
+from stet.links.links import find_links
+from stet.outline.indent_outline import Outline, Style
+from stet.review.resolve.edit_instruction import EditInstruction, InvalidInstruction, find_heading
+from stet.review.resolve.edit_instruction import resolve_instruction as place_text
 from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
-from stet.text.indent_outline import Outline, Style
 from stet.tools.computed_edit import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import Field
 
-from stet.index.note_content import tags_in
+from stet.notes.note_content import tags_in
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.text.unicode_normal import fold_name

@@ -7,9 +7,10 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from stet.index.file_query import FileMatch, FileQuery, match_all
-from stet.index.link_scan import LinkCache, scan_links
-from stet.index.property_filter import PropertyFilter, parse_age, parse_moment
+from stet.links.file_query import FileMatch, FileQuery, match_all
+from stet.links.link_scan import LinkCache, scan_links
+from stet.notes.property_filter import PropertyFilter, parse_age, parse_moment
+from stet.privacy.redactor import Redactor
 from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
 from stet.text.render import iso_time
@@ -18,7 +19,6 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 from stet.workspace.paths import Located
-from stet.workspace.redactor import Redactor
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from stet.review.pending_view import PendingView, render_listing
+from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
 from stet.tools.similar_names import with_suggestions
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

@@ -4,6 +4,7 @@ import re
 
 from pydantic import Field
 
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError, UserDeclined
@@ -11,7 +12,6 @@ from stet.web.page_reader import WebPage
 from stet.web.untrusted_text import fence_untrusted
 from stet.web.web_address import WebAddress, WebError, parse_url
 from stet.web.web_source import WebSource, add_source
-from stet.workspace.request_log import Recipient, RequestRecord
 
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"

@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from stet.index.search_query import SearchMode, SearchQuery, SearchResults
+from stet.privacy.redactor import Redactor
+from stet.search.search_query import SearchMode, SearchQuery, SearchResults
 from stet.text.bounded_output import MAX_LINE, join_bounded
 from stet.text.escape import escape_line
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
@@ -14,7 +15,6 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.grep import InvalidRegex, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
-from stet.workspace.redactor import Redactor
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.unsearched import describe_unsearched
 

@@ -5,24 +5,29 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from stet.index.link_scan import LinkCache
-from stet.index.search_query import Searcher
-from stet.index.word_search import WordSearcher
-from stet.review.block_rebase import rebase_onto_blocks
+from stet.links.link_scan import LinkCache
+from stet.privacy.taint import TaintTracker
 from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import HunkOverlap, ReviewError
+from stet.review.inline.block_rebase import rebase_onto_blocks
 from stet.review.ledger import ReviewLedger
-from stet.review.pending_view import PendingView, pending_file
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.policy.rules import EditRules, ProposalRefused, RejectedEdit, check_open
 from stet.review.proposal import Hunk
-from stet.review.rules import EditRules, ProposalRefused, RejectedEdit, check_open
-from stet.review.shown_documents import ShownDocuments, as_shown, changes_since_text, noted_since
+from stet.review.resolve.pending_view import PendingView, pending_file
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.shown_documents import (
+    ShownDocuments,
+    as_shown,
+    changes_since_text,
+    noted_since,
+)
+from stet.search.search_query import Searcher
+from stet.search.word_search import WordSearcher
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.question import MAX_TEXT, AskQuestion, Question, QuestionKind
-from stet.tools.taint import TaintTracker
 from stet.tools.tool_errors import RefusedByRule, ToolError
 from stet.web.web_access import WebAccess
 from stet.web.web_source import WebSource

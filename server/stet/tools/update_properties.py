@@ -5,8 +5,8 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from stet.index.front_matter import find_front_matter
-from stet.index.note_properties import InvalidYaml, edit_properties
+from stet.notes.front_matter import find_front_matter
+from stet.notes.note_properties import InvalidYaml, edit_properties
 from stet.text.document import NOTES, ending_of
 from stet.tools.computed_edit import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

@@ -4,6 +4,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -11,7 +12,6 @@ from stet.web.search_formats import WebSearchAnswer
 from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
 from stet.web.web_address import WebError
 from stet.web.web_source import WebSource, add_source
-from stet.workspace.request_log import Recipient, RequestRecord
 
 MAX_QUERY = 400
 """Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-from stet.workspace.redactor import Redactor
+from stet.privacy.redactor import Redactor
 
 HITS_PER_FILE = 20
 """One file may not fill the answer."""

@@ -3,8 +3,8 @@
 What is left of one has no look of its own, so nothing behind finds it any more.
 """
 
+from stet.privacy.redactor import Redactor
 from stet.text.bounded_output import MAX_LINE, quote_line
-from stet.workspace.redactor import Redactor
 from stet.workspace.snapshot import Snapshot
 
 

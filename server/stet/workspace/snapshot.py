@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from stet.privacy.redactor import Redactor
 from stet.settings.values import Settings
 from stet.system.system import FileKind, System
 from stet.text.document import TextDocument
@@ -21,7 +22,6 @@ from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import without_folders
 from stet.workspace.paths import Located, Locator
 from stet.workspace.privacy_filter import PrivacyFilter
-from stet.workspace.redactor import Redactor
 from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import WalkMemory, WorkspaceWalk

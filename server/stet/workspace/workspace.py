@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 
+from stet.privacy.redactor import Redactor
+from stet.privacy.request_log import RequestLog
 from stet.settings.values import Settings
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
@@ -27,8 +29,6 @@ from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
-from stet.workspace.redactor import Redactor
-from stet.workspace.request_log import RequestLog
 from stet.workspace.roots import Root, implied_roots, name_roots
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.chat.chat_layout import YOU
+from stet.chat.chat_layout import YOU
 from tests.support.chat_documents import ended, opened, until, write
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import PROFILES

@@ -18,8 +18,8 @@ from stet.agent.turn_history import Exchange, TurnRecord
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
-from stet.review.rules import RejectedEdit
-from stet.review.store.chat_rows import ChatRow, ChatRows, TurnRow
+from stet.review.policy.rules import RejectedEdit
+from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question

@@ -18,8 +18,8 @@ from stet.agent.redacting_model import (
 from stet.llm.messages import Message, ToolCall, ToolDefinition
 from stet.llm.model import Request, ignore
 from stet.llm.scripted_model import ScriptedModel, say
-from stet.workspace.redactor import Redactor
-from stet.workspace.request_log import Recipient, RequestLog, RequestRecord
+from stet.privacy.redactor import Redactor
+from stet.privacy.request_log import Recipient, RequestLog, RequestRecord
 from tests.support.canaries import keys
 
 KEY = keys()["AWS key"]

@@ -12,8 +12,8 @@ from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, say
 from stet.review.drafts import EditDraft
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.rules import EditRules
+from stet.review.policy.rules import EditRules
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit
 from tests.support.agent_harness import AgentHarness

@@ -7,9 +7,9 @@ import pytest
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_pipeline import create_turn_rules, linked_files
 from stet.context.context_builder import EditorLocation, build_context
-from stet.index.link_scan import scan_links
+from stet.links.link_scan import scan_links
 from stet.llm.scripted_model import Reply, call
-from stet.review.rules import EditRules
+from stet.review.policy.rules import EditRules
 from stet.settings.values import ContextSettings, EditSettings, Settings
 from stet.text.document import TextDocument
 from stet.workspace.workspace import Workspace

@@ -15,8 +15,8 @@ from stet.cli.doctor import (
     check_web,
 )
 from stet.cli.finding import Finding
-from stet.index.search.index_location import index_folder
-from stet.index.search.index_store import IndexStore
+from stet.search.index_location import index_folder
+from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem

@@ -12,12 +12,12 @@ import pytest
 
 from stet.cli.finding import Finding
 from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state
-from stet.lsp.crashes.report_directory import ReportDirectory
-from stet.lsp.logs.log_file import log_file_path
 from stet.lsp.observability import trace_path
-from stet.review.store.schema import MIGRATIONS
-from stet.review.store.state_store import StateStore
+from stet.observability.log_file import log_file_path
+from stet.observability.report_directory import ReportDirectory
 from stet.settings.layers import read_layers
+from stet.storage.schema import MIGRATIONS
+from stet.storage.state_store import StateStore
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
 

@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 from lsprotocol import types as lsp
 
-from stet.index.search.index_service import IndexService
-from stet.index.search.index_state import IndexState, Stage
 from stet.lsp import index_view
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
 from stet.lsp.index_view import TITLE, IndexView
 from stet.lsp.progress import Progress
+from stet.search.index_service import IndexService
+from stet.search.index_state import IndexState, Stage
 from stet.system.memory_system import MemorySystem
 
 BUILDING = IndexState(Stage.BUILDING, files=10, total=40, chunks=100)

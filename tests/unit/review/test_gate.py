@@ -7,7 +7,7 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.llm.messages import ToolCall
-from stet.review.rules import RejectedEdit
+from stet.review.policy.rules import RejectedEdit
 from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
 from stet.tools.read_file import READ_FILE

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.authorization import Draft, reauthorize
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.policy.authorization import Draft, reauthorize
 from stet.review.proposal import HunkState
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import VICTIM, build

@@ -4,12 +4,12 @@ from textwrap import dedent
 
 import pytest
 
+from stet.outline.indent_outline import Style
 from stet.review.drafts import EditDraft
 from stet.review.grouping import group_label, section_key, style_of
 from stet.review.ledger import ReviewLedger
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.indent_outline import Style
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness, rules
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.review.anchoring import tracked_document as track
 from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.tracking import tracked_document as track
 from stet.text.position import Position, Range
 from tests.support.review_harness import URI, ReviewHarness
 

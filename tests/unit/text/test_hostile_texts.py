@@ -14,17 +14,17 @@ from stet.agent.turn_errors import TurnFailed
 from stet.bridges.opencode.context_template import render_context
 from stet.bridges.opencode.session_context import SelectedText, SessionContext
 from stet.context.context_tags import escape_tags
-from stet.index.build_files import read_build
-from stet.index.front_matter import aliases_in
-from stet.index.link import Link, LinkKind
-from stet.index.link_resolver import link_path
-from stet.index.links import find_links
-from stet.index.property_filter import PropertyFilter
-from stet.index.search.chunk_fields import words
+from stet.links.build_files import read_build
+from stet.links.link import Link, LinkKind
+from stet.links.link_resolver import link_path
+from stet.links.links import find_links
+from stet.notes.front_matter import aliases_in
+from stet.notes.property_filter import PropertyFilter
+from stet.privacy.secrets import find_secrets
+from stet.search.chunk_fields import words
 from stet.text.document import TextDocument
 from stet.text.entities import unescape_entities
 from stet.text.position import Position, Range
-from stet.text.secrets import find_secrets
 from stet.text.unicode_normal import LONGEST, normalize_unicode
 from tests.support.growth import grows_evenly
 

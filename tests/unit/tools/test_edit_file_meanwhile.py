@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 from collections.abc import Callable
 
-from stet.review.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
+from stet.review.policy.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE, EditFile, run_batch
 from stet.tools.read_file import READ_FILE

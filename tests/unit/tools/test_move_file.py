@@ -11,9 +11,9 @@ from stet.agent.turn_pipeline import create_turn_rules
 from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.drafts import MoveDraft
-from stet.review.prepared_edit import PreparedMove, prepare_move
+from stet.review.policy.rules import EditRules
 from stet.review.proposal import HunkKind
-from stet.review.rules import EditRules
+from stet.review.resolve.prepared_edit import PreparedMove, prepare_move
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file
 from stet.tools.edit_file import EDIT_FILE

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.tools.taint import MAX_CHARACTERS, TaintTracker, describe_call_source
+from stet.privacy.taint import MAX_CHARACTERS, TaintTracker, describe_call_source
 
 
 @pytest.mark.parametrize(

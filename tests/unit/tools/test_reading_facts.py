@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from stet.review.prepared_edit import prepare_or_reject
+from stet.review.resolve.prepared_edit import prepare_or_reject
 from stet.settings.values import ContextSettings, Settings
 from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 
 from stet.agent.turn import Mode
-from stet.review.policy_prompt import describe_policy
-from stet.review.rules import EditRules
+from stet.review.policy.policy_prompt import describe_policy
+from stet.review.policy.rules import EditRules
 
 
 @dataclass(frozen=True, slots=True)

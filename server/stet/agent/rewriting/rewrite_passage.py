@@ -16,11 +16,11 @@ from stet.agent.turn import Turn
 from stet.agent.turn_errors import TurnFailed, check_refusal
 from stet.llm.messages import Completion, StopReason
 from stet.llm.model import Model, Request
+from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import dominant_line_end, line_ends, split_lines
 from stet.text.position import Position, Range
-from stet.workspace.redactor import Redactor
 
 _BY_SUFFIX = {
     ".py": "python", ".pyi": "python", ".js": "javascript", ".ts": "typescript", ".go": "go",

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from stet.text.definitions import defined_name
+from stet.outline.definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 

@@ -29,9 +29,9 @@ from stet.bridges.opencode.opencode_errors import (
     SessionStopped,
 )
 from stet.bridges.opencode.session_context import collect_context
+from stet.privacy.redactor import RedactedText
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.system.system import System
-from stet.workspace.redactor import RedactedText
-from stet.workspace.request_log import Recipient, RequestRecord
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from stet.agent.agent import Agent, NotRunning
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import FINAL_STATES, Ask, Turn
-from stet.lsp.chat.chat_document import ChatDocument, ChatReading
+from stet.chat.chat_document import ChatDocument, ChatReading
+from stet.chat.transcript_builder import TranscriptBuilder
 from stet.lsp.chat.chat_files import ChatFiles
 from stet.lsp.chat.chat_writer import ChatWriter
 from stet.lsp.chat.open_chat_texts import OpenChatTexts
-from stet.lsp.chat.transcript_builder import TranscriptBuilder
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger

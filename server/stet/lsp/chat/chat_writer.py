@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 
 from lsprotocol import types as lsp
 
+from stet.chat.chat_document import ChatDocument
+from stet.chat.chat_layout import Insertion
+from stet.chat.chat_sections import ChatSections
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.chat.chat_document import ChatDocument
-from stet.lsp.chat.chat_layout import Insertion
-from stet.lsp.chat.chat_sections import ChatSections
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.editor_client import ApplyOutcome, Client

@@ -8,7 +8,7 @@ a keystroke costs the same in a long text as in a short one.
 
 from collections.abc import Sequence
 
-from stet.lsp.chat.earlier_lines import ChangedLines, EarlierLines
+from stet.chat.earlier_lines import ChangedLines, EarlierLines
 from stet.text.change import Splice, TextChange
 from stet.text.lines import n_breaks
 

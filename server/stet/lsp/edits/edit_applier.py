@@ -23,9 +23,9 @@ from stet.lsp.edits.file_hunk_applier import FileOperations
 from stet.lsp.edits.stale_edit_retry import StaleEditRetry
 from stet.lsp.rename_tracker import RenameTracker
 from stet.review.approval import exceeds_approval
-from stet.review.authorization import reauthorize
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
+from stet.review.policy.authorization import reauthorize
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
 from stet.text.diff import unified_diff
 from stet.text.document import TextDocument

@@ -14,8 +14,8 @@ from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_errors import EditError, FileOpen, problem_of
 from stet.lsp.rename_tracker import RenameTracker
-from stet.review.authorization import refusal_at
 from stet.review.ledger import ReviewLedger
+from stet.review.policy.authorization import refusal_at
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.system.system import System
 from stet.text.document import TextDocument

@@ -14,8 +14,8 @@ from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
 if TYPE_CHECKING:
-    from stet.index.dead_report import DeadLink
-    from stet.index.link_scan import LinkCache
+    from stet.links.dead_report import DeadLink
+    from stet.links.link_scan import LinkCache
 
 MAX_MARKS = 2000
 """More are not shown: nobody mends them one by one."""
@@ -72,8 +72,8 @@ def find_marks(
     cannot be searched.
     """
     # Not before somebody asks: the expressions of many languages are compiled.
-    from stet.index.dead_report import dead_links, files_below
-    from stet.index.link_scan import scan_links
+    from stet.links.dead_report import dead_links, files_below
+    from stet.links.link_scan import scan_links
 
     missing = []
     scan = scan_links(snapshot, cache)

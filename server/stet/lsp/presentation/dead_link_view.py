@@ -27,7 +27,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.index.link_scan import LinkCache
+    from stet.links.link_scan import LinkCache
 
 
 class DeadLinkView:

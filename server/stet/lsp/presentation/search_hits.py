@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from stet.index.search_query import SearchPassage
 from stet.lsp import to_lsp
-from stet.text.definitions import defined_name
+from stet.outline.definitions import defined_name
+from stet.search.search_query import SearchPassage
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.escape import escape, escape_line

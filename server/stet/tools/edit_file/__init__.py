@@ -13,7 +13,8 @@ it is, so a quote with a mark is found as leniently as any other.
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from stet.review.rules import MAX_LINES, MAX_TEXT
+from stet.privacy.redactor import MARK_PREFIX, Redactor, UnknownMark
+from stet.review.policy.rules import MAX_LINES, MAX_TEXT
 from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, describe_new, fail_all, position_of
@@ -22,7 +23,6 @@ from stet.tools.similar_names import with_suggestions
 from stet.tools.tool import BatchHandler, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.workspace.redactor import MARK_PREFIX, Redactor, UnknownMark
 
 
 def has_marks(call: EditFile) -> bool:

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
-from stet.review.authorization import authorize
-from stet.review.edit_instruction import InvalidInstruction
-from stet.review.edit_resolver import (
+from stet.review.policy.authorization import authorize
+from stet.review.policy.rules import ProposalRefused
+from stet.review.proposal import Hunk, HunkState
+from stet.review.resolve.edit_instruction import InvalidInstruction
+from stet.review.resolve.edit_resolver import (
     MergedEdit,
     QuotedEdit,
     ResolvedEdit,
@@ -20,11 +22,9 @@ from stet.review.edit_resolver import (
     resolve_position,
     resolve_quote,
 )
-from stet.review.pending_view import PendingView
-from stet.review.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.proposal import Hunk, HunkState
-from stet.review.rules import ProposalRefused
-from stet.review.shown_documents import changes_since_text, latest_with, noted_since
+from stet.review.resolve.pending_view import PendingView
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.shown_documents import changes_since_text, latest_with, noted_since
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError

@@ -6,9 +6,9 @@ To look for it again takes a second, and the next key comes sooner.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stet.review.anchoring.line_span import range_of
 from stet.review.drafts import EditDraft
-from stet.review.prepared_edit import PreparedEdit
+from stet.review.resolve.prepared_edit import PreparedEdit
+from stet.review.tracking.line_span import range_of
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

@@ -4,11 +4,11 @@ import asyncio
 import json
 from pathlib import PurePosixPath
 
+from stet.outline.languages import language_named
 from stet.system.helper_process import run_helper
 from stet.system.system import System
 from stet.text.ai_comments import AiComment, Marker
 from stet.text.document import TextDocument
-from stet.text.languages import language_named
 
 SECONDS = 10.0
 MAX_CHARACTERS = 2_000_000

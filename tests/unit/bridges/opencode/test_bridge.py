@@ -11,11 +11,11 @@ import pytest_asyncio
 from stet.bridges.opencode import opencode_bridge as module
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.tasks import Tasks
+from stet.privacy.request_log import Recipient
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
 from stet.workspace.activity import ActivitySource
-from stet.workspace.request_log import Recipient
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode

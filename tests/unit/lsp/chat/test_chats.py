@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from stet.agent.turn import Ask, Mode
+from stet.chat.chat_document import ChatDocument
+from stet.chat.chat_layout import new_document
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Completion
 from stet.llm.model import Request
 from stet.llm.scripted_model import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController, EmptyMessage
-from stet.lsp.chat.chat_document import ChatDocument
-from stet.lsp.chat.chat_layout import new_document
 from stet.lsp.chat.chat_writer import ChatWriter
 from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.connection.protocol import StetLanguageServer

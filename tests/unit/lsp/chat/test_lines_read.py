@@ -5,10 +5,10 @@ from typing import SupportsIndex, overload
 
 import pytest
 
-from stet.lsp.chat.chat_document import ChatDocument, ChatTurn
-from stet.lsp.chat.chat_layout import LINES_AT_ONCE, after_draft, before_draft, new_document
-from stet.lsp.chat.chat_sections import ChatSections, has_ended
-from stet.lsp.chat.chat_transcript import ChatTranscript
+from stet.chat.chat_document import ChatDocument, ChatTurn
+from stet.chat.chat_layout import LINES_AT_ONCE, after_draft, before_draft, new_document
+from stet.chat.chat_sections import ChatSections, has_ended
+from stet.chat.chat_transcript import ChatTranscript
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange

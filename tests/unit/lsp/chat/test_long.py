@@ -7,11 +7,11 @@ from time import thread_time
 import pytest
 
 from stet.agent.turn import Ask, Mode, Turn
+from stet.chat.chat_document import ChatDocument, ChatReading, ChatTurn
+from stet.chat.chat_layout import new_document
+from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_transcript import ChatTranscript
 from stet.context.context_builder import EditorLocation
-from stet.lsp.chat.chat_document import ChatDocument, ChatReading, ChatTurn
-from stet.lsp.chat.chat_layout import new_document
-from stet.lsp.chat.chat_sections import ChatSections
-from stet.lsp.chat.chat_transcript import ChatTranscript
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.presentation.generated_documents import GeneratedDocuments

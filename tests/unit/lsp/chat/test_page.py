@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.chat.chat_document import ChatDocument, ChatTurn
+from stet.chat.chat_layout import YOU, new_document
+from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
-from stet.lsp.chat.chat_document import ChatDocument, ChatTurn
-from stet.lsp.chat.chat_layout import YOU, new_document
-from stet.lsp.chat.chat_sections import ChatSections
-from stet.lsp.chat.chat_transcript import ChatTranscript, ending, transcript_of
-from stet.review.rules import RejectedEdit
+from stet.review.policy.rules import RejectedEdit
 from stet.web.web_source import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 

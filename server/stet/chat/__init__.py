@@ -1,0 +1,1 @@
+"""The chat document as text: layout, headings, sections and transcript, without an editor."""

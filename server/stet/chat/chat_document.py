@@ -1,0 +1,266 @@
+"""One chat document: what is still to be written into it, and where.
+
+What has arrived is counted for each turn, so what the user types, moves or deletes changes nothing:
+the next piece goes behind what stands under the turn's heading by then.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from stet.chat.chat_headings import ChatHeading
+from stet.chat.chat_layout import Insertion, after_draft, before_draft, continue_answer
+from stet.chat.chat_sections import ChatSections, has_ended
+from stet.chat.chat_transcript import ChatTranscript
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.position import Range
+
+MAX_ADDED_BLANKS = 10_000
+"""The most characters by which blank space may make an answer in a document longer than twice its text."""
+
+
+@dataclass(slots=True)
+class ChatTurn:
+    """A turn in the document.
+
+    Attributes:
+        turn: Its id.
+        prompt: What was asked.
+        transcript: What is to stand there.
+        ending: Of a turn that is over, what stands at its end.
+        n_written: How many characters of the transcript have arrived.
+        is_placed: Whether its heading has been written.
+    """
+
+    turn: str
+    prompt: str
+    transcript: ChatTranscript
+    ending: str = ""
+    n_written: int = 0
+    is_placed: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing of it is left to write, now or later."""
+        return self.transcript.is_over and self.is_placed and not self.rest
+
+    @property
+    def rest(self) -> str:
+        """What has not arrived yet; blank space waits for what comes behind it."""
+        return self.transcript.text_after(self.n_written)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingInsertion:
+    """The next thing to be written.
+
+    Attributes:
+        insertion: Where, and what.
+        done: To be called when it has arrived.
+    """
+
+    insertion: Insertion
+    done: Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReading:
+    """What a document holds, as far as it has to be known before something is written into it.
+
+    Attributes:
+        headings: All of them.
+        writing: What the user is writing, without blank space around it.
+        answers: By turn, all that stands under its headings.
+        ended: Turns that stand there to their end.
+    """
+
+    headings: tuple[ChatHeading, ...]
+    writing: str
+    answers: Mapping[str, str]
+    ended: frozenset[str]
+
+    @classmethod
+    def of(cls, document: ChatSections) -> "ChatReading":
+        """Read a document; a long one in a worker thread."""
+        answers: dict[str, list[str]] = {}
+        ended = set()
+        for part in document.parts():
+            if part.turn:
+                answers.setdefault(part.turn, []).append(document.text_of(part))
+                if has_ended(document.lines_of(part)):
+                    ended.add(part.turn)
+        now = document.draft()
+        return cls(
+            tuple(document.headings),
+            document.text_of(now) if now else "",
+            {turn: "\n\n".join(filter(None, texts)) for turn, texts in answers.items()},
+            frozenset(ended),
+        )
+
+
+class ChatDocument:
+    """What is to be written into one document.
+
+    Attributes:
+        chat: The conversation.
+        is_refused: Whether the editor did not take the last edit; until the user does something.
+        file: Name of the document in the state folder.
+        uri: The document.
+        entries: The turns that are not written to their end, by id, oldest first.
+    """
+
+    def __init__(self, chat: str, file: str, uri: str) -> None:
+        self.chat = chat
+        self.file = file
+        self.uri = uri
+        self.is_refused = False
+        self.entries: dict[str, ChatTurn] = {}
+        self._sent: deque[tuple[str, str]] = deque()
+
+    def sent(self, turn: str, text: str) -> None:
+        """Record that the user has sent `text` from the document and that `turn` answers."""
+        self._sent.append((turn, text))
+        self.entries[turn].is_placed = True
+
+    def unsent(self, writing: str) -> str:
+        """Return the user's words that have not been sent yet. `writing` is all the text under
+        their last heading.
+
+        The heading behind what was sent may still be on its way.
+        """
+        for _, text in self._sent if not self.is_refused else ():
+            if text and writing.startswith(text):
+                writing = writing[len(text) :].lstrip()
+        return writing
+
+    def add(self, entry: ChatTurn) -> None:
+        """Add a turn that is to be written."""
+        self.entries[entry.turn] = entry
+
+    def adopt(self, reading: "ChatReading", written: Mapping[str, int] | None = None) -> None:
+        """Find out what of each turn is in the text that the document has now, from wherever.
+
+        Args:
+            reading: The text.
+            written: By turn, how many characters (code points) of its transcript have been written since
+                `n_written` was counted.
+        """
+        writing = reading.writing
+        self._sent = self._unconfirmed_messages(writing)
+        for entry in self.entries.values():
+            stands = reading.answers.get(entry.turn)
+            entry.is_placed = stands is not None
+            if stands is None:
+                entry.n_written = 0
+            else:
+                has_ended = entry.turn in reading.ended
+                entry.n_written = max(entry.n_written, (written or {}).get(entry.turn, 0))
+                entry.n_written = _n_written(entry, stands, has_ended=has_ended)
+            if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
+                # It was sent from here, and the document closed before more was written.
+                self._sent.append((entry.turn, writing))
+            entry.is_placed |= any(turn == entry.turn for turn, _ in self._sent)
+        self.drop_finished()
+
+    def drop_finished(self) -> None:
+        """Forget the turns that stand there to their end."""
+        for turn in [entry.turn for entry in self.entries.values() if entry.is_done]:
+            del self.entries[turn]
+
+    def next_insertion(self, document: ChatSections) -> PendingInsertion | None:
+        """Return the next insertion into the document as it is now, or None if there is none."""
+        if self._sent:
+            turn, text = self._sent[0]
+            return PendingInsertion(
+                after_draft(document, text, turn), lambda: self._confirm_sent(turn)
+            )
+        for entry in self.entries.values():
+            if not entry.is_placed:
+                insertion = before_draft(document, entry.prompt, entry.turn)
+                return PendingInsertion(insertion, lambda entry=entry: self._confirm_placed(entry))  # type: ignore[misc]
+            if rest := entry.rest:
+                part = document.answer(entry.turn)
+                if part is None:
+                    # The user has deleted the heading while the turn is under way.
+                    insertion = before_draft(document, entry.prompt, entry.turn)
+                    return PendingInsertion(insertion, lambda: None)
+                n = entry.n_written + len(rest)
+                return PendingInsertion(
+                    continue_answer(document, part, rest),
+                    lambda entry=entry, n=n: self._confirm_written(entry, n),  # type: ignore[misc]
+                )
+        return None
+
+    def frozen(self) -> "ChatDocument":
+        """Return a copy of this as it is now, for a worker thread that calls `fill`."""
+        scratch = ChatDocument(self.chat, self.file, self.uri)
+        scratch.entries = {
+            turn: replace(entry, transcript=entry.transcript.frozen())
+            for turn, entry in self.entries.items()
+        }
+        scratch._sent = self._sent.copy()
+        return scratch
+
+    def filled(self, text: str) -> str:
+        """Return `text`, the document as it is now, with all that is to be written."""
+        return self.frozen().fill(text)
+
+    def fill(self, text: str) -> str:
+        """Write all that is to be written into `text`, the document as it is now, and return it."""
+        buffer = TextBuffer(text)
+        document = ChatSections(buffer.lines)
+        self.adopt(ChatReading.of(document))
+        while step := self.next_insertion(document):
+            at = step.insertion.at
+            document.apply_changes([buffer.apply(TextChange(Range(at, at), step.insertion.text))])
+            step.done()
+        return buffer.text
+
+    def written(self) -> Mapping[str, int]:
+        """Return by turn how many characters (code points) of its transcript have been written."""
+        return {turn: entry.n_written for turn, entry in self.entries.items()}
+
+    def _unconfirmed_messages(self, writing: str) -> deque[tuple[str, str]]:
+        """Return the sent messages that have no heading after them yet."""
+        remaining: deque[tuple[str, str]] = deque()
+        rest = writing
+        for turn, text in self._sent:
+            if text and (rest.startswith(text) or writing.startswith(text)):
+                remaining.append((turn, text))
+                rest = rest.removeprefix(text).lstrip()
+        return remaining
+
+    def _confirm_sent(self, turn: str) -> None:
+        if self._sent and self._sent[0][0] == turn:
+            self._sent.popleft()
+
+    def _confirm_placed(self, entry: ChatTurn) -> None:
+        entry.is_placed = True
+
+    def _confirm_written(self, entry: ChatTurn, n: int) -> None:
+        entry.n_written = max(entry.n_written, n)
+        self.drop_finished()
+
+
+def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
+    """How much of a turn stands in a document that may have been saved half-way, or written in."""
+    expected = entry.transcript.text.rstrip()
+    if has_ended:
+        return len(expected)
+    if expected.startswith(present_text):
+        return len(present_text)
+    if expected and expected in present_text:
+        return len(expected)
+    # The rest of a text that somebody has written on for long decides nothing: it is not compared.
+    there = "".join(present_text[: 2 * len(expected) + MAX_ADDED_BLANKS].split())
+    n, left = 0, len(there)
+    if "".join(expected.split()).startswith(there):
+        while left:
+            left -= not expected[n].isspace()
+            n += 1
+        return n
+    if "".join(expected.split()) in there:
+        return len(expected)
+    # Somebody has written in it: only its end is sure to be missing.
+    return len(expected.removesuffix(entry.ending).rstrip()) if entry.ending else entry.n_written

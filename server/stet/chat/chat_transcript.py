@@ -1,0 +1,289 @@
+"""What a chat document says of one turn: a text that only ever grows.
+
+While the turn runs it is told event by event, so that the document can follow; of a turn of earlier
+it is made at once from what is kept. Everything in it comes from a model, a file or the web, and is
+made harmless (`layout.inert`).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from urllib.parse import quote, unquote
+
+from stet.agent.edit_failure_text import describe_failures
+from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
+from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, time_of
+from stet.chat.chat_layout import escape_markdown, stable_length
+from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.text.escape import escape_line
+from stet.tools.question import Question
+
+Link = Callable[[str], str | None]
+"""Gives the URI of a file by the name that models use; None where it has none."""
+
+_MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+"""What may be more than text; an underscore within a word is not."""
+_DELETING = "delete_file"
+MAX_ERROR = 300
+"""Characters shown of what went wrong in a tool."""
+
+
+class ChatTranscript:
+    """What has been told of a turn so far."""
+
+    def __init__(self, link: Link) -> None:
+        """Nothing is told yet."""
+        self._link = link
+        self._pieces: list[str] = []
+        self._n_characters = 0
+        self._speech = ""
+        self._is_speaking = False
+        self._is_within_line = False
+        self._has_spoken = False
+        self._is_list = False
+        self.is_over = False
+
+    @property
+    def text(self) -> str:
+        """All that can be shown by now; what comes later only adds to it, but for blank space at its end."""
+        return "".join(self._pieces)
+
+    def text_after(self, n: int) -> str:
+        """Return what can be shown after the first `n` characters. Trailing blank space waits for
+        the next text.
+
+        It costs as much as what it gives is long, however long all of it is.
+        """
+        pieces: list[str] = []
+        start = self._n_characters
+        for piece in reversed(self._pieces):
+            if start <= n:
+                break
+            start -= len(piece)
+            pieces.append(piece)
+        return "".join(reversed(pieces))[max(n - start, 0) :].rstrip()
+
+    def frozen(self) -> "ChatTranscript":
+        """Return a copy of the current state for a worker thread."""
+        copied = ChatTranscript(self._link)
+        copied._pieces = self._pieces.copy()
+        copied._n_characters = self._n_characters
+        copied.is_over = self.is_over
+        return copied
+
+    def add_text(self, piece: str) -> None:
+        """Add a piece of the model's text."""
+        self._speech += piece
+        line = self._context() + self._speech
+        self._show_pending(max(stable_length(line) - len(self._context()), 0))
+
+    def finish_message(self) -> None:
+        """Complete the model's current message."""
+        if self._is_speaking or self._speech.strip():
+            self._has_spoken = True
+            self._show_pending(len(self._speech))
+            while self._pieces and not (last := self._pieces[-1].rstrip()):
+                self._n_characters -= len(self._pieces.pop())
+            if self._pieces:
+                self._n_characters -= len(self._pieces[-1]) - len(last)
+                self._pieces[-1] = last
+        self._speech = ""
+        self._is_speaking = self._is_within_line = False
+
+    def _show_pending(self, n: int) -> None:
+        """Show the first `n` characters of what is still held back, unless all would be blank."""
+        text, rest = self._speech[:n], self._speech[n:]
+        visible = escape_markdown(self._context() + text)[len(self._context()) :]
+        if not text or not (self._is_speaking or visible.strip()):
+            return
+        if not self._is_speaking:
+            self._paragraph("")
+            self._is_speaking = True
+        self._add(visible)
+        self._speech = rest
+        self._is_within_line = not text.endswith("\n")
+
+    def _context(self) -> str:
+        """Return a stand-in for the beginning of the line that is being written. It is a letter
+        without meaning, or "" at the start of a line.
+        """
+        return "x" if self._is_within_line else ""
+
+    def add_tool(self, run: ToolRun) -> None:
+        """Add a tool that has ended; the end and questions have entries of their own."""
+        self.finish_message()
+        if run.course is ToolCallKind.CONTROL and run.state is not ToolState.ERROR:
+            return
+        line = f"- {run.tool if run.tool.isidentifier() else _plain(run.tool)}"
+        if run.file:
+            line += f" {_file(run.file, self._link)}"
+        if problem := _problem(run):
+            line += f": {problem}"
+        self._add(f"{self._gap()}{line}" if not self._is_list else f"\n{line}")
+        self._is_list = True
+
+    def add_question(self, question: Question) -> None:
+        """Add a question for which the turn waits."""
+        self.finish_message()
+        self._paragraph(f"**{escape_markdown(question.text).strip()}**")
+        choices = [f"{n}. {_plain(choice)}" for n, choice in enumerate(question.choices, 1)]
+        if choices:
+            self._paragraph("\n".join(choices))
+
+    def add_steering(self, words: str) -> None:
+        """Add what the user said while the turn ran and the model has now been shown."""
+        self.finish_message()
+        self._paragraph("\n> ".join(f"> **You:** {escape_markdown(words).strip()}".split("\n")))
+
+    def add_note(self, sentence: str) -> None:
+        """Something that the user should know."""
+        self.finish_message()
+        self._paragraph(f"*{_plain(sentence)}*")
+
+    def end(self, turn: Turn, hunks: Sequence[Hunk]) -> None:
+        """Complete the transcript of a turn that is over; `hunks` are the hunks that it proposed."""
+        self.finish_message()
+        if not self._has_spoken and turn.answer.strip():
+            self._paragraph(escape_markdown(turn.answer).strip())
+        self._paragraph(ending(turn, hunks, self._link))
+        self.is_over = True
+
+    def _gap(self) -> str:
+        return "\n\n" if self._pieces else ""
+
+    def _paragraph(self, text: str) -> None:
+        self._add(f"{self._gap()}{text}")
+        self._is_list = False
+
+    def _add(self, text: str) -> None:
+        if text:
+            self._pieces.append(text)
+            self._n_characters += len(text)
+
+
+def transcript_of(turn: Turn, hunks: Sequence[Hunk], link: Link) -> ChatTranscript:
+    """Return the transcript of a turn that was not followed, or of a running turn so far."""
+    transcript = ChatTranscript(link)
+    for run in turn.tool_calls:
+        transcript.add_tool(run)
+    for words in turn.steering:
+        transcript.add_steering(words)
+    if turn.ask.mode is not Mode.REWRITE:
+        transcript.add_text(turn.answer)
+        transcript.finish_message()
+    if turn.question is not None:
+        transcript.add_question(turn.question)
+    if turn.state in FINAL_STATES:
+        transcript.end(turn, hunks)
+    return transcript
+
+
+def ending(turn: Turn, hunks: Sequence[Hunk], link: Link) -> str:
+    """Return the text at the end of a turn; the last line says how it ended and what it used."""
+    blocks = []
+    if turn.state is TurnState.COMPLETED and turn.summary.strip() not in turn.answer:
+        blocks.append(escape_markdown(turn.summary).strip())
+    if turn.state is not TurnState.COMPLETED and turn.error:
+        blocks.append(f"**{_STATES[turn.state]}.** {escape_markdown(turn.error).strip()}")
+    lists = (
+        [f"- {_plain(note)}" for note in turn.notes],
+        [
+            f"- refused: {_file(e.file, link)}: {_plain(e.message)}"
+            for e in turn.rejected
+            if not any(_plain(e.message) in _problem(run) for run in turn.tool_calls)
+        ],
+        [f"- {_plain(transcript)}"]
+        if (transcript := describe_failures(turn, has_proposed=bool(hunks)))
+        else [],
+    )
+    blocks += ["\n".join(entries) for entries in lists if entries]
+    blocks += _proposed(hunks)
+    if turn.sources:
+        listed = (f"- {_linked(hunk.title or hunk.url, hunk.url)}" for hunk in turn.sources)
+        blocks.append("Sources:\n\n" + "\n".join(listed))
+    blocks += _times(turn)
+    return "\n\n".join([*blocks, f"*{_figures(turn)}*"])
+
+
+_STATES = {
+    TurnState.FAILED: "Failed",
+    TurnState.LIMITED: "Limit reached",
+    TurnState.CANCELLED: "Cancelled",
+}
+
+
+def _times(turn: Turn) -> list[str]:
+    """When each message of a turn was said; nothing of a turn from before that was kept."""
+    if not turn.ended_at:
+        return []
+    first, *others = turn.messages
+    more = (f"{_WHO[message.role]} {time_of(message.at)}" for message in others if message.at)
+    lines = [f"asked {time_of(first.at)}", *more, f"ended {time_of(turn.ended_at)}"]
+    return [f"*{' · '.join(lines)}*"]
+
+
+_WHO = {"user": "you said more", "assistant": "answered"}
+
+
+def _figures(turn: Turn) -> str:
+    """Return the last line: how the turn ended and what it used."""
+    usage = turn.usage
+    parts = [str(turn.state)]
+    if usage.total:
+        about = "about " if usage.estimated else ""
+        cached = f", {usage.cached:,} of them cached" if usage.cached else ""
+        parts.append(f"{about}{usage.prompt:,} tokens in{cached}, {usage.completion:,} out")
+    if turn.cost is not None:
+        parts.append(f"cost {turn.cost:.4f}")
+    if turn.model:
+        parts.append(_plain(turn.model))
+    return " · ".join(parts)
+
+
+def _problem(run: ToolRun) -> str:
+    """Return the text to show about a tool's failure, or an empty string if the tool succeeded."""
+    if run.state is ToolState.CANCELED:
+        # The reason that is kept is the model's: what it shall do next.
+        return "kept" if run.tool == _DELETING else "not done"
+    return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
+
+
+def _proposed(hunks: Sequence[Hunk]) -> list[str]:
+    """Return lines about the deletions that the user was asked about and about the hunks to review."""
+    lines = []
+    deletions = {HunkState.ACCEPTED: "Deleted", HunkState.UNDONE: "Deleted and brought back"}
+    for state, what in deletions.items():
+        gone = [hunk for hunk in hunks if hunk.kind is HunkKind.REMOVE and hunk.state is state]
+        if gone:
+            back = "; `stet.undo` brings it back" if state is HunkState.ACCEPTED else ""
+            lines.append(f"{what}: {_files(gone)}{back}")
+            hunks = [hunk for hunk in hunks if hunk not in gone]
+    if hunks:
+        lines.append(
+            f"Proposed: {len(hunks)} hunk{'' if len(hunks) == 1 else 's'} in {_files(hunks)}"
+        )
+    return lines
+
+
+def _files(hunks: Sequence[Hunk]) -> str:
+    uris = dict.fromkeys(hunk.new_uri or hunk.uri for hunk in hunks)
+    return ", ".join(_linked(_last_part(uri), uri) for uri in uris)
+
+
+def _file(name: str, link: Link) -> str:
+    uri = link(name)
+    return _plain(name) if uri is None else _linked(name, uri)
+
+
+def _last_part(uri: str) -> str:
+    return unquote(uri.rstrip("/").rpartition("/")[2]) or uri
+
+
+def _plain(text: str) -> str:
+    """Text of others on one line, without what would make it something else than text."""
+    line = escape_markdown(escape_line(text)).strip()
+    return _MARKUP.sub(r"\\\g<0>", line)
+
+
+def _linked(label: str, uri: str) -> str:
+    """Return a link whose target cannot end too early."""
+    return f"[{_plain(label)}]({quote(uri, safe=':/?#@!$&*+,;=%~-._')})"

@@ -1,0 +1,188 @@
+"""Finding files by what they say of themselves: tags, properties, times, links, tasks, text.
+
+A plain scan: what is cheap to know is asked first, and a note is parsed only where its text can fit.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from stet.notes.front_matter import find_front_matter
+from stet.notes.note_content import tags_in, tasks_in
+from stet.notes.note_properties import InvalidYaml, read_properties
+from stet.notes.property_filter import PropertyFilter
+from stet.privacy.redactor import Redactor
+from stet.text.document import TextDocument
+from stet.text.lines import split_lines
+from stet.text.unicode_normal import fold_name
+from stet.workspace.ignore_patterns import IgnorePatterns
+from stet.workspace.paths import Located
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+LINES_PER_FILE = 5
+"""Lines given of one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileQuery:
+    """The conditions; all that are given must hold.
+
+    Attributes:
+        tag: A tag of a note, which stands for its subtags too.
+        property: The name of a front matter property.
+        condition: What the property must be; None: anything.
+        folder: Only below this folder.
+        patterns: Only paths that match.
+        after: Written then or later.
+        before: Written before.
+        linking: Canonical URIs of the files that come into question.
+        task: Has a task that is open, or done.
+        text: Holds this, case ignored; with `task` in the task.
+    """
+
+    tag: str = ""
+    property: str = ""
+    condition: PropertyFilter | None = None
+    folder: str = ""
+    patterns: IgnorePatterns | None = None
+    after: datetime | None = None
+    before: datetime | None = None
+    linking: frozenset[str] | None = None
+    task: Literal["open", "done"] | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileMatch:
+    """A file that meets the conditions.
+
+    Attributes:
+        name: What models and people call it.
+        mtime: When it was written, in seconds since the epoch, where that was asked for.
+        lines: Lines with the tasks or the text: number (1-based) and text.
+        n_more: How many such lines there are besides.
+    """
+
+    name: str
+    mtime: float | None
+    lines: tuple[tuple[int, str], ...]
+    n_more: int
+
+
+def match_all(query: FileQuery, snapshot: Snapshot) -> Iterator[FileMatch | None]:
+    """Yield the match of every file, or None for a file that is not meant. Blocks on the disk."""
+    redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
+    for located in snapshot.walk(query.folder):
+        yield _match_file(query, snapshot, located, redactor)
+
+
+def _match_file(
+    query: FileQuery, snapshot: Snapshot, located: Located, redactor: Redactor | None
+) -> FileMatch | None:
+    is_timed = query.after is not None or query.before is not None
+    mtime = snapshot.mtime(located.uri) if is_timed else None
+    if not _is_named(query, located) or (is_timed and not _is_in_time(query, mtime)):
+        return None
+    try:
+        document = snapshot.show(located.uri)
+    except NotShown:
+        return None  # gone since it was listed
+    if document.is_large and (query.tag or query.property or query.task or query.text):
+        return None  # as a file of that size on the disk: nobody waits until it is looked through
+    if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
+        return None
+    lines = list(_matching_lines(query, document, redactor))
+    if not lines and (query.task or query.text):
+        return None
+    shown = tuple(lines[:LINES_PER_FILE])
+    return FileMatch(located.name, mtime, shown, len(lines) - len(shown))
+
+
+def _is_named(query: FileQuery, located: Located) -> bool:
+    if query.linking is not None and canonical(located.uri) not in query.linking:
+        return False
+    parts = tuple(located.name.split("/"))
+    return query.patterns is None or bool(query.patterns.match(parts, is_folder=False))
+
+
+def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
+    """Whether the time fits; a file that was never written has none."""
+    return (
+        mtime is not None
+        and (query.after is None or mtime >= query.after.timestamp())
+        and (query.before is None or mtime < query.before.timestamp())
+    )
+
+
+def _has_tag(tag: str, document: TextDocument) -> bool:
+    folded = fold_name(tag.strip().removeprefix("#").strip("/"))
+    if not folded:
+        return True
+    if not document.is_markdown or folded not in fold_name(document.text):
+        return False
+    tags = map(fold_name, tags_in(document.text))
+    return any(each == folded or each.startswith(f"{folded}/") for each in tags)
+
+
+def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor | None) -> bool:
+    """Whether a property of that name is there and is what is wanted."""
+    if not query.property:
+        return True
+    folded = fold_name(query.property)
+    front = find_front_matter(document.text)
+    if front is None or folded not in fold_name(front.yaml):
+        return False
+    try:
+        properties = read_properties(document.text)
+    except InvalidYaml:
+        return False
+    values = [value for name, value in properties.items() if fold_name(name) == folded]
+    condition = query.condition
+    if condition is None or not values:
+        return bool(values)
+    if redactor is not None:
+        redactor.learn(document.text)
+        values = [_redact_value(query.property, value, redactor) for value in values]
+    return any(map(condition.matches, values))
+
+
+def _redact_value(name: str, value: object, redactor: Redactor) -> object:
+    """Return a property's value, redacted where necessary. Comparisons would reveal the letters of
+    a key.
+    """
+    if isinstance(value, dict):
+        return {key: _redact_value(str(key), each, redactor) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_redact_value(name, each, redactor) for each in value]
+    if isinstance(value, tuple):  # its kind in YAML, and as it is written
+        return value[0], redactor.redact(f"{name}: {value[1]}").text.removeprefix(f"{name}: ")
+    return value
+
+
+def _matching_lines(
+    query: FileQuery, document: TextDocument, redactor: Redactor | None
+) -> Iterator[tuple[int, str]]:
+    """Yield the lines with the tasks or the text; with both, yield the tasks that hold the text.
+
+    They are looked for in what may be told: else the next letter of a key would be found, or not.
+    """
+    text = fold_name(query.text)
+    if text not in fold_name(document.text):
+        return
+    if query.task is not None:
+        for task in tasks_in(document.text) if document.is_markdown else ():
+            if task.is_done == (query.task == "done") and text in fold_name(
+                _redact(task.text, redactor)
+            ):
+                yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
+    elif text:
+        redacted = split_lines(_redact(document.text, redactor))
+        for number, line in enumerate(document.lines, 1):
+            if text in fold_name(redacted[number - 1]):
+                yield number, line
+
+
+def _redact(text: str, redactor: Redactor | None) -> str:
+    return text if redactor is None else redactor.redact(text).text

@@ -1,0 +1,250 @@
+"""What moving a file does to the links of the workspace: which are written anew, and how.
+
+Every link is read twice: before the move, to know what it means, and after it, to see whether it
+still does. So links to the file, links of the file, and links that the new name would capture are
+one case. A link that means the right file as it stands is not touched.
+"""
+
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stet.links.file_table import FileTable
+from stet.links.link import Link, LinkKind
+from stet.links.link_resolver import (
+    FROM_ABOVE,
+    PATH_ENDINGS,
+    Exists,
+    ResolvedLink,
+    existing_target,
+    resolve_link,
+)
+from stet.links.link_writer import write_link, write_module_name, write_url
+from stet.links.module_resolver import resolve_module
+from stet.text.edit import Replacement
+from stet.text.unicode_normal import fold_name
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRewrites:
+    """The links that a move breaks.
+
+    Attributes:
+        edits: What to write, by the path of the file as it is before the move.
+        left: Links that would mean nothing, or another file, and that can't be written anew.
+    """
+
+    edits: Mapping[str, tuple[Replacement, ...]]
+    left: tuple[tuple[str, Link], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileMove:
+    """One file gets another name.
+
+    Attributes:
+        old: Its path.
+        new: Its path then.
+        before: The files as they are.
+        after: The files as they will be.
+        exists: Whether something lies at a path that is none of them.
+    """
+
+    old: str
+    new: str
+    before: FileTable
+    after: FileTable
+    exists: Exists
+
+    def moved(self, path: str) -> str:
+        """Where the file `path` is after the move."""
+        return self.new if path == self.old else path
+
+
+def rewrite_links(
+    links: Mapping[str, Sequence[Link]], files: FileTable, old: str, new: str, exists: Exists
+) -> LinkRewrites:
+    """Return the rewriting of links for the move of the file `old` to `new`.
+
+    Args:
+        links: Of every file, by path, in order of place.
+        files: All files, before the move.
+        old: The file's path.
+        new: Its path after the move.
+        exists: As in `FileMove`.
+    """
+    move = FileMove(old, new, files, files.moved(old, new), exists)
+    edits: dict[str, tuple[Replacement, ...]] = {}
+    left: list[tuple[str, Link]] = []
+    for source, found in links.items():
+        mine: list[Replacement] = []
+        for part in _statements(found):
+            wanted = (
+                _rewrite_from_import(part, source, move)
+                if len(part) > 1
+                else _rewrite_link(part[0], source, move)
+            )
+            if wanted is None:
+                left.append((source, part[0]))
+            else:
+                mine += wanted
+        if mine:
+            edits[source] = tuple(mine)
+    return LinkRewrites(edits, tuple(left))
+
+
+def files_linking_to(
+    target: str, links: Mapping[str, Sequence[Link]], files: FileTable
+) -> Iterator[str]:
+    """Yield the files of `links`, by path, that hold a link to the file `target`."""
+    for source, found in links.items():
+        meant = (resolve_link(link, source, files) for link in found)
+        if any(each is not None and target in each.targets for each in meant):
+            yield source
+
+
+def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
+    """Each link alone; a `from ... import` with its names."""
+    part: list[Link] = []
+    for link in links:
+        if part and link.kind is not LinkKind.PYTHON_NAME:
+            yield part
+            part = []
+        part.append(link)
+    if part:
+        yield part
+
+
+def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] | None:
+    """Return what to write for one link. Nothing means that the link stays right, None that there
+    is no way to write the link.
+    """
+    place = move.moved(source)
+    before = resolve_link(link, source, move.before)
+    if before is None:
+        return _rewrite_relative_targets(link, source, move)
+    targets = tuple(move.moved(target) for target in before.targets)
+    after = resolve_link(link, place, move.after)
+    if (
+        _still_means(link, before, after, targets)
+        and not _is_detour(link, before, source, move)
+        and not _is_misspelt(link, before, source, move)
+    ):
+        return []
+    if link.kind is LinkKind.GO or len(targets) > 1:
+        # A package is a folder: it stays where it is unless it has lost its last file.
+        return [] if after is not None else None
+    new = write_link(link, before, place, targets[0], move.after)
+    if new is None or not _means(replace(link, written=new), place, targets[0], move.after):
+        return None
+    return [] if new == link.written else [Replacement(link.start, link.end, new)]
+
+
+def _still_means(
+    link: Link, before: ResolvedLink, after: ResolvedLink | None, targets: tuple[str, ...]
+) -> bool:
+    """Whether a link means the same as it stands.
+
+    A path must count from where it did: what finds it elsewhere too may be us alone.
+    """
+    if after is None or set(after.targets) != set(targets):
+        return False
+    if link.kind not in PATH_ENDINGS or before.base == after.base:
+        return True
+    return before.base is not None and after.base is None and link.kind not in FROM_ABOVE
+
+
+def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
+    """Whether a relative path that was the shortest leads now out of its folder and back into it.
+
+    It still means the right file, but moving the file back would not bring the old text back.
+    """
+    if source != move.old or link.kind not in PATH_ENDINGS or before.base is not None:
+        return False
+    return write_link(link, before, source, before.targets[0], move.before) == link.written
+
+
+def _is_misspelt(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
+    """Whether a path leads to a file by the old case or Unicode form of a name only: to the moved one,
+    or from a folder whose own name has another form now.
+
+    Here it means the file still; on other disks and on the web it would not.
+    """
+    if fold_name(move.old) != fold_name(move.new) or link.kind not in PATH_ENDINGS:
+        return False
+    is_other_folder = posixpath.dirname(move.old) != posixpath.dirname(move.new)
+    is_in_moved_file = source == move.old and before.base is None and is_other_folder
+    return is_in_moved_file or move.old in before.targets
+
+
+def _means(link: Link, source: str, target: str, files: FileTable) -> bool:
+    found = resolve_link(link, source, files)
+    return found is not None and found.targets == (target,)
+
+
+def _rewrite_relative_targets(link: Link, source: str, move: FileMove) -> list[Replacement]:
+    """Rewrite the moved file's own relative links to images and other things that have no links."""
+    if source != move.old:
+        return []
+    target = existing_target(link, source, move.before, move.exists)
+    if target is None:
+        return []
+    new = write_url(link, move.new, target)
+    return [] if new == link.written else [Replacement(link.start, link.end, new)]
+
+
+def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[Replacement] | None:
+    """As `_rewrite_link`, for `from module import names`: the names must agree on their module.
+
+    A name that is no module itself belongs to the module's file.
+    """
+    module, *names = part
+    wanted = [
+        _ImportTarget(name, move.moved(found.targets[0]), found.base)
+        for name in names
+        if (found := _resolved(name, source, move.before)) is not None
+    ]
+    was = _resolved(module, source, move.before)
+    if was is not None and len(wanted) < len(names):
+        wanted.append(_ImportTarget(module, move.moved(was.targets[0]), was.base))
+    place = move.moved(source)
+    if all(_means(each.link, place, each.target, move.after) for each in wanted):
+        return []
+    prefixes: set[str | None] = set()
+    edits: list[Replacement] = []
+    for each in wanted:
+        full = write_module_name(module.written, each.base, place, each.target)
+        prefix, last = (full, "") if each.link is module else _split(full)
+        prefixes.add(prefix)
+        if last and last != each.link.written:
+            new = last if each.link.renamed else f"{last} as {each.link.written}"
+            edits.append(Replacement(each.link.start, each.link.end, new))
+    (prefix, *others) = prefixes
+    if prefix is None or others:
+        return None
+    if prefix != module.written:
+        edits.append(Replacement(module.start, module.end, prefix))
+    return edits
+
+
+@dataclass(frozen=True, slots=True)
+class _ImportTarget:
+    """What a part of a `from ... import` must mean after the move, and the folder it counts from."""
+
+    link: Link
+    target: str
+    base: str | None
+
+
+def _resolved(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
+    found = resolve_module(link, source, files)
+    return None if found is None else ResolvedLink(*found)
+
+
+def _split(module: str | None) -> tuple[str | None, str]:
+    """`..a.b` as `..a` and `b`; a module without a package has none to be imported from."""
+    if module is None:
+        return None, ""
+    lead = module[: len(module) - len(module.lstrip("."))]
+    prefix, _, last = module[len(lead) :].rpartition(".")
+    return (lead + prefix or None) if last else None, last

@@ -1,0 +1,76 @@
+"""Commands about the chat document: `stet.openChat`, `newChat`, `send`.
+
+Which words are sent, and in which order, is settled when a message comes; a document that the editor
+does not have is read and written in a worker, and the answer follows that.
+"""
+
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+
+from stet.agent.questions import NoPendingQuestion, UnknownQuestion
+from stet.agent.turn import Ask, Mode
+from stet.chat.chat_document import ChatDocument
+from stet.lsp.arguments import CommandArguments
+from stet.lsp.chat.chat_controller import EmptyMessage
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.presentation.command_location import resolve_location
+from stet.lsp.state import ServerState
+
+
+def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+    """Show a conversation, by default the latest."""
+    arguments = CommandArguments("stet.openChat", values, main="chat")
+    chat = arguments.text("chat")
+    arguments.finish()
+    with _report_errors():
+        return _opened_answer(state.chats.open(chat))
+
+
+def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+    """Begin a conversation."""
+    CommandArguments("stet.newChat", values).finish()
+    with _report_errors():
+        return _opened_answer(state.chats.new())
+
+
+def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
+    """Send what the user has written in a chat's document."""
+    arguments = CommandArguments("stet.send", values, main="chat")
+    chat, uri = arguments.text("chat"), arguments.text("uri")
+    mode = arguments.one_of("mode", Mode, Mode.AGENT)
+    place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
+    arguments.finish()
+    if uri is not None and chat is None and (chat := state.chats.chat_of(uri)) is None:
+        raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")
+
+    def ask(prompt: str, chat: str) -> Ask:
+        return Ask(prompt=prompt, mode=mode, place=place, chat=chat)
+
+    with _report_errors():
+        return _sent_answer(state.chats.send(chat or state.chats.current, ask))
+
+
+async def _opened_answer(opening: Awaitable[ChatDocument]) -> dict[str, object]:
+    with _report_errors():
+        page = await opening
+    return {"uri": page.uri, "chat": page.chat}
+
+
+async def _sent_answer(sending: Awaitable[str]) -> dict[str, object]:
+    with _report_errors():
+        return {"turn": await sending}
+
+
+@contextmanager
+def _report_errors() -> Iterator[None]:
+    """Tell the editor why something can't be done.
+
+    Raises:
+        RequestFailed: With the reason.
+    """
+    try:
+        yield
+    except (EmptyMessage, NoPendingQuestion, UnknownQuestion) as error:
+        raise RequestFailed(str(error)) from error
+    except OSError as error:
+        raise RequestFailed(f"the chat can't be read or written: {error}") from error

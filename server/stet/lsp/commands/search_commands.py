@@ -1,0 +1,99 @@
+"""Searching for people: `stet.search`, `workspace/symbol`, `stet.reindex`.
+
+Files are read in a worker; what is found stands in the editor's own lines.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+
+from lsprotocol import types as lsp
+
+from stet.lsp.arguments import CommandArguments
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.presentation.search_hits import (
+    LocatedPassage,
+    locate_passages,
+    passage_to_json,
+    to_symbol,
+)
+from stet.lsp.state import ServerState
+from stet.search.search_query import SearchQuery
+from stet.workspace.paths import PathRefused
+from stet.workspace.slices import run_in_slices
+from stet.workspace.snapshot import Snapshot
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 200
+MAX_QUERY = 1000
+"""Characters: a longer question finds no more, and takes long to read."""
+MARK = "?"
+"""How a question begins in the editor's search for symbols; what has none is for other servers."""
+MIN_SYMBOL_QUERY = 2
+"""Characters behind the mark: fewer are a word that is still being typed."""
+
+
+def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
+    """Return the passages that fit best, best first."""
+    arguments = CommandArguments("stet.search", values, main="query")
+    text, folder = arguments.required("query"), arguments.text("folder") or ""
+    limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
+    arguments.finish()
+    if len(text) > MAX_QUERY:
+        raise InvalidParams(
+            f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
+        )
+    snapshot = state.workspace.snapshot()
+    return _search_to_json(state, snapshot, SearchQuery(text, folder=folder, limit=limit))
+
+
+async def workspace_symbols(
+    state: ServerState, params: lsp.WorkspaceSymbolParams
+) -> list[lsp.SymbolInformation]:
+    """Return the results for a query that begins with the mark, or nothing for any other query."""
+    mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
+    if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
+        state.symbols.stop()
+        return []
+    snapshot = state.workspace.snapshot()
+    work = _locate_results(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
+    return [to_symbol(place) for place in await state.symbols.run(work, [])]
+
+
+def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Make the search index anew, or (`rebuild` false) only bring it up to the files."""
+    arguments = CommandArguments("stet.reindex", values)
+    rebuild = arguments.flag("rebuild", default=True)
+    arguments.finish()
+    snapshot = state.workspace.snapshot()
+    if not snapshot.roots:
+        raise RequestFailed("There is nothing to index: no folder and no file is open.")
+    return {"progressToken": state.index_view.reindex(snapshot, rebuild=rebuild)}
+
+
+async def _search_to_json(
+    state: ServerState, snapshot: Snapshot, query: SearchQuery
+) -> list[dict[str, object]]:
+    return [passage_to_json(place) for place in await _locate_results(state, snapshot, query)]
+
+
+async def _locate_results(
+    state: ServerState, snapshot: Snapshot, query: SearchQuery
+) -> list[LocatedPassage]:
+    """Return the search results located in the editor's text.
+
+    Raises:
+        InvalidParams: If the folder is none of the workspace's.
+    """
+    try:
+        if query.folder and not await asyncio.to_thread(_folder_exists, snapshot, query.folder):
+            raise InvalidParams(f"There is no folder {query.folder!r} in the workspace.")
+        results = await state.index.search(snapshot, query)
+    except PathRefused as refused:
+        raise InvalidParams(str(refused)) from refused
+    state.index_view.note_partial_answer(results.n_files_so_far)
+    places = locate_passages(results.passages, snapshot, state.workspace.encoding)
+    return await run_in_slices(places, state.system)
+
+
+def _folder_exists(snapshot: Snapshot, folder: str) -> bool:
+    return snapshot.exists(snapshot.locate(folder).uri)

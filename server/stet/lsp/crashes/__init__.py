@@ -1,1 +1,0 @@
-"""What is left behind when something fails inside Stet: a report that a user can pass on."""

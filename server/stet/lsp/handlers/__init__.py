@@ -1,1 +1,0 @@
-"""One file for each group of requests; none knows another."""

@@ -1,1 +1,0 @@
-"""The log: where it goes, and what may stand in it."""

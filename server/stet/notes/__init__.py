@@ -1,0 +1,1 @@
+"""Notes as Obsidian has them: front matter, properties, tags and blocks."""

@@ -1,0 +1,98 @@
+"""The log file: made when the first record comes, private, rotated; and left alone for a while where it can't be."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import monotonic
+
+from stet.observability.private_files import make_private
+from stet.observability.safe_handler import SafeHandler
+
+log = logging.getLogger(__name__)
+
+_MAX_BYTES = 1_000_000
+_MAX_FILES = 3
+"""Older ones that stay beside it."""
+RETRY_SECONDS = 30.0
+"""How long a file that can't be written is left alone."""
+
+
+class LazyLogFile(SafeHandler):
+    """`stet.log` in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
+
+    Several servers write into it: each follows when another has begun a new one. Where it can't be written, or not be rotated, that is said once on stderr, and it is tried again after a while: a full disk has room again.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        max_bytes: int = _MAX_BYTES,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Nothing is made yet.
+
+        Args:
+            path: The file; None: `log_file_path()`.
+            max_bytes: At which another is begun.
+            clock: Gives seconds that only go forward.
+        """
+        super().__init__()
+        self._path = path
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._target: logging.Handler | None = None
+        self._failed_at: float | None = None
+        self._has_said = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the record, opening the file first if this is the first one."""
+        if self._failed_at is not None and self._clock() - self._failed_at < RETRY_SECONDS:
+            return
+        try:
+            self._target = self._target or self._open()
+            self._target.handle(record)
+        except OSError as error:
+            self._failed_at = self._clock()
+            self._release()
+            if not self._has_said:
+                self._has_said = True
+                # Through the log: it does not wait for an editor that never reads stderr.
+                log.warning("No log file is written: %s", error)
+        else:
+            self._failed_at = None
+
+    def close(self) -> None:
+        """Close the file if it was opened."""
+        self._release()
+        super().close()
+
+    def _release(self) -> None:
+        """Close the file; what a full disk does not take of it is lost."""
+        target, self._target = self._target, None
+        if target is not None:
+            with suppress(OSError):
+                target.close()
+
+    def _open(self) -> logging.Handler:
+        """Open the log file in a folder that belongs to Stet alone.
+
+        Raises:
+            OSError: If either can't be made.
+        """
+        from stet.observability.owner_only_file import (
+            OwnerOnlyFile,  # late: it imports sockets and queues
+        )
+
+        path = self._path or log_file_path()
+        make_private(path.parent)
+        target = OwnerOnlyFile(str(path), maxBytes=self._max_bytes, backupCount=_MAX_FILES)
+        target.setFormatter(self.formatter)
+        return target
+
+
+def log_file_path() -> Path:
+    """Where the log is; it need not exist."""
+    import platformdirs  # late: most runs log nothing
+
+    return platformdirs.user_log_path("stet") / "stet.log"

@@ -1,0 +1,1 @@
+"""The definitions and headings of a file, by grammar or by indentation."""

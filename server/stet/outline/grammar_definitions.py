@@ -1,0 +1,379 @@
+r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
+
+Called only in a process that may be ended (`outline_helper.py`): a parser can take minutes for a
+short text that was made for it, and nothing stops it. A language whose package `tree_sitter_NAME` is
+not installed has no grammar here.
+
+What counts as a definition is told by queries in tree-sitter's language. `@type` is what definitions lie in, `@function` any other definition, `@outer` what leads one in and
+belongs to it, `@above` what belongs to the definition below it. Declarations without a body are none,
+but for those of C, `@declared`, if they have a comment or go over several lines.
+"""
+
+import importlib
+import importlib.util
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from stet.outline.definition import MAX_SIGNATURE, Definition
+
+
+class Grammar(NamedTuple):
+    """A grammar and what is asked of it.
+
+    Attributes:
+        package: Its Python package.
+        function: What in the package gives the language.
+        endings: Of the files that it reads, with spaces between.
+        query: Finds definitions.
+    """
+
+    package: str
+    function: str
+    endings: str
+    query: str
+
+
+OUTER: Mapping[str, str | None] = MappingProxyType(
+    {
+        "export_statement": "declaration",
+        "type_definition": "type",
+        "template_declaration": None,
+        "ambient_declaration": None,
+        "lexical_declaration": "",
+        "variable_declaration": "",
+        "expression_statement": "",
+        "type_declaration": "",
+    }
+)
+"""Nodes that lead in a definition, each with where that is: in this field; None for the last node in it;
+empty for the only one, where there are no others."""
+
+_C = """
+(declaration declarator: [
+  (function_declarator)
+  (pointer_declarator declarator: [
+    (function_declarator) (pointer_declarator declarator: (function_declarator))
+  ])
+]) @declared
+(function_definition) @function
+[(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))] @type
+(type_definition) @outer
+(comment) @above
+"""
+_CPP_QUERY = f"""{_C}
+[(class_specifier body: (_)) (namespace_definition name: (_)) (concept_definition)] @type
+(template_declaration) @outer
+"""
+_VALUES = "[(arrow_function) (function_expression) (generator_function)]"
+_SCRIPT = f"""
+[
+  (function_declaration) (generator_function_declaration) (method_definition)
+  (variable_declarator name: (identifier) value: {_VALUES})
+  (assignment_expression left: [(identifier) (member_expression) (subscript_expression)] right: {_VALUES})
+  (pair value: {_VALUES})
+] @function
+[
+  (class_declaration)
+  (variable_declarator name: (identifier) value: (class))
+  (assignment_expression left: [(identifier) (member_expression) (subscript_expression)] right: (class))
+] @type
+[
+  (export_statement declaration: (_)) (lexical_declaration) (variable_declaration)
+  (expression_statement (assignment_expression))
+] @outer
+[(comment) (decorator)] @above
+"""
+_JAVASCRIPT = f"{_SCRIPT} (field_definition value: {_VALUES}) @function"
+_TYPESCRIPT = f"""{_SCRIPT}
+[
+  (public_field_definition value: {_VALUES}) (function_signature) (type_alias_declaration)
+] @function
+[
+  (abstract_class_declaration) (interface_declaration) (enum_declaration) (internal_module)
+  (module)
+] @type
+[(ambient_declaration) (expression_statement (internal_module))] @outer
+"""
+_GO = """
+[(function_declaration body: (_)) (method_declaration body: (_)) (type_spec) (type_alias)] @function
+(type_declaration) @outer
+(comment) @above
+"""
+_RUST = """
+[(function_item) (macro_definition)] @function
+[
+  (struct_item) (enum_item) (union_item) (trait_item) (impl_item) (mod_item body: (_))
+] @type
+[(line_comment) (block_comment) (attribute_item)] @above
+"""
+_JAVA = """
+[
+  (method_declaration body: (_)) (constructor_declaration) (compact_constructor_declaration)
+] @function
+[
+  (class_declaration) (interface_declaration) (enum_declaration) (record_declaration)
+  (annotation_type_declaration)
+] @type
+[(line_comment) (block_comment)] @above
+"""
+_BASH = """
+(function_definition) @function
+(comment) @above
+"""
+
+GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
+    {
+        "c": Grammar("tree_sitter_c", "language", ".c .h", _C),
+        "cpp": Grammar(
+            "tree_sitter_cpp", "language", ".cc .cpp .cxx .hh .hpp .hxx .inl", _CPP_QUERY
+        ),
+        "javascript": Grammar(
+            "tree_sitter_javascript", "language", ".js .jsx .mjs .cjs", _JAVASCRIPT
+        ),
+        "typescript": Grammar(
+            "tree_sitter_typescript", "language_typescript", ".ts .mts .cts", _TYPESCRIPT
+        ),
+        "tsx": Grammar("tree_sitter_typescript", "language_tsx", ".tsx", _TYPESCRIPT),
+        "go": Grammar("tree_sitter_go", "language", ".go", _GO),
+        "rust": Grammar("tree_sitter_rust", "language", ".rs", _RUST),
+        "java": Grammar("tree_sitter_java", "language", ".java", _JAVA),
+        "bash": Grammar("tree_sitter_bash", "language", ".sh .bash", _BASH),
+    }
+)
+"""By name of the language."""
+
+
+MAX_CHARACTERS = 400_000
+"""A longer text is not given to a grammar: it is made by a machine, or takes long for its size."""
+MAX_NAME = 120
+MAX_HEAD = 4_000
+"""Bytes of a head that are looked at."""
+MAX_DECLARATORS = 20
+"""A C function's name lies in so many pointers, brackets and the like at most."""
+MAX_OUTER = 4
+
+_CPP = re.compile(
+    r"^[ \t]*+(?:class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE
+)
+_BEFORE_BODY = re.compile(r"(?:\s|=>|=(?!=)|\{)+$")
+_QUOTES = "#[]'\"`"
+
+
+def has_grammar(ending: str) -> bool:
+    """Whether the grammar for files with this ending (`.go`) is installed; nothing of it is loaded."""
+    name = _ENDINGS.get(ending)
+    return name is not None and _is_installed(GRAMMARS[name].package)
+
+
+def installed_grammars() -> str:
+    """Return the names of the languages whose grammars are installed, with spaces between."""
+    return " ".join(name for name in GRAMMARS if _is_installed(GRAMMARS[name].package))
+
+
+_ENDINGS: Mapping[str, str] = MappingProxyType(
+    {ending: name for name, grammar in GRAMMARS.items() for ending in grammar.endings.split()}
+)
+
+
+@lru_cache
+def _is_installed(package: str) -> bool:
+    return all(importlib.util.find_spec(each) is not None for each in ("tree_sitter", package))
+
+
+class _LoadedGrammar(NamedTuple):
+    parser: Any
+    query: Any
+    cursor: Any
+
+
+@lru_cache
+def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
+    """Return a grammar ready for use. Return None if the grammar does not go with the installed
+    tree-sitter.
+    """
+    try:
+        tree_sitter = importlib.import_module("tree_sitter")
+        module = importlib.import_module(grammar.package)
+        language = tree_sitter.Language(getattr(module, grammar.function)())
+        query = tree_sitter.Query(language, grammar.query)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return _LoadedGrammar(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
+
+
+def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
+    r"""Return the definitions of a file in order of place, or None if no grammar can be used.
+
+    Args:
+        text: With `\n` at its line ends and no others.
+        ending: Of the file's name.
+    """
+    name = _ENDINGS.get(ending)
+    if name == "c" and ending == ".h" and _CPP.search(text):
+        name = "cpp"
+    loaded = None if name is None else _loaded(GRAMMARS[name])
+    if loaded is None:
+        return None
+    source = text.encode("utf-8", "replace")
+    tree = loaded.parser.parse(source)
+    found = loaded.cursor(loaded.query).captures(tree.root_node)
+    return _GrammarOutline(source, found).definitions()
+
+
+class _GrammarOutline:
+    """What a query has found in one text."""
+
+    def __init__(self, source: bytes, found: Mapping[str, list[Any]]) -> None:
+        self._source = source
+        self._starts = [0, *(found.end() for found in re.finditer(b"\n", source))]
+        self._types = found.get("type", [])
+        self._functions = found.get("function", [])
+        self._declared = found.get("declared", [])
+        self._outer = _by_inner(found.get("outer", []))
+        self._above = self._alone(found.get("above", []))
+
+    def definitions(self) -> list[Definition]:
+        """See `definitions_by_grammar`."""
+        made = [self._definition(node, is_type=True) for node in self._types]
+        made += [self._definition(node, is_type=False) for node in self._functions]
+        declared = [self._definition(node, is_type=False) for node in self._declared]
+        made += [each for each in declared if each is not None and each.end - each.first > 1]
+        found = [each for each in made if each is not None]
+        return sorted(found, key=lambda each: (each.first, -each.end, each.head))
+
+    def _definition(self, node: Any, *, is_type: bool) -> Definition | None:
+        whole = node
+        for _ in range(MAX_OUTER):
+            whole = self._outer.get(whole.id, whole)
+        named = _named(node) or (_declared(whole) if whole.type == "type_definition" else None)
+        if named is None:
+            return None
+        name = self._impl(node) if node.type == "impl_item" else self._name(named)
+        if not name:
+            return None
+        head = self._row(named.start_byte)
+        first = self._row(whole.start_byte)
+        while (above := self._above.get(first - 1)) is not None:
+            first = above
+        return Definition(
+            first,
+            head,
+            self._row(whole.end_byte - 1) + 1,
+            name,
+            self._signature(whole, node),
+            is_type,
+        )
+
+    def _row(self, place: int) -> int:
+        """Return the line of a byte. A node's own points are not used: py-tree-sitter 0.26.0 counts
+        the references to their numbers wrongly, which ends the process.
+        """
+        return bisect_right(self._starts, place) - 1
+
+    def _alone(self, nodes: Iterable[Any]) -> dict[int, int]:
+        """Comments and attributes that have their lines to themselves: the first line by the last."""
+        found = {}
+        for node in nodes:
+            first, last = (
+                self._row(node.start_byte),
+                self._row(max(node.start_byte, node.end_byte - 1)),
+            )
+            before = self._source[self._starts[first] : node.start_byte]
+            after = self._source[
+                node.end_byte : self._starts[last + 1] if last + 1 < len(self._starts) else None
+            ]
+            if not before.strip() and not after.strip():
+                found[last] = first
+        return found
+
+    def _name(self, node: Any) -> str:
+        text = self._text(node.start_byte, min(node.end_byte, node.start_byte + MAX_HEAD))
+        return text.strip(_QUOTES)[:MAX_NAME]
+
+    def _impl(self, node: Any) -> str:
+        """Return the name of a Rust `impl`: its head without the bounds."""
+        where = [child for child in node.children if child.type == "where_clause"]
+        stop = where[0] if where else node.child_by_field_name("body")
+        head = self._text(node.start_byte, node.end_byte if stop is None else stop.start_byte)
+        return head.removeprefix("unsafe ")[:MAX_NAME].rstrip()
+
+    def _signature(self, whole: Any, node: Any) -> str:
+        start = max((end for each in (whole, node) for end in _decorated(each)), default=0)
+        start = max(start, whole.start_byte)
+        valued = next(filter(None, map(node.child_by_field_name, ("value", "right"))), node)
+        body = valued.child_by_field_name("body")
+        if body is None:
+            text = self._text(start, whole.end_byte).partition("{")[0]
+        else:
+            text = self._text(start, body.start_byte)
+        return _BEFORE_BODY.sub("", text)[:MAX_SIGNATURE].rstrip()
+
+    def _text(self, start: int, end: int) -> str:
+        """Return the text from `start` to `end`, on one line."""
+        text = self._source[start : min(end, start + MAX_HEAD)].decode("utf-8", "ignore").strip()
+        return " ".join(text.split())
+
+
+def _by_inner(nodes: Iterable[Any]) -> dict[int, Any]:
+    """Return the wrappers of definitions (`export`, `template`, `const`) by the wrapped node."""
+    found = {}
+    for node in nodes:
+        field = OUTER[node.type]
+        if field:
+            inner = node.child_by_field_name(field)
+        elif field is None:
+            inner = node.named_children[-1]
+        else:
+            inner = node.named_children[0] if node.named_child_count == 1 else None
+        if inner is not None:
+            found[inner.id] = node
+    return found
+
+
+def _named(node: Any) -> Any:
+    """Return the node that names a definition, or None if the definition has no name."""
+    for field in ("name", "left", "key", "property"):
+        if (named := node.child_by_field_name(field)) is not None:
+            return named
+    return node if node.type == "impl_item" else _declared(node)
+
+
+def _declared(node: Any) -> Any:
+    """Return the innermost of the declarators of C, or None if there is none."""
+    inner = node.child_by_field_name("declarator")
+    for _ in range(MAX_DECLARATORS):
+        if inner is None or inner.type in _LEAVES:
+            return inner
+        inside = inner.child_by_field_name("declarator")
+        if inside is None and inner.type in _BRACKETS:
+            inside = inner.named_children[-1] if inner.named_children else None
+        if inside is None:
+            return inner
+        inner = inside
+    return None
+
+
+_LEAVES = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "qualified_identifier",
+        "operator_name",
+        "destructor_name",
+    }
+)
+_BRACKETS = frozenset({"parenthesized_declarator", "reference_declarator", "attributed_declarator"})
+
+
+def _decorated(node: Any) -> Iterable[int]:
+    """Where decorators and annotations in front of a definition end."""
+    for child in node.children[:MAX_DECLARATORS]:
+        if child.type == "decorator":
+            yield child.end_byte
+        elif child.type == "modifiers":
+            yield from (each.end_byte for each in child.children if "annotation" in each.type)

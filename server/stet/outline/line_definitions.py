@@ -1,0 +1,226 @@
+"""Functions, classes and the like of any language, told by the look of their lines and their indents.
+
+What begins at an indent ends before the next code at that indent, with the bracket or the `end` that
+closes it. Comments and strings of more than a line count for nothing where the language is known.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+from stet.outline.definition import MAX_SIGNATURE, Definition
+from stet.outline.definitions import defined_name
+from stet.text import masking
+
+MAX_HEAD = 12
+"""Lines of a head that are looked at."""
+MAX_HEAD_CHARACTERS = 1_000
+"""Characters of each."""
+MAX_ATTRIBUTE = 40
+"""Lines of an attribute or a decorator that are looked at."""
+
+_C = frozenset(
+    {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".m", ".mm", ".cu"}
+)
+_ENDINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    (" ".join(_C), masking.mask_c),
+    (".cs .java .kt .kts .scala .groovy .gradle .go .swift .dart .zig .proto", masking.mask_c),
+    (".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte .astro", masking.mask_script),
+    (".rs", masking.mask_rust),
+    (".php", masking.mask_php),
+    (".rb .sh .bash .zsh .pl .pm .r .ex .exs .jl .nim .tf .ps1 .gd .cr", masking.mask_hash),
+    (".lua .vim .ml .fs .hs .erl .sql .f90 .pas .v .sv", str),
+)
+_MASKS: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {ending: mask for endings, mask in _ENDINGS for ending in endings.split()}
+)
+
+_TYPE = re.compile(
+    r"(?:class|struct|enum|union|trait|interface|impl|namespace|module|mod|object|protocol|"
+    r"extension|record|defmodule|package)"
+)
+_OF_TYPE = re.compile(
+    r"(?P<before>(?:(?:static|extern|inline|const|register|volatile)\s+)*)(?:struct|enum|union|class)"
+    r"\s+(?P<rest>\w+(?:\s*\*+\s*|\s+)\w.*)"
+)
+_MAY_BEGIN = re.compile(r"[\w~$&*<@\"\[#]")
+_CLOSES = re.compile(r"[)\]}]|end\b|\\end\b|fi$|done$|esac$")
+_OPENS = re.compile(r"\)\s*(?:->|:|\w)|.*(?:[{(\[:,]|=>|\bdo|\bthen)$")
+_STAYS = re.compile(r"#\s*(?:if|else|elif|endif|define|undef|pragma|include|error|line)|[\w ]+:$")
+_ABOVE = re.compile(r"[@#*]|//|/\*|--|\[\w|template\b|<!--")
+_GOES_ON = re.compile(r"(?:where|throws|requires)\b|->|:(?!:)|\{$")
+_HIDDEN = re.compile(
+    r"(?P<before>(?:(?:static|async|get|set)\s+|\*\s*)*)(?:#|\[['\"]?(?P<name>[\w.]+)['\"]?\])(?=[\w ]*\()"
+)
+_GENERIC = re.compile(r"<[^<>()]{0,80}>(?=\()")
+_RETURN_TYPE = re.compile(r"[\w\s*<>:&,]+$")
+_BODY = re.compile(r"\{|=>|=\s*$")
+
+
+def is_code(ending: str) -> bool:
+    """Whether files with this ending (`.go`) are read for definitions here."""
+    return ending in _MASKS
+
+
+def definitions_by_look(text: str, lines: Sequence[str], ending: str) -> Iterator[Definition]:
+    r"""Return the definitions of a file in order of position. Nested definitions come after the
+    definition that contains them.
+
+    Args:
+        text: With `\n` at its line ends and no others.
+        lines: The text cut at each `\n`.
+        ending: Of the file's name, for which `is_code` holds.
+    """
+    masked = _MASKS[ending](text).split("\n")
+    scan = _LineScanner(lines, masked, ending)
+    return iter(sorted(scan.definitions(), key=lambda each: (each.head, -each.end)))
+
+
+class _LineScanner:
+    """One file, line by line."""
+
+    def __init__(self, lines: Sequence[str], masked: Sequence[str], ending: str) -> None:
+        self._lines = lines
+        self._masked = masked
+        self._is_c = ending in _C
+        self._is_script = _MASKS[ending] is masking.mask_script
+        self._open: list[tuple[int, int, int, str]] = []  # indent, first line, head, name
+        self._floor = 0
+        self._done = 0
+
+    def definitions(self) -> Iterator[Definition]:
+        """All of them, each when its end is found."""
+        for number, line in enumerate(self._masked):
+            code = line.strip()
+            if not code:
+                continue
+            indent = _width(line)
+            if self._open and indent <= self._open[-1][0]:
+                yield from self._close(number, indent, code)
+            name = self._name(number, code)
+            if name is not None:
+                each = indent, self._first(number, code), number, name
+                if code.endswith("}") and code.count("{") == code.count("}"):
+                    yield self._made(each, number + 1)
+                    self._floor = number + 1
+                else:
+                    self._open.append(each)
+                    self._floor = number + 1
+            self._done = number + 1
+        while self._open:
+            yield self._made(self._open.pop(), self._done)
+
+    def _close(self, number: int, indent: int, code: str) -> Iterator[Definition]:
+        """End what the line `number` ends."""
+        if (self._is_c and _STAYS.match(code)) or (
+            indent == self._open[-1][0]
+            and (_GOES_ON.match(code) or (_CLOSES.match(code) and _OPENS.match(code)))
+        ):
+            return
+        closes = _CLOSES.match(code) is not None
+        while self._open and indent <= self._open[-1][0]:
+            each = self._open.pop()
+            takes_line = closes and each[0] == indent
+            end = number + 1 if takes_line else self._done
+            self._floor = max(self._floor, end)
+            yield self._made(each, end)
+            if takes_line:
+                break
+
+    def _made(self, each: tuple[int, int, int, str], end: int) -> Definition:
+        _, first, head, name = each
+        code = self._masked[head].strip()
+        is_type = _is_type(code, name)
+        return Definition(first, head, end, name, self._signature(head, end), is_type)
+
+    def _name(self, number: int, code: str) -> str | None:
+        """Return the name that line `number` defines, or None for a call with a block or a
+        declaration.
+        """
+        if _MAY_BEGIN.match(code) is None:
+            return None
+        if self._is_c:
+            if code.endswith(";") and "{" not in code:
+                return None
+            if (of_type := _OF_TYPE.match(code)) is not None:
+                code = of_type["before"] + of_type["rest"]
+        if self._is_script and (hidden := _HIDDEN.match(code)) is not None:
+            code = hidden["before"] + (hidden["name"] or "") + code[hidden.end() :]
+        if ">(" in code[:MAX_HEAD_CHARACTERS]:
+            code = _GENERIC.sub("", code[:MAX_HEAD_CHARACTERS]) + code[MAX_HEAD_CHARACTERS:]
+        following = self._masked[number + 1] if number + 1 < len(self._masked) else ""
+        name = defined_name(code, following)
+        if name is not None and code.endswith("{") and code.count("(") > code.count(")"):
+            return None
+        return name
+
+    def _first(self, number: int, code: str) -> int:
+        """Where the comments, the attributes and the lone type above a head begin."""
+        first = number
+        if self._is_c and first > self._floor and code.partition("(")[0].strip().isidentifier():
+            above = self._masked[first - 1]
+            if above.strip() and _RETURN_TYPE.match(above[:MAX_HEAD_CHARACTERS]):
+                first -= 1
+        while (above_it := self._above(first)) < first:
+            first = above_it
+        return first
+
+    def _above(self, first: int) -> int:
+        """Where the comment or the attribute that ends above the line `first` begins; else `first`."""
+        if first <= self._floor:
+            return first
+        if self._is_above(first - 1):
+            return first - 1
+        if self._masked[first - 1].strip()[:1] in tuple(")]}"):
+            indent = _width(self._masked[first - 1])
+            for number in range(first - 2, max(self._floor, first - MAX_ATTRIBUTE) - 1, -1):
+                code = self._masked[number].strip()
+                if code and _width(self._masked[number]) <= indent:
+                    return number if code.startswith(("@", "#[", "[")) else first
+        return first
+
+    def _is_above(self, number: int) -> bool:
+        line, masked = self._lines[number].strip(), self._masked[number].strip()
+        if self._is_c and masked.startswith("#"):
+            return False
+        return bool(line) and (not masked or _ABOVE.match(line) is not None)
+
+    def _signature(self, head: int, end: int) -> str:
+        """Return the head of a definition up to the start of its body, on one line."""
+        signature = ""
+        depth = 0
+        for line in self._masked[head : min(end, head + MAX_HEAD)]:
+            code = " ".join(line[:MAX_HEAD_CHARACTERS].split())
+            body = next(
+                (
+                    found.start()
+                    for found in _BODY.finditer(code)
+                    if depth + _n_open(code[: found.start()]) <= 0
+                ),
+                None,
+            )
+            signature = f"{signature} {code if body is None else code[:body]}".strip()
+            depth += _n_open(code)
+            if body is not None or depth <= 0:
+                break
+        return signature[:MAX_SIGNATURE].rstrip()
+
+
+def _n_open(code: str) -> int:
+    return code.count("(") + code.count("[") - code.count(")") - code.count("]")
+
+
+def _is_type(code: str, name: str) -> bool:
+    """Whether the words before `name` say that definitions lie in it, rather than statements."""
+    for word in code[:MAX_HEAD_CHARACTERS].split():
+        if _TYPE.fullmatch(word):
+            return True
+        if word.startswith(name):
+            break
+    return name.startswith(("impl ", "impl<"))
+
+
+def _width(line: str) -> int:
+    """How far a line is indented, in columns."""
+    lead = line[: len(line) - len(line.lstrip(" \t"))]
+    return len(lead.expandtabs()) if "\t" in lead else len(lead)

@@ -1,0 +1,1 @@
+"""Hide what must not leave the machine: secrets, marks in their place, and the provenance of text."""

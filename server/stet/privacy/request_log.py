@@ -1,0 +1,94 @@
+"""What was sent to whom: told to the user in `stet.ledger`, without a word of what was in it.
+
+A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or another
+agent. It names places, never text; whoever makes one has put marks in the place of secrets in names
+as well (`stet.privacy.redactor`).
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+MOST = 500
+"""How many are remembered in the process."""
+MAX_PARTS = 60
+"""Places that are named of one; the rest are counted."""
+MAX_PART = 200
+"""Characters of one place's name."""
+
+
+class Recipient(StrEnum):
+    """Who was sent something; the values are for the user."""
+
+    MODEL = "model"
+    EMBEDDINGS = "embeddings"
+    SEARCH = "web search"
+    PAGE = "web page"
+    OPENCODE = "OpenCode"
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRecord:
+    """One request.
+
+    Attributes:
+        at: When it went out, in seconds since the epoch.
+        to: What for.
+        host: Where to, with its port; "" for this process.
+        model: What was asked there, if that has a name.
+        turn: For which turn; "" for none.
+        chat: Of which conversation; "" for none.
+        parts: What was in it that had not been sent before in this turn: files with lines, results,
+            pages.
+        characters: Of all text in it.
+        tokens: About how many that were.
+        kinds: How many secrets of each kind had a mark in their place, in order of the kinds.
+        is_open: Whether marks were not wanted (`privacy.redactSecrets`).
+    """
+
+    at: float
+    to: Recipient
+    host: str
+    model: str = ""
+    turn: str = ""
+    chat: str = ""
+    parts: tuple[str, ...] = ()
+    characters: int = 0
+    tokens: int = 0
+    kinds: tuple[tuple[str, int], ...] = ()
+    is_open: bool = False
+
+
+class RequestLog:
+    """The latest of them; touched on the event loop only.
+
+    Attributes:
+        persist: Is given each one, to keep it beyond the process; set by who can.
+    """
+
+    def __init__(self) -> None:
+        self.persist: Callable[[RequestRecord], None] = _discard
+        self._latest: deque[RequestRecord] = deque(maxlen=MOST)
+
+    def add(self, sending: RequestRecord) -> None:
+        """Note one, about to be sent."""
+        self._latest.append(sending)
+        self.persist(sending)
+
+    @property
+    def latest(self) -> tuple[RequestRecord, ...]:
+        """Those of this process, oldest first."""
+        return tuple(self._latest)
+
+
+def short_names(parts: list[str]) -> tuple[str, ...]:
+    """Names of places as they are noted: each once, on one line, and not too many."""
+    once = list(dict.fromkeys(" ".join(part.split())[:MAX_PART] for part in parts))
+    if len(once) <= MAX_PARTS:
+        return tuple(once)
+    return (*once[:MAX_PARTS], f"and {len(once) - MAX_PARTS} more")
+
+
+def _discard(_sending: RequestRecord) -> None:
+    """Where nothing is kept beyond the process."""

@@ -1,0 +1,1 @@
+"""The document that shows all pending hunks as one diff."""

@@ -1,0 +1,1 @@
+"""Hunks as blocks in the text, decided by editing them."""

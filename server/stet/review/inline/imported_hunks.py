@@ -1,0 +1,163 @@
+"""Blocks that another program has put into a note become hunks, which the user decides like any other.
+
+The text stays as it is until then: the block is the hunk's place (`BlockAnchor`).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from stet.review.hunk_store import HunkStore
+from stet.review.policy.authorization import authorize_blocks
+from stet.review.policy.rules import ProposalRefused
+from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.line_span import range_of
+from stet.text.document import TextDocument
+from stet.text.imported_blocks import SIGN, MalformedBlock, find_imported
+from stet.text.inline_block import InlineBlock
+from stet.workspace.snapshot import Snapshot
+
+AUTHOR = "imported"
+"""The author of what was found in a file."""
+_MAX_ID = 40
+"""Characters of a block's id that a summary holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDraft:
+    """The blocks of a note, once the gate has seen them.
+
+    Attributes:
+        document: The text they were found in.
+        blocks: Those that may become hunks, in order of place.
+        bad: Those that can't be read.
+        caution: Why the user's yes must name this file; empty if any yes will do.
+    """
+
+    document: TextDocument
+    blocks: tuple[InlineBlock, ...] = ()
+    bad: tuple[MalformedBlock, ...] = ()
+    caution: str = ""
+
+
+def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
+    """Find the blocks of a note that other programs have put there. It may ask the disk, and takes
+    seconds for a very long text: call it in a worker thread.
+    """
+    # To join a very long text would take as much memory again.
+    if not document.is_markdown or (not document.is_large and SIGN not in document.text):
+        return BlockDraft(document)
+    found = find_imported(document.lines)
+    try:
+        caution = authorize_blocks(snapshot, document, found.blocks)
+    except ProposalRefused:
+        return BlockDraft(document, bad=found.bad)
+    return BlockDraft(document, found.blocks, found.bad, caution)
+
+
+def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> bool:
+    """Take the blocks of a note that no hunk stands in yet as pending hunks.
+
+    Args:
+        store: Where they go.
+        draft: The blocks.
+        now: The document, which may have changed since.
+
+    Returns:
+        Whether all of them stand in the text as it is now; those that do were taken.
+    """
+    placed = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
+    tracked = store.tracked(now.uri)
+    placed_blocks = [(block, place) for block, place in placed if place is not None]
+    fresh = [
+        placed_block
+        for placed_block in placed_blocks
+        if tracked is None or not tracked.overlapping(placed_block[1])
+    ]
+    if fresh and tracked is not None and tracked.in_flight is not None:
+        return False  # once the edit has come, it is known what stands where
+    if fresh:
+        tracked = store.ensure_tracked(now)
+        hunks = _hunks(store, draft, fresh, now)
+        for hunk, (block, place) in zip(hunks, fresh, strict=True):
+            anchor = BlockAnchor(
+                hunk.id, tracked.lines, place, block.before, block.after, hunk.block
+            )
+            tracked.add(anchor)
+            anchor.restore_span(anchor.span, tracked.lines)
+        mark_duplicate_ids(tracked.live)
+        store.register(hunks)
+        store.save(*hunks, stands=now.uri)
+        store.notify(now.uri)
+    return len(placed_blocks) == len(placed)
+
+
+def mark_duplicate_ids(anchors: Iterable[object]) -> None:
+    """Note which imported blocks of a text have their id to themselves."""
+    blocks = [anchor for anchor in anchors if isinstance(anchor, BlockAnchor) and anchor.block]
+    counts = Counter(anchor.block for anchor in blocks)
+    for anchor in blocks:
+        anchor.is_alone = counts[anchor.block] == 1
+
+
+def _place_now(block: InlineBlock, then: TextDocument, now: TextDocument) -> tuple[int, int] | None:
+    """Where a block of an earlier text stands; None where it is not found at once."""
+    lines = then.lines[block.first : block.end]
+    for shift in {0, len(now.lines) - len(then.lines)}:
+        first = block.first + shift
+        if first >= 0 and now.lines[first : first + len(lines)] == lines:
+            return first, first + len(lines)
+    return None
+
+
+def _hunks(
+    store: HunkStore,
+    draft: BlockDraft,
+    fresh: Sequence[tuple[InlineBlock, tuple[int, int]]],
+    now: TextDocument,
+) -> list[Hunk]:
+    proposal = store.proposal_id("", now.uri)
+    first = store.journal.number("hunk", len(fresh))
+    outline = Hunk(
+        id="",
+        proposal=proposal,
+        turn="",
+        chat="",
+        uri=now.uri,
+        kind=HunkKind.REPLACE,
+        state=HunkState.PENDING,
+        range=range_of(now.lines, 0, 0),
+        old="",
+        new="",
+        base="",
+        proposed="",
+        summary="",
+        group="",
+        author=AUTHOR,
+        protected=bool(draft.caution),
+        inline=True,
+        reason=draft.caution,
+    )
+    return [
+        replace(
+            outline,
+            id=f"h{first + nth}",
+            kind=_kind_of(block),
+            range=range_of(now.lines, *place),
+            old=block.before,
+            new=block.after,
+            base=block.before,
+            proposed=block.after,
+            summary=f"Found in the file: {block.id[:_MAX_ID]}",
+            group=f"{proposal}@h{first + nth}",
+            block=block.id,
+        )
+        for nth, (block, place) in enumerate(fresh)
+    ]
+
+
+def _kind_of(block: InlineBlock) -> HunkKind:
+    if not block.before:
+        return HunkKind.ADD
+    return HunkKind.REPLACE if block.after else HunkKind.DELETE

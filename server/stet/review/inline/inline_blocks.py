@@ -1,0 +1,381 @@
+"""Hunks that stand in the text itself as blocks: put there and taken out.
+
+It is still the editor that changes the text, and the text that comes back that counts: a hunk is a
+block from the moment its block stands there.
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from typing import Protocol
+
+from stet.review.amended_text import normalize_line_ends
+from stet.review.errors import WrongHunkState
+from stet.review.hunk_store import HunkStore
+from stet.review.inline_sync import anchor_as_block, as_block_hunk, replace_anchor, replaced_text
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
+from stet.review.rebase import catch_up
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.edit_plan import Settle, plan_write
+from stet.review.tracking.line_boundaries import HunkEdit
+from stet.review.tracking.tracked_document import TrackedDocument
+from stet.text.block_codec import block_ids_in, form_for, render_block, style_for
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.inline_block import BlockStyle, InlineBlock
+from stet.text.lines import front_matter_end, line_end, split_lines
+
+_LinesByHunk = Mapping[str, tuple[int, int]]
+
+
+class BlockEditor(Protocol):
+    """What takes blocks out of a text: the way to the editor."""
+
+    def reject(self, hunk_id: str, reason: str) -> None:
+        """Have the block of a hunk that the user does not want taken out, behind this call."""
+        ...
+
+    async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
+        """Have the blocks of these hunks offer other lines than the agent wrote.
+
+        Raises:
+            ReviewError: If it could not be done; the hunks are as they were.
+        """
+        ...
+
+    async def clear(self, uri: str) -> None:
+        """Have all blocks of a file taken out; their hunks wait on in the margin."""
+        ...
+
+
+class InlineBlocks:
+    """Part of the ledger: the hunks that are shown in the text.
+
+    Attributes:
+        editor: The way to the editor, once there is one.
+    """
+
+    def __init__(self, store: HunkStore) -> None:
+        """`store` holds the hunks."""
+        self.editor: BlockEditor | None = None
+        self._store = store
+
+    @property
+    def known(self) -> Mapping[str, frozenset[str]]:
+        """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
+        return self._store.inline
+
+    def placed(self, uri: str) -> tuple[InlineBlock, ...]:
+        """Return the whole blocks of live hunks in a file's text, Stet's and others', in order of
+        place.
+        """
+        tracked = self._store.tracked(uri)
+        return tuple(
+            InlineBlock(one.block or one.hunk, one.first, one.end, one.current, one.merged)
+            for one in (tracked.live if tracked else ())
+            if isinstance(one, BlockAnchor) and one.merged is not None
+        )
+
+    def shown_blocks(self, uri: str) -> tuple[str, ...]:
+        """Return the live hunks of a file that Stet has put into its text as blocks, in order of
+        place.
+        """
+        tracked = self._store.tracked(uri)
+        live = tracked.live if tracked else ()
+        return tuple(anchor.hunk for anchor in live if _is_stet_block(anchor))
+
+    def is_whole(self, hunk_id: str) -> bool:
+        """Whether a hunk stands in the text as a whole block."""
+        tracked = self._store.tracked(self._store[hunk_id].uri)
+        anchor = tracked.anchor(hunk_id) if tracked else None
+        return isinstance(anchor, BlockAnchor) and anchor.merged is not None
+
+    def reject(self, hunk_id: str, reason: str) -> bool:
+        """Begin to reject a hunk whose block stands in the text; False where none does.
+
+        Raises:
+            WrongHunkState: If there is no way to the editor.
+        """
+        if not self.is_whole(hunk_id):
+            return False
+        if self.editor is None:
+            raise WrongHunkState(f"{hunk_id} stands in the text: its block has to go with it")
+        self.editor.reject(hunk_id, reason)
+        return True
+
+    async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
+        """Have blocks that stand in the text of `uri` offer other lines.
+
+        Args:
+            uri: The file.
+            texts: By hunk, what is to be written instead of what the agent wrote.
+
+        Raises:
+            ReviewError: If it could not be done; the hunks are as they were.
+        """
+        if self.editor is None:
+            raise WrongHunkState(f"{', '.join(texts)} stands in the text: change it there")
+        tracked, wanted = self._store.tracked(uri), dict(texts)
+        for hunk_id, new in texts.items():
+            if tracked is not None and self.is_whole(hunk_id):
+                hunk = self._store.current(self._store[hunk_id])
+                wanted[hunk_id] = normalize_line_ends(new, hunk, tracked)
+        await self.editor.amend(uri, wanted)
+
+    def release(self, hunk_id: str) -> None:
+        """Release the remains of a block that is not whole: they are the user's text from now on."""
+        tracked = self._store.tracked(self._store[hunk_id].uri)
+        anchor = tracked.anchor(hunk_id) if tracked else None
+        if tracked is not None and isinstance(anchor, BlockAnchor):
+            _ = tracked.remake(hunk_id, anchor.proposed)
+
+    async def clear(self, uri: str) -> None:
+        """Have all blocks of a file taken out of its text; see `shown_blocks` for how it went."""
+        if self.editor is not None and self.shown_blocks(uri):
+            await self.editor.clear(uri)
+
+    def showable(self, document: TextDocument) -> tuple[str, ...]:
+        """Return the pending hunks of a document that could be blocks in its text.
+
+        Left out are those of protected files, which are not written to without a yes of their own,
+        those in the front matter of a note, which would be none with a block in it, and those that
+        the text itself names as a block does: theirs would not be told from it.
+        """
+        tracked = self._store.tracked(document.uri)
+        top = 0
+        if style_for(document) is BlockStyle.FENCE:
+            top = front_matter_end(document.lines)
+        named = block_ids_in(document.text)
+        return tuple(
+            anchor.hunk
+            for anchor in (tracked.live if tracked else ())
+            if not isinstance(anchor, BlockAnchor)
+            and anchor.merged is not None
+            and not anchor.is_done
+            and anchor.first >= top
+            and anchor.hunk not in named
+            and _is_showable(self._store[anchor.hunk])
+        )
+
+    def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
+        """Send the blocks of these hunks, pending or in conflict, to the editor now.
+
+        In a conflict the user's lines are what the block stands for.
+
+        Args:
+            document: The current text.
+            hunk_ids: Those that stand in it as blocks already are left out.
+
+        Returns:
+            The edit; None where there is nothing to put in.
+        """
+        tracked = self._store.ensure_tracked(document)
+        pieces, texts = [], {}
+        named = block_ids_in(document.text)
+        conflicts: dict[str, Anchor] = {}
+        for anchor in tracked.live:
+            if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
+                continue
+            if anchor.hunk in named:
+                continue
+            end = anchor.first if anchor.is_gap else anchor.end
+            before = replaced_text(anchor)
+            after = anchor.proposed if anchor.merged is None else anchor.merged
+            form = form_for(document, end, after)
+            summary = self._store[anchor.hunk].summary
+            text = render_block(anchor.hunk, before, after, form, summary)
+            if text is not None and before != after and anchor.hunk not in block_ids_in(after):
+                pieces.append(HunkEdit(anchor.hunk, anchor.first, end, text))
+                texts[anchor.hunk] = before, after
+                if anchor.merged is None:
+                    conflicts[anchor.hunk] = copy(anchor)
+
+        def settle(places: _LinesByHunk) -> None:
+            shown = []
+            for hunk_id, place in places.items():
+                before, after = texts[hunk_id]
+                hunk = self._store[hunk_id]
+                block = BlockAnchor(hunk_id, tracked.lines, place, before, after)
+                block.conflict = conflicts.get(hunk_id)
+                anchor_as_block(tracked, block)
+                shown.append(dataclasses.replace(as_block_hunk(hunk, before, after), block=""))
+            self._store.save(*shown, stands=tracked.uri)
+
+        return self._send(document, pieces, settle)
+
+    def rewrite(self, document: TextDocument, texts: Mapping[str, str]) -> TextEdit | None:
+        """Blocks that offer other lines than before go to the editor now.
+
+        Where line ends are so mixed that no block can tell the two texts apart, the block comes out
+        and the hunk waits in the margin.
+
+        Args:
+            document: The current text.
+            texts: By hunk, what the user wants; those that stand in it as whole blocks are meant.
+
+        Returns:
+            The edit; None where they do so already.
+        """
+        tracked = self._store.ensure_tracked(document)
+        blocks = {
+            anchor.hunk: anchor
+            for anchor in tracked.live
+            if isinstance(anchor, BlockAnchor)
+            and anchor.merged not in (None, texts.get(anchor.hunk, anchor.merged))
+        }
+        after = {
+            hunk_id: _ended(texts[hunk_id], anchor, document) for hunk_id, anchor in blocks.items()
+        }
+        rendered = {
+            hunk_id: render_block(
+                anchor.block or hunk_id,
+                anchor.current,
+                after[hunk_id],
+                form_for(document, anchor.end, after[hunk_id]),
+                self._store[hunk_id].summary,
+            )
+            for hunk_id, anchor in blocks.items()
+        }
+        pieces = [
+            HunkEdit(hunk_id, anchor.first, anchor.end, rendered[hunk_id] or anchor.current)
+            for hunk_id, anchor in blocks.items()
+        ]
+
+        def settle(places: _LinesByHunk) -> None:
+            amended = []
+            for hunk_id, place in places.items():
+                before, new = blocks[hunk_id].current, after[hunk_id]
+                hunk = as_block_hunk(self._store[hunk_id], before, new)
+                if rendered[hunk_id] is None:
+                    hunk = dataclasses.replace(hunk, inline=False, block="")
+                    replace_anchor(tracked, Anchor(hunk_id, tracked.lines, place, before, new))
+                else:
+                    block = BlockAnchor(
+                        hunk_id, tracked.lines, place, before, new, blocks[hunk_id].block
+                    )
+                    block.conflict = blocks[hunk_id].conflict
+                    anchor_as_block(tracked, block)
+                amended.append(hunk)
+            self._store.save(*amended, decision=True, stands=tracked.uri)
+
+        return self._send(document, pieces, settle)
+
+    def take_out(
+        self,
+        document: TextDocument,
+        hunk_ids: Collection[str],
+        then: HunkState = HunkState.PENDING,
+        reasons: Mapping[str, str] | None = None,
+    ) -> TextEdit | None:
+        """Take out the blocks of these hunks: send the lines they represent to the editor now.
+
+        Args:
+            document: The current text.
+            hunk_ids: Those that stand in it as whole blocks are meant.
+            then: `PENDING`: they wait on, in the margin; `REJECTED`: the user does not want them.
+            reasons: Why, by hunk, where there is something to say.
+
+        Returns:
+            The edit; None where there is nothing to take out.
+        """
+        live = self._store.ensure_tracked(document).live
+        blocks = [a for a in live if a.hunk in hunk_ids and isinstance(a, BlockAnchor)]
+        whole = [anchor for anchor in blocks if anchor.merged is not None]
+        return self._take_out(document, whole, then, reasons or {})
+
+    def _take_out(
+        self,
+        document: TextDocument,
+        blocks: Sequence[BlockAnchor],
+        then: HunkState,
+        reasons: Mapping[str, str],
+    ) -> TextEdit | None:
+        """Take out `blocks`, whole or in pieces: send the lines they represent to the editor now."""
+        tracked = self._store.ensure_tracked(document)
+        texts = {anchor.hunk: (anchor.current, anchor.proposed) for anchor in blocks}
+        pieces = [
+            HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks
+        ]
+
+        def settle(places: _LinesByHunk) -> None:
+            decided = []
+            for hunk_id, place in places.items():
+                before, after = texts[hunk_id]
+                anchor = Anchor(hunk_id, tracked.lines, place, before, after)
+                waits = then is HunkState.PENDING
+                if waits:
+                    replace_anchor(tracked, anchor)
+                else:
+                    tracked.settle(anchor)
+                hunk = dataclasses.replace(
+                    self._store[hunk_id],
+                    state=then,
+                    old=before,
+                    new=after,
+                    inline=not waits,
+                    reason=reasons.get(hunk_id, ""),
+                )
+                decided.append(hunk)
+            self._store.save(*decided, decision=then is not HunkState.PENDING, stands=tracked.uri)
+
+        if then is not HunkState.PENDING:
+            sent = [self._store[anchor.hunk] for anchor in blocks]
+            self._store.set_transient(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
+        return self._send(document, pieces, settle)
+
+    def apply_missing(self, tracked: TrackedDocument, text: str) -> None:
+        """Handle a text that lacks blocks of its hunks, found for a document that was not open.
+
+        They were never saved, or the file was written anew: the user has decided nothing. Those hunks
+        wait in the margin, as if their blocks had been taken out before.
+
+        Args:
+            tracked: The document, with the text it had last.
+            text: What it is now.
+        """
+        if tracked.in_flight is not None or not self.shown_blocks(tracked.uri):
+            return
+        document, lines = TextDocument(tracked.uri, tracked.text), split_lines(text)
+        changes = changes_between(tracked.text, text)
+        effects = [effect for change in changes for effect in change.effects]
+        missing = []
+        for anchor in tracked.live:
+            # What another program has done with its own block is a decision.
+            if isinstance(anchor, BlockAnchor) and not anchor.block:
+                probe = copy(anchor)
+                for effect in effects:
+                    _ = probe.apply_change(effect)
+                _ = probe.refresh(lines)
+                if probe.left is not None:
+                    missing.append(anchor)
+        edit = self._take_out(document, missing, HunkState.PENDING, {})
+        if edit is not None:
+            catch_up(self._store, tracked, edit.apply(document.text))
+
+    def _send(
+        self, document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle
+    ) -> TextEdit | None:
+        if not pieces:
+            return None
+        plan = plan_write(document, pieces, settle)
+        self._store.ensure_tracked(document).send(document, plan)
+        self._store.notify(document.uri)
+        return plan.edit
+
+
+def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
+    """Return the text that a block is to become, with a line end where something follows."""
+    if not text or line_end(text) or anchor.end >= len(document.lines):
+        return text
+    return text + (line_end(document.lines[anchor.end - 1]) or "\n")
+
+
+def _is_stet_block(anchor: Anchor) -> bool:
+    """Whether a hunk stands in the text as a block that Stet has put there."""
+    return isinstance(anchor, BlockAnchor) and not anchor.block
+
+
+def _is_showable(hunk: Hunk) -> bool:
+    return hunk.kind not in WHOLE_FILE and not hunk.protected and hunk.state is HunkState.PENDING

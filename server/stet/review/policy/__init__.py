@@ -1,0 +1,1 @@
+"""Which edits are allowed: rules, protected files, and the sentences about them."""

@@ -1,0 +1,230 @@
+"""The gate: the one way from a draft to a proposal.
+
+`authorize` is asked for every draft before the ledger takes it, and raises what is against it; what it
+admits it may still admit with caution: then the user's yes must be given to this file by name.
+`reauthorize` looks again when an accepted hunk is about to be written, for between the two moments
+a link may have been turned elsewhere.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from stet.privacy.redactor import new_marks
+from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.policy.protected_files import is_protected
+from stet.review.policy.rules import (
+    EditRules,
+    ProposalRefused,
+    check_create,
+    check_edit,
+    check_hunks,
+    check_move,
+    check_remove,
+    check_text,
+)
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.text.diff import LineHunk, diff_lines
+from stet.text.document import TextDocument
+from stet.text.inline_block import InlineBlock
+from stet.text.spoofing import describe_spoofing
+from stet.workspace.path_status import PathStatus, inspect_path
+from stet.workspace.refusal import Refusal
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import uri_of
+
+Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizedDraft:
+    """A draft that passed the gate.
+
+    Attributes:
+        hunks: What an edit does, line by line; none if it changes nothing, and for other drafts.
+        caution: Why the user's yes must name this file; empty if any yes will do.
+        links: For a move, its edits of other files, in the draft's order.
+    """
+
+    hunks: tuple[LineHunk, ...] = ()
+    caution: str = ""
+    links: tuple["AuthorizedDraft", ...] = ()
+
+    @property
+    def protected(self) -> bool:
+        """Whether it needs a yes of its own."""
+        return bool(self.caution)
+
+
+def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
+    """Let a draft through, or not. It may ask the disk.
+
+    Raises:
+        Refused: With the first rule that is against it.
+    """
+    # One look at each place: what is checked is what is judged.
+    rules = replace(rules, path_status=cache(rules.path_status))
+    match draft:
+        case EditDraft():
+            return _authorize_edit(draft, rules)
+        case CreateDraft():
+            _raise_refusal(check_create(rules, draft.uri, draft.name))
+            _raise_refusal(
+                check_text(draft.name, (draft.text,)) or _check_marks(draft.name, (draft.text,), "")
+            )
+            place = _NamedFile(draft.uri, draft.name)
+            return AuthorizedDraft(caution=_caution(rules, place, new=(draft.text,)))
+        case MoveDraft():
+            return _authorize_move(draft, rules)
+        case RemoveDraft():
+            _raise_refusal(check_remove(rules, draft))
+            place = _NamedFile(draft.uri, draft.name)
+            return AuthorizedDraft(caution=_caution(rules, place))
+
+
+def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
+    """Why an accepted hunk must not be written, or an accepted one not be taken back, as the disk is now.
+
+    Asks the disk: call it in a worker thread. Scope, capabilities and `.gitignore` are not asked
+    again: they bind the model, and the user has said yes.
+    """
+    old = inspect_path(snapshot, hunk.uri, by_user=True)
+    new = inspect_path(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
+    is_open = snapshot.document(hunk.uri) is not None
+    for status in (old, new):
+        if status is not None and (refusal := _changed_status(status, hunk, is_open=is_open)):
+            return refusal
+    if hunk.state is HunkState.ACCEPTED:  # it is taken back: what it made lies there
+        return None
+    if hunk.kind is HunkKind.CREATE:
+        return old.creation_refusal
+    if old.is_link and hunk.kind in WHOLE_FILE:
+        return Refusal("link", f"{old.names[0]!r} has become a link, and stays.")
+    return new.creation_refusal if new is not None and new.real != old.real else None
+
+
+def authorize_blocks(
+    snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]
+) -> str:
+    """Let the blocks that stand in a note become proposals, or not. It asks the disk.
+
+    Returns:
+        Why the user's yes must name this file; empty if any yes will do.
+
+    Raises:
+        Refused: If the file may not be written to.
+    """
+    status = inspect_path(snapshot, document.uri, by_user=True)
+    _raise_refusal(status.refusal)
+    name = snapshot.name_of(document.uri)
+    new, old = [block.after for block in blocks], [block.before for block in blocks]
+    _raise_refusal(check_text(name, new, old))
+    return _warning(status) or describe_spoofing(new, old, name)
+
+
+def refusal_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
+    """Why what a hunk does must not be done at `real`, where its place leads at this very moment.
+
+    Asks the disk. Between this and what is done there a link may come in again, which is not followed.
+    """
+    return _changed_status(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedFile:
+    """A file by its URI and what the draft calls it."""
+
+    uri: str
+    name: str
+
+
+def _raise_refusal(refusal: Refusal | None) -> None:
+    if refusal is not None:
+        raise ProposalRefused(refusal)
+
+
+def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
+    """Authorize an edit; check the sizes before the lines are compared."""
+    document, name = draft.document, draft.name
+    new = [replacement.text for replacement in draft.edit.replacements]
+    old = [document.text[one.start : one.end] for one in draft.edit.replacements]
+    _raise_refusal(check_edit(rules, document.uri, name, ()))
+    _raise_refusal(check_text(name, new, old))
+    after = draft.edit.apply(document.text)
+    hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
+    # Whole lines: a few letters, or none, complete a mark that stands there in part.
+    _raise_refusal(_check_marks(name, (line for hunk in hunks for line in hunk.new), document.text))
+    _raise_refusal(check_hunks(rules, name, hunks))
+    place = _NamedFile(document.uri, name)
+    return AuthorizedDraft(hunks, _caution(rules, place, new=new, old=old))
+
+
+def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
+    """Refuse to write the mark of a redacted secret, in a file that does not hold those very words."""
+    if mark := new_marks(new, known):
+        return Refusal(
+            "privacy.redactSecrets",
+            f"{mark!r} stands for a secret that you were not shown, and is never written: it would "
+            f"take the secret's place in {name!r}. Quote marks of this file as you were shown them, or "
+            "leave the lines that hold them as they are.",
+        )
+    return None
+
+
+def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
+    """Authorize a move with all its links or not at all; half a move would break the links."""
+    _raise_refusal(check_move(rules, draft))
+    links = []
+    for link in draft.links:
+        try:
+            links.append(_authorize_edit(link, rules))
+        except ProposalRefused as refused:
+            rule, message = refused.refusal.rule, refused.refusal.message
+            said = f"{draft.name!r} can't be moved, because of its links. {message}"
+            raise ProposalRefused(Refusal(rule, said)) from refused
+    places = (
+        _NamedFile(draft.uri, draft.name),
+        _NamedFile(draft.new_uri, draft.new_name),
+    )
+    return AuthorizedDraft(caution=_caution(rules, *places), links=tuple(links))
+
+
+def _caution(
+    rules: EditRules, *places: _NamedFile, new: Iterable[str] = (), old: Iterable[str] = ()
+) -> str:
+    """Why a draft needs a yes of its own; nothing if it doesn't."""
+    for place in places:
+        status = rules.path_status(place.uri)
+        # The draft's own name counts too: a name too many costs a question, one too few a machine.
+        if said := _warning(replace(status, names=(*status.names, place.name))):
+            return said
+    return describe_spoofing(new, old, places[0].name)
+
+
+def _warning(status: PathStatus) -> str:
+    """Return the warning about a place that the user must know before any change there."""
+    instructs = next(
+        (name for name in status.project_paths if is_protected(name, at_root=True)), None
+    ) or next(filter(is_protected, status.names), None)
+    if instructs is not None:
+        return f"{instructs!r} may tell an editor, an agent, version control or a build what to do."
+    if status.is_outside_by_link:
+        return f"{status.names[0]!r} leads out of the workspace by a link."
+    if status.has_hard_links:
+        return f"{status.names[0]!r} has another name on the disk, whose text would change with it."
+    return ""
+
+
+def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal | None:
+    """Return what forbids writing at a place now but did not when the hunk was proposed."""
+    if status.refusal is not None:
+        return status.refusal
+    # Whoever has the file open sees what they change, and has been asked about the link.
+    is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
+    if status.is_outside_by_link and not is_known:
+        return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")
+    if hunk.protected or not (said := _warning(status)):
+        return None
+    again = "It was not so when this was proposed: have it proposed again."
+    return Refusal("protected", f"{said} {again}")

@@ -1,0 +1,326 @@
+"""The rules of a turn: what the user lets the agent propose, enforced after the model has spoken.
+
+Each `check_` answers for one kind of draft; `stet.review.policy.authorization` is the one way through them, and
+`stet.review.policy.policy_prompt` what the model is told of them before it starts.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from stet.review.drafts import MoveDraft, RemoveDraft
+from stet.settings.values import EditSettings
+from stet.text.diff import LineHunk
+from stet.text.lines import n_breaks
+from stet.workspace.names import folded
+from stet.workspace.path_status import PathStatus
+from stet.workspace.refusal import Refusal
+
+__all__ = [
+    "EditRules",
+    "ProposalRefused",
+    "Refusal",
+    "RejectedEdit",
+    "check_create",
+    "check_edit",
+    "check_hunks",
+    "check_move",
+    "check_open",
+    "check_remove",
+    "check_text",
+    "new_in",
+    "scope_of",
+]  # fmt: skip
+
+MAX_TEXT = 400_000
+"""Characters in what one draft writes; more than a model can answer at once."""
+MAX_LINES = 50_000
+"""Lines in it."""
+MAX_HUNKS = 1_000
+"""Places that one draft changes in a file; no person looks through more."""
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+"""What no text file holds: NUL, and halves of characters that no encoding can write."""
+
+
+class ProposalRefused(Exception):
+    """A proposal did not pass the gate."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedEdit:
+    """An edit the gate refused, for the user.
+
+    Attributes:
+        file: As the model called it.
+        position: Where it was to go, or what it was anchored in.
+        rule: The rule, as a setting's name.
+        message: One sentence.
+    """
+
+    file: str
+    position: str
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditRules:
+    """The rules of one turn.
+
+    Attributes:
+        settings: Scope and capabilities.
+        editable: Whether a file (by URI) lies in the editable scope at this moment; the scope
+            `context` grows as the agent reads.
+        may_create: Whether a new file (by URI) lies where the scope allows one.
+        path_status: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
+            disk.
+        read_only: Whether the turn proposes nothing at all (mode `ask`).
+        bound: Gives `ground` for the world as it is when this is asked, for another thread; None
+            where `ground` itself may be asked in any.
+    """
+
+    settings: EditSettings
+    editable: Callable[[str], bool]
+    may_create: Callable[[str], bool]
+    path_status: Callable[[str], PathStatus]
+    read_only: bool = False
+    bound: Callable[[], Callable[[str], PathStatus]] | None = None
+
+    def prefetch_status(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
+        """Return a function that looks at these places and returns the same rules. Call the
+        function in a worker thread: it asks the disk; the returned rules need not.
+        """
+        places, look = tuple(uris), self.bound() if self.bound else self.path_status
+
+        def looked() -> EditRules:
+            found = {uri: look(uri) for uri in places}
+            return replace(self, path_status=lambda uri: found.get(uri) or self.path_status(uri))
+
+        return looked
+
+
+def check_edit(
+    rules: EditRules, uri: str, name: str, hunks: tuple[LineHunk, ...]
+) -> Refusal | None:
+    """Whether `hunks` may be proposed for the existing file `uri`, called `name`."""
+    return (
+        _mode_refusal(rules)
+        or rules.path_status(uri).refusal
+        or _scope_refusal(rules, uri, name)
+        or check_hunks(rules, name, hunks)
+    )
+
+
+def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Refusal | None:
+    """Whether the capabilities allow what `hunks` do to the file called `name`, and a user can look
+    through them.
+    """
+    if len(hunks) > MAX_HUNKS:
+        return Refusal(
+            "text",
+            f"This changes {name!r} in {len(hunks):,} places; {MAX_HUNKS:,} are the most at once. "
+            "Change it part by part.",
+        )
+    if not rules.settings.can_delete and not all(_only_inserts(hunk) for hunk in hunks):
+        return Refusal(
+            "edit.canDelete",
+            f"The user allows no replacing or deleting (edit.canDelete is off): in {name!r} only "
+            "new text may be added.",
+        )
+    if not rules.settings.can_add and any(_only_inserts(hunk) for hunk in hunks):
+        return Refusal(
+            "edit.canAdd",
+            f"The user allows no insertions (edit.canAdd is off): in {name!r} only existing text "
+            "may be replaced or deleted.",
+        )
+    return None
+
+
+def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
+    """Whether a new file `uri`, called `name`, may be proposed."""
+    return _mode_refusal(rules) or _new_file_refusal(rules, uri, name, rules.path_status(uri))
+
+
+def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
+    """Whether a file may get another name; the edits of its links are drafts of their own.
+
+    It must lie in the editable scope. What holds no text can't be read, and so never does in the
+    scope `context`: there it may be moved if it lies where new files may, and if files link to it,
+    all of which have been read.
+    """
+    status, new = rules.path_status(draft.uri), rules.path_status(draft.new_uri)
+    if new.real == status.real and _is_case_change(draft):
+        new = replace(
+            new, creation_refusal=None
+        )  # the disk folds them: what lies there is the file
+    return (
+        _mode_refusal(rules)
+        or _whole_file_refusal(status, draft.name)
+        or (None if _is_known(rules, draft) else _scope_refusal(rules, draft.uri, draft.name))
+        or _new_file_refusal(rules, draft.new_uri, draft.new_name, new)
+    )
+
+
+def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
+    """Whether a file may be proposed for the trash."""
+    refusal = _mode_refusal(rules) or _whole_file_refusal(rules.path_status(draft.uri), draft.name)
+    if refusal is None and not rules.settings.can_delete:
+        refusal = Refusal(
+            "edit.canDelete",
+            f"The user allows no deleting (edit.canDelete is off): {draft.name!r} stays.",
+        )
+    return refusal or _scope_refusal(rules, draft.uri, draft.name)
+
+
+def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
+    """Whether the file called `name`, at `uri`, may be opened in front of the user."""
+    if not rules.settings.can_navigate:
+        return Refusal(
+            "edit.canNavigate",
+            f"The user wants no files opened (edit.canNavigate is off): {name!r}.",
+        )
+    return rules.path_status(uri).refusal if uri else None
+
+
+def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusal | None:
+    """Whether the texts `new`, in place of `old`, can stand in a file called `name`.
+
+    What stands in `old` already may stay.
+    """
+    new = tuple(new)
+    size = sum(map(len, new))
+    if size > MAX_TEXT:
+        return Refusal(
+            "text",
+            f"The text for {name!r} has {size:,} characters; {MAX_TEXT:,} is the most at once.",
+        )
+    n_lines = sum(map(n_breaks, new))
+    if n_lines > MAX_LINES:
+        return Refusal(
+            "text",
+            f"The text for {name!r} has {n_lines:,} lines; {MAX_LINES:,} is the most at once.",
+        )
+    odd = {found for text in new for found in _NO_TEXT.findall(text)}
+    if odd:
+        odd -= {found for text in old for found in _NO_TEXT.findall(text)}
+    if not odd:
+        return None
+    what = "a NUL" if "\0" in odd else "half a character (a lone surrogate)"
+    return Refusal("text", f"The text for {name!r} holds {what}, which no text file can hold.")
+
+
+def _mode_refusal(rules: EditRules) -> Refusal | None:
+    if rules.read_only:
+        return Refusal("mode", "This turn only answers: no edits in mode 'ask'.")
+    return None
+
+
+def _scope_refusal(rules: EditRules, uri: str, name: str) -> Refusal | None:
+    if rules.editable(uri):
+        return None
+    return Refusal(
+        "edit.scope",
+        f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {scope_of(rules)}",
+    )
+
+
+def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:
+    """Whether a file may come to be at `uri`."""
+    if not rules.settings.can_create:
+        return Refusal(
+            "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
+        )
+    if refusal := status.refusal or _outside_refusal(status, name) or status.creation_refusal:
+        return refusal
+    if not rules.may_create(uri):
+        return Refusal(
+            "edit.scope",
+            f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {new_in(rules)}",
+        )
+    return None
+
+
+def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
+    """Whether something may be done to a file as such, whatever its text is."""
+    if refusal := status.refusal or _outside_refusal(status, name):
+        return refusal
+    if status.is_link:
+        return Refusal("link", f"{name!r} is a link, and stays: name the file it leads to.")
+    return None
+
+
+def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
+    """Return a refusal for a place outside the roots. An open file may be edited anywhere, but
+    nothing else may be done outside.
+    """
+    if not status.is_outside:
+        return None
+    if status.is_outside_by_link:
+        return Refusal("link", f"{name!r} leads out of the workspace by a link.")
+    return Refusal("outside", f"{name!r} lies outside the workspace.")
+
+
+def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
+    """Whether a file without text is known by all the files that link to it."""
+    return (
+        rules.settings.scope == "context"
+        and not draft.holds_text
+        and rules.may_create(draft.uri)
+        and bool(draft.linked_from)
+        and all(map(rules.editable, draft.linked_from))
+    )
+
+
+def _is_case_change(draft: MoveDraft) -> bool:
+    """Whether the new name differs from the old one in case or Unicode form only."""
+    same = folded(draft.name) == folded(draft.new_name)
+    return same and draft.name != draft.new_name
+
+
+_SCOPES = {
+    "current": "only the file that was active when the question was asked.",
+    "linked": "the file that was active when the question was asked, and the files that it links to "
+    "or that link to it.",
+    "context": "the files shown to you, and those you have read in this turn.",
+}
+_NEW_IN = {
+    "current": "a new file must lie beside the active file.",
+    "linked": "a new file must lie beside the active file or one that it is linked with.",
+    "context": "a new file must lie in a folder of the workspace.",
+}
+
+
+def scope_of(rules: EditRules) -> str:
+    """Which files may be edited, as the end of a sentence."""
+    return _SCOPES[rules.settings.scope]
+
+
+def new_in(rules: EditRules) -> str:
+    """Where new files may lie, as a sentence without its capital letter."""
+    return _NEW_IN[rules.settings.scope]
+
+
+def _only_inserts(hunk: LineHunk) -> bool:
+    """Whether nothing of the old text is lost: the new text is the old one with text put in.
+
+    In one place of the hunk, or in one place of each of its lines.
+    """
+    if len(hunk.old) == len(hunk.new) and hunk.old:
+        pairs = zip(hunk.old, hunk.new, strict=True)
+        if all(one == other or _is_put_into(one, other) for one, other in pairs):
+            return True
+    return _is_put_into("".join(hunk.old), "".join(hunk.new))
+
+
+def _is_put_into(old: str, new: str) -> bool:
+    """Whether `new` is `old` with one text put in."""
+    if len(new) <= len(old):
+        return False
+    start = 0
+    while start < len(old) and old[start] == new[start]:
+        start += 1
+    return new.endswith(old[start:])

@@ -1,0 +1,303 @@
+"""Where an edit goes: what a model quoted, or the lines it named, as an edit of the text as it is.
+
+Texts are looked for first exactly, in the file and then in the file with the agent's own pending
+hunks (`stet.review.resolve.pending_view`), and only then leniently: a pending hunk may stand where text
+differs from the file's only in its indent.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from itertools import pairwise
+
+from stet.review.resolve.edit_instruction import (
+    EditInstruction,
+    instruction_line,
+    parse_instruction,
+    resolve_instruction,
+)
+from stet.review.resolve.pending_view import Amendment, PendingView
+from stet.review.resolve.shown_edit_rebase import rebase_edit
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.line_numbers import (
+    strip_consistent_numbers,
+    strip_line_numbers,
+    strip_new_line_marks,
+)
+from stet.text.lines import split_lines
+from stet.text.match import (
+    AmbiguousBlock,
+    BlockMatch,
+    EditAlreadyApplied,
+    MatchError,
+    MatchKind,
+    UnclearEdit,
+    find_block,
+)
+from stet.text.normalized_text import BOM, normalize_text
+from stet.text.shown_text import ShownText
+
+Changes = tuple[TextChange, ...]
+
+_EXACT = frozenset({MatchKind.EXACT, MatchKind.SEEN})
+_NOTHING = TextEdit(())
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedEdit:
+    """An edit by text, as the model sent it.
+
+    Attributes:
+        old: What it wants replaced.
+        new: What it wants there.
+        replace_all: Whether in every place.
+    """
+
+    old: str
+    new: str
+    replace_all: bool = False
+
+    def candidate_texts(self) -> tuple[str, ...]:
+        """Return the quoted text, and the text without the line numbers that were copied with it."""
+        try:
+            bare = strip_line_numbers(normalize_text(self.old), "")
+        except UnclearEdit:
+            bare = None
+        return (self.old, bare[0]) if bare and bare[0].strip() else (self.old,)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedEdit:
+    """One edit of a file, resolved.
+
+    Attributes:
+        edit: What it does to the text as it is.
+        on_view: What it does to the text with the agent's own pending hunks; one of the two is
+            empty.
+    """
+
+    edit: TextEdit = _NOTHING
+    on_view: TextEdit = _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class MergedEdit:
+    """Several wishes for one file as one edit.
+
+    Attributes:
+        edit: What they do to the text as it is.
+        amends: Ids of the pending hunks that are in it.
+    """
+
+    edit: TextEdit
+    amends: tuple[str, ...] = ()
+
+
+def resolve_quote(
+    quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
+) -> ResolvedEdit:
+    """Where the quoted text stands; an empty wish where the new text does already.
+
+    Args:
+        quote: What the model sent.
+        view: The text as it is, and what the agent has pending in it.
+        shown_text: What the model was shown, if that is known.
+
+    Raises:
+        MatchError: If it is not there, or not clear where.
+    """
+    try:
+        bare = strip_new_line_marks(normalize_text(quote.old), normalize_text(quote.new))
+        if bare is not None:
+            # Only what is pending can be meant.
+            return ResolvedEdit(on_view=find_block(view.normalized, *bare).edit)
+        return _resolve_quote(quote, view, shown_text)
+    except EditAlreadyApplied:
+        return ResolvedEdit()
+
+
+def resolve_position(
+    position: str, content: str, current: TextDocument, shown: TextDocument, changes: Changes
+) -> ResolvedEdit:
+    """Return the edit that a position means in the shown text, rebased onto the current text.
+
+    Args:
+        position: As the model wrote it.
+        content: What goes there.
+        current: The text as it is.
+        shown: As the model was shown it.
+        changes: What happened in between.
+
+    Raises:
+        InvalidInstruction: If it means nothing, or the user has changed the place.
+    """
+    instruction = parse_instruction(position)
+    # A byte order mark belongs to the file and not to its first line.
+    n_mark = len(current.text) - len(current.text.removeprefix(BOM))
+    current, shown = _without_bom(current), _without_bom(shown)
+    content = _plain_content(content, instruction, shown)
+    if instruction.kind in ("start", "end"):
+        edit = resolve_instruction(instruction, content, current)
+    else:
+        edit = rebase_edit(
+            resolve_instruction(instruction, content, shown), shown, changes, current
+        )
+    return ResolvedEdit(
+        TextEdit(
+            tuple(
+                Replacement(replacement.start + n_mark, replacement.end + n_mark, replacement.text)
+                for replacement in edit.replacements
+            )
+        )
+    )
+
+
+def _without_bom(document: TextDocument) -> TextDocument:
+    """Return the document without its byte order mark."""
+    if not document.text.startswith(BOM):
+        return document
+    return dataclasses.replace(document, text=document.text.removeprefix(BOM))
+
+
+def _plain_content(content: str, instruction: EditInstruction, shown: TextDocument) -> str:
+    """`content` without the line numbers, and the byte order mark, that were copied with it.
+
+    Raises:
+        InvalidInstruction: If it is for a heading that is not there.
+    """
+    first = instruction_line(instruction, shown)
+    neighbours = shown.lines[max(first - 2, 0) : max(first, instruction.last)]
+    return normalize_text(strip_consistent_numbers(normalize_text(content), first, neighbours))
+
+
+def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+    """All of `resolved_edits` at once; insertions at one place stand in their order.
+
+    Raises:
+        OverlapError: Two of them claim the same text.
+    """
+    try:
+        return _merge(resolved_edits, view)
+    except OverlapError:
+        # Models quote lines around what they change: what both leave as it is may be shared.
+        bare = [_minimal(resolved, view) for resolved in resolved_edits]
+        joined = _merge(bare, view)
+        for one, other in pairwise(joined.edit.replacements):
+            # Which of two texts comes first could only be guessed.
+            if one.end == other.start and (one.start == one.end or other.start == other.end):
+                raise
+        return joined
+
+
+def first_conflict(resolved_edits: list[ResolvedEdit], view: PendingView) -> tuple[int, ...]:
+    """Which (0-based) are to blame if wishes can't be joined: the first two that can't, or all."""
+    for second, resolved in enumerate(resolved_edits):
+        for first in range(second):
+            try:
+                merge_edits([resolved_edits[first], resolved], view)
+            except OverlapError:
+                return first, second
+    return tuple(range(len(resolved_edits)))
+
+
+def _resolve_quote(
+    quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
+) -> ResolvedEdit:
+    """Resolve the quoted text in the file, or in the file with pending hunks.
+
+    Raises:
+        MatchError: If it is in neither, or not clear where.
+    """
+    text = view.normalized_live.text
+    stands_there = any(normalize_text(reading) in text for reading in quote.candidate_texts())
+    pending = _match_pending(quote, view) if view.hunks and not stands_there else None
+    if pending and pending.kind in _EXACT:
+        return ResolvedEdit(on_view=pending.edit)
+    try:
+        found = find_block(
+            view.normalized_live, quote.old, quote.new, shown_text, replace_all=quote.replace_all
+        )
+    except (AmbiguousBlock, UnclearEdit):
+        raise
+    except MatchError:
+        if pending:
+            return ResolvedEdit(on_view=pending.edit)
+        raise
+    return ResolvedEdit(found.edit)
+
+
+def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
+    """Return the quotation's match in the file with pending hunks, if the match touches a hunk.
+
+    Raises:
+        Ambiguous: It does more than once.
+    """
+    try:
+        found = find_block(view.normalized, quote.old, quote.new, replace_all=quote.replace_all)
+    except AmbiguousBlock:
+        raise
+    except MatchError:
+        return None
+    return found if view.touched(found.edit) else None
+
+
+def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+    plain = [
+        replacement for resolved in resolved_edits for replacement in resolved.edit.replacements
+    ]
+    pending = [
+        one for resolved_edit in resolved_edits for one in resolved_edit.on_view.replacements
+    ]
+    amendment = view.amended(TextEdit(tuple(pending))) if pending else Amendment(_NOTHING, ())
+    if len(resolved_edits) > 1:
+        _check_last_line([*plain, *amendment.edit.replacements], view.live)
+    edit = TextEdit((*plain, *amendment.edit.replacements))
+    return MergedEdit(edit, amendment.hunks)
+
+
+def _check_last_line(replacements: list[Replacement], current: TextDocument) -> None:
+    """See that no line is added behind a last line without a line end that goes.
+
+    Raises:
+        OverlapError: So it is: each of the two would be written for the line end that the other
+            one makes or takes.
+    """
+    end, last = len(current.text), current.lines[-1].removeprefix(BOM)
+    if not last:
+        return
+    last_line = end - len(last)
+    gone = any(
+        replacement.start <= last_line and replacement.end == end and not replacement.text
+        for replacement in replacements
+    )
+    added = any(one.start == one.end == end for one in replacements)
+    if gone and added:
+        raise OverlapError("one takes the last line, another adds behind it")
+
+
+def _minimal(resolved: ResolvedEdit, view: PendingView) -> ResolvedEdit:
+    """Return the resolved edit reduced to the lines that it changes."""
+    return ResolvedEdit(
+        _minimal_edit(resolved.edit, view.live.text), _minimal_edit(resolved.on_view, view.text)
+    )
+
+
+def _minimal_edit(edit: TextEdit, text: str) -> TextEdit:
+    return TextEdit(
+        tuple(_minimal_replacement(replacement, text) for replacement in edit.replacements)
+    )
+
+
+def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:
+    """Return the replacement without the whole lines that both its texts begin or end with."""
+    old, new = split_lines(text[replacement.start : replacement.end]), split_lines(replacement.text)
+    head = 0
+    while head < min(len(old), len(new)) - 1 and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-tail - 1] == new[-tail - 1]:
+        tail += 1
+    start = replacement.start + sum(map(len, old[:head]))
+    replaced, changed = old[head : len(old) - tail], new[head : len(new) - tail]
+    return Replacement(start, start + sum(map(len, replaced)), "".join(changed))

@@ -1,0 +1,261 @@
+"""The text of a file with an agent's own pending hunks in it, and edits of that text.
+
+An agent that goes on working thinks of what it has proposed as written. It may quote that text to
+change it once more. Such an edit is one of the file as it is: the hunks it touches and the change
+become one edit (`PendingView.amended`), and the ledger puts its hunks in the place of those.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.review.tracking.line_span import range_of
+from stet.text.diff import diff_lines
+from stet.text.document import TextDocument
+from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.lines import whole_lines
+from stet.text.normalized_text import NormalizedText
+from stet.text.position import Range
+from stet.text.render import mark_lines, number_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """An edit of the live text that takes the place of pending hunks.
+
+    Attributes:
+        edit: From the live text to what is wanted; the hunks are in it.
+        hunks: Their ids, in order of place.
+    """
+
+    edit: TextEdit
+    hunks: tuple[str, ...]
+
+
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class PendingView:
+    """A document as it would read if some pending hunks were accepted.
+
+    Offsets are code points; those of the *view* count in `text`, others in the live document.
+
+    Attributes:
+        live: The document as it is.
+        hunks: Pending hunks of lines, in order of place.
+    """
+
+    live: TextDocument
+    hunks: tuple[Hunk, ...]
+
+    @classmethod
+    def build(cls, live: TextDocument, hunks: Iterable[Hunk], chat: str) -> "PendingView":
+        """Return the view of the hunks that `chat` has pending in `live`.
+
+        Left out are hunks that the user is deciding or has written over.
+        """
+        pending = (
+            hunk
+            for hunk in hunks
+            if hunk.chat == chat
+            and hunk.state is HunkState.PENDING
+            and hunk.kind not in WHOLE_FILE
+            and live.text_in(hunk.range) == hunk.old
+        )
+        return cls(
+            live, tuple(sorted(pending, key=lambda hunk: (hunk.range.start, hunk.range.end)))
+        )
+
+    @cached_property
+    def edit(self) -> TextEdit:
+        """From the live text to `text`."""
+        return TextEdit(tuple(self._written(hunk) for hunk in self.hunks))
+
+    @cached_property
+    def text(self) -> str:
+        """The text with the hunks in it."""
+        return self.edit.apply(self.live.text)
+
+    @cached_property
+    def normalized_live(self) -> NormalizedText:
+        """The live text, to look for what a model quotes."""
+        return NormalizedText(self.live.text)
+
+    @cached_property
+    def normalized(self) -> NormalizedText:
+        """The same of the text with the hunks in it."""
+        return NormalizedText(self.text)
+
+    @cached_property
+    def _spans(self) -> tuple[tuple[int, int], ...]:
+        """Where each hunk's new text stands in the view."""
+        spans, grown = [], 0
+        for hunk in self.hunks:
+            written = self._written(hunk)
+            start = written.start + grown
+            spans.append((start, start + len(hunk.new)))
+            grown += len(hunk.new) - (written.end - written.start)
+        return tuple(spans)
+
+    def touched(self, view_edit: TextEdit) -> tuple[Hunk, ...]:
+        """Return the hunks that `view_edit`, an edit of the view, changes or adjoins."""
+        return tuple(
+            hunk
+            for hunk, span in zip(self.hunks, self._spans, strict=True)
+            if any(_touches(replacement, span) for replacement in view_edit.replacements)
+        )
+
+    def amended(self, view_edit: TextEdit) -> Amendment:
+        """`view_edit`, an edit of the view, as one of the live text, with the hunks it touches in it.
+
+        Cut into hunks anew, equal lines may end up on the other side of a hunk that it does not
+        touch. Then all hunks are in it.
+        """
+        touched = self.touched(view_edit)
+        ids = tuple(hunk.id for hunk in touched)
+        first = TextEdit(tuple(self._written(hunk) for hunk in touched))
+        then = TextEdit(
+            tuple(self._without_others(replacement, ids) for replacement in view_edit.replacements)
+        )
+        found = Amendment(first.compose(then), ids)
+        if self._with_others(found) == view_edit.apply(self.text):
+            return found
+        return Amendment(self.edit.compose(view_edit), tuple(hunk.id for hunk in self.hunks))
+
+    def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
+        """Places and new texts of the hunks that an edit of the live text is cut into."""
+        lines = self.live.lines
+        after = TextDocument(self.live.uri, edit.apply(self.live.text))
+        return [
+            (range_of(lines, hunk.old_start, hunk.old_start + len(hunk.old)), "".join(hunk.new))
+            for hunk in diff_lines(lines, after.lines)
+        ]
+
+    def _with_others(self, amendment: Amendment) -> str | None:
+        """How the view would read with an amendment cut into hunks; None if some would overlap."""
+        others = [hunk for hunk in self.hunks if hunk.id not in amendment.hunks]
+        if not others:
+            return amendment.edit.apply(self.live.text)
+        cut = [self._replaced(place, new) for place, new in self.hunks_of(amendment.edit)]
+        places = {one.start for one in cut if one.start == one.end}
+        written = [self._written(hunk) for hunk in others]
+        if any(one.start == one.end and one.start in places for one in written):
+            return None
+        try:
+            return TextEdit((*cut, *written)).apply(self.live.text)
+        except OverlapError:
+            return None
+
+    def repeated(self, edit: TextEdit, turn: str, amends: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """Return the ids of the hunks of `turn`, but for `amends`, that `edit` proposes once more.
+
+        What an earlier turn has proposed is not among them: proposed again, it becomes this turn's, so
+        that who accepts the turn accepts it.
+
+        Args:
+            edit: An edit of the live text.
+            turn: The turn that proposes it.
+            amends: Hunks that are in it already.
+        """
+        if not any(hunk.turn == turn for hunk in self.hunks):
+            return ()
+        again = self.hunks_of(edit)
+        return tuple(
+            hunk.id
+            for hunk in self.hunks
+            if hunk.turn == turn and (hunk.range, hunk.new) in again and hunk.id not in amends
+        )
+
+    def _without_others(self, replacement: Replacement, touched: tuple[str, ...]) -> Replacement:
+        """Return a replacement in the view, moved to its place with only the hunks `touched` in the
+        view.
+        """
+        before_start = before_end = 0
+        for hunk, (start, end) in zip(self.hunks, self._spans, strict=True):
+            if hunk.id in touched:
+                continue
+            written = self._written(hunk)
+            grown = end - start - (written.end - written.start)
+            # Of lines that a hunk takes out, what ends there stands before and what starts behind.
+            before_start += grown if end <= replacement.start else 0
+            before_end += (
+                grown
+                if start < replacement.end or (replacement.start == replacement.end == end)
+                else 0
+            )
+        return Replacement(
+            replacement.start - before_start, replacement.end - before_end, replacement.text
+        )
+
+    def _written(self, hunk: Hunk) -> Replacement:
+        return self._replaced(hunk.range, hunk.new)
+
+    def _replaced(self, place: Range, new: str) -> Replacement:
+        return Replacement(self.live.offset_at(place.start), self.live.offset_at(place.end), new)
+
+
+def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
+    """Whether a replacement changes what stands at `span`, spans the gap it left, or adds to it."""
+    start, end = span
+    if replacement.start == replacement.end:
+        return start <= replacement.start <= end
+    if start == end:
+        return replacement.start < start < replacement.end
+    return replacement.start < end and start < replacement.end
+
+
+def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:
+    """Return the new file that `chat` has pending among the hunks of a file, if there is one."""
+    return next(
+        (
+            hunk
+            for hunk in hunks
+            if hunk.chat == chat
+            and hunk.state is HunkState.PENDING
+            and hunk.kind is HunkKind.CREATE
+        ),
+        None,
+    )
+
+
+MAX_CHARACTERS = 20_000
+"""How much pending text is shown with the lines of a file."""
+
+
+def render_listing(view: PendingView, first: int, end: int) -> str:
+    """Lines `first` to `end` (0-based, half-open), numbered, with the pending hunks between them.
+
+    The numbers are those of the text as it is. A pending line has the id of its hunk and a `+` for
+    its number, and stands behind the lines it is to take the place of; a legend at the end says
+    which these are.
+    """
+    lines = view.live.lines
+    shown: list[str] = []
+    legend: list[str] = []
+    done, room = first, MAX_CHARACTERS
+    for hunk in view.hunks:
+        start, stop_line = hunk.range.start.line, hunk.range.line_after
+        if not (start < end and stop_line > first) and not (
+            start == stop_line and first <= start <= end
+        ):
+            continue
+        stop = max(done, min(stop_line, end))
+        shown.append(number_lines(lines[done:stop], first=done + 1))
+        room -= len(hunk.new)
+        shown.append(mark_lines(whole_lines(hunk.new), hunk.id) if room >= 0 else "")
+        legend.append(_describe_hunk(hunk, start, stop_line) + ("" if room >= 0 else " (cut)"))
+        done = stop
+    shown.append(number_lines(lines[done:end], first=done + 1))
+    if legend:
+        shown.append(
+            "(Your pending proposals, not in the file and without line numbers: "
+            f"{'; '.join(legend)}.)\n"
+        )
+    return "".join(shown)
+
+
+def _describe_hunk(hunk: Hunk, start: int, stop_line: int) -> str:
+    """Return a description of what a hunk does, in a few words; lines are counted from 1."""
+    if start == stop_line:
+        return f"{hunk.id} adds its lines before line {start + 1}"
+    lines = f"line {stop_line}" if stop_line == start + 1 else f"lines {start + 1}-{stop_line}"
+    return f"{hunk.id} replaces {lines}" if hunk.new else f"{hunk.id} takes out {lines}"

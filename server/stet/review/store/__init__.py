@@ -1,1 +1,0 @@
-"""What outlives the process: proposals and decisions in SQLite."""

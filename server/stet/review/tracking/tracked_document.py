@@ -1,0 +1,405 @@
+"""One document's hunks: their anchors, and what has been sent to the editor for it."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterable, Sequence, Set
+from itertools import islice, takewhile
+from operator import attrgetter
+
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.applied_edits import MAX_EDITS, AppliedEdit, PendingSpans, applied_edit
+from stet.review.tracking.batch_shift import BatchShift, apply_to_settled, sorted_descending
+from stet.review.tracking.checkpoints import RevisionCheckpoints
+from stet.review.tracking.edit_plan import EditPlan, plan_undo
+from stet.review.tracking.in_flight import InFlightEdit
+from stet.review.tracking.line_span import LineSpan, overlap
+from stet.review.tracking.many_places import shift_all
+from stet.review.tracking.moved_lines import MovedLineTracker, ReplacedLines
+from stet.review.tracking.overlap_resolution import is_crowded, resolve_overlaps
+from stet.review.tracking.relocation import relocate
+from stet.review.tracking.timed_out_edits import TimedOutEdits
+from stet.review.tracking.undone_hunks import UndoneInEditor
+from stet.text.change import LineChange
+from stet.text.document import TextDocument
+from stet.text.lines import line_end, without_end
+
+MAX_SETTLED = 5_000
+"""How many decided hunks of a document are followed, so that they can be undone or restored."""
+RECENTLY_SETTLED = 100
+"""How many of these, the last ones, remember as much of what was changed in them as hunks that wait."""
+
+MANY = 16
+"""Changes in one step from which on they are taken in one sweep."""
+NEW_LINE = "\n"
+_END = attrgetter("end")
+_SPAN = attrgetter("first", "end")
+
+
+class TrackedDocument:
+    """Owned and changed by the ledger only.
+
+    Attributes:
+        uri: The document, as the editor spelt it last.
+        lines: Its text as it is now: the editor's buffer itself while it is open.
+        is_open: Whether that is so.
+        live: The anchors of hunks that wait, in order of the document and never overlapping. Nothing
+            changes the order, so it tells which of two comes first once they stand at one point.
+        settled: Those of decided hunks, which can be undone or restored; oldest decision first.
+        applied_edits: Those that have arrived and that their hunks alone may not tell of; the last one last.
+        in_flight: The edit that has not been confirmed yet; one at a time.
+        timed_out: Edits before it that were given up, as long as the text has not changed since.
+        checkpoints: Texts that it had, and where hunks stood in them.
+        moved_lines: Lines that were taken out with hunks on them.
+        undone: Hunks that wait again, undone in the editor.
+    """
+
+    def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
+        """Nothing is proposed yet."""
+        self.uri = uri
+        self.lines = lines
+        self.is_open = is_open
+        self.live: list[Anchor] = []
+        self.settled: list[Anchor] = []
+        self.applied_edits: list[AppliedEdit] = []
+        self.in_flight: InFlightEdit | None = None
+        self.timed_out: TimedOutEdits | None = None
+        self.checkpoints = RevisionCheckpoints()
+        self.moved_lines = MovedLineTracker()
+        self.undone = UndoneInEditor()
+        self._by_hunk: dict[str, Anchor] = {}
+
+    @property
+    def text(self) -> str:
+        """The whole text as it is now."""
+        # A copy of a part is made faster than lines are given one by one.
+        return "".join(self.lines[:])
+
+    def anchor(self, hunk: str) -> Anchor | None:
+        """Return the anchor of `hunk`, live or settled; None if the hunk has no anchor here."""
+        return self._by_hunk.get(hunk)
+
+    def anchors(self) -> Iterable[Anchor]:
+        """All of them."""
+        return self._by_hunk.values()
+
+    # -- which there are -------------------------------------------------------------------------
+
+    def add(self, anchor: Anchor) -> None:
+        """Take in a live anchor, at its place among the others."""
+        at = bisect_right(self.live, (anchor.first, anchor.end), key=_SPAN)
+        self.live.insert(at, anchor)
+        self._by_hunk[anchor.hunk] = anchor
+
+    def settle(self, anchor: Anchor) -> None:
+        """Take in the anchor of a hunk that has just been decided, instead of the one it had."""
+        anchor.restore_span(anchor.span, self.lines)
+        self.drop(anchor.hunk)
+        self.settled.append(anchor)
+        self._by_hunk[anchor.hunk] = anchor
+        if len(self.settled) > RECENTLY_SETTLED:
+            self.settled[-1 - RECENTLY_SETTLED].keep_few_records()
+        if len(self.settled) > MAX_SETTLED:
+            self.drop(self.settled[0].hunk)
+
+    def settle_in_place(self, hunk: str) -> None:
+        """Settle a live hunk that was decided without a change of the text; its anchor is still
+        tracked.
+        """
+        if (anchor := self._by_hunk.get(hunk)) is not None:
+            self.settle(anchor)
+
+    def revive(self, hunk: str) -> bool:
+        """Make a decided hunk pending again. Return False if its place is unknown, or belongs to
+        another hunk by now.
+        """
+        if (anchor := self._by_hunk.get(hunk)) is None:
+            return False
+        place = (anchor.first, anchor.end)
+        # Nobody has seen where its lines were taken while it was decided.
+        is_astray = anchor.merged is None or not anchor.current
+        found = relocate(anchor, self.lines) if is_astray else None
+        if found is not None and not self.overlapping(found):
+            place = found
+        if self.overlapping(place):
+            return False
+        self.drop(hunk)
+        if place != (anchor.first, anchor.end):
+            anchor.restore_span(LineSpan(*place, is_lost=False), self.lines)
+        self.add(anchor)
+        anchor.keep_many_records()
+        return True
+
+    def remake(self, hunk: str, proposed: str) -> Anchor | None:
+        """Make a live hunk write `proposed` over the current lines of its place; return the new
+        anchor.
+
+        None if that place is another hunk's too.
+        """
+        old = self._by_hunk[hunk]
+        # An insertion whose place is lost has lines of the user's in it, which stay.
+        place = (old.first, old.first if old.is_gap else old.end)
+        if place[0] == place[1] == len(self.lines) and self.lines[-1]:
+            # Behind a last line without a line end nothing can stand: that line goes with it.
+            place, last = (old.first - 1, old.first), self.lines[-1]
+            if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
+                return None
+            proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
+        if place[1] == len(self.lines) > place[0] + 1 and not self.lines[-1]:
+            # The line behind the last line end is its own only where it takes that line end away.
+            place = (place[0], place[1] - (not proposed or bool(line_end(proposed))))
+        base = "".join(self.lines[place[0] : place[1]])
+        if proposed and place[1] < len(self.lines) and not line_end(proposed):
+            proposed += line_end(self.lines[place[1] - 1]) or NEW_LINE
+        new = Anchor(hunk, self.lines, place, base, proposed)
+        self._forget_edits_of((hunk,))
+        self.live[self.live.index(old)] = self._by_hunk[hunk] = new
+        return new
+
+    def drop(self, hunk: str) -> None:
+        """Forget the anchor of `hunk`, if it has one."""
+        self.undone.forget(hunk)
+        if (anchor := self._by_hunk.pop(hunk, None)) is None:
+            return
+        for anchors in (self.live, self.settled):
+            if anchor in anchors:
+                anchors.remove(anchor)
+                return
+
+    def overlapping(self, place: tuple[int, int]) -> list[Anchor]:
+        """Return the live anchors that can't be decided apart from lines `place`."""
+        near = islice(self.live, bisect_left(self.live, place[0], key=_END), None)
+        return [
+            anchor
+            for anchor in takewhile(lambda anchor: anchor.first <= place[1], near)
+            if overlap(place, (anchor.first, anchor.end))
+        ]
+
+    # -- following -------------------------------------------------------------------------------
+
+    def apply_changes(
+        self, effects: Sequence[LineChange], lines: Sequence[str]
+    ) -> tuple[bool, list[Anchor]]:
+        """Move all anchors.
+
+        Args:
+            effects: What happened to the text's lines, in order: a step of `along`.
+            lines: The text behind it.
+
+        Returns:
+            Whether a live one moved or was touched, and the settled ones that were touched; none of
+            them if the change only came to stand beside them.
+        """
+        self.applied_edits = [edit for edit in self.applied_edits if edit.apply_changes(effects)]
+        in_turn = sorted_descending(effects) if len(effects) > MANY else None
+        if in_turn is not None:
+            shift = BatchShift(in_turn)
+            touched, moved = shift.apply_to(self.live)
+            settled, _ = shift.apply_to(self.settled)
+        else:
+            touched, settled, moved = [], [], False
+            for effect in effects:
+                moved |= self._apply_to_live(effect, touched)
+                settled += apply_to_settled(self.settled, effect)
+        for anchor in touched:
+            _ = anchor.refresh(lines)
+        self._find_bases(touched)
+        changed = [anchor for anchor in settled if anchor.refresh(lines)]
+        for anchor in changed:
+            anchor.find_base(lines, 0, len(lines))
+        if touched and (len(touched) > MANY or any(is_crowded(self.live, one) for one in touched)):
+            resolve_overlaps(self.live, lines)
+        # What only got other neighbours tells something beside those that have other text.
+        return moved or bool(touched), settled if changed else []
+
+    def _apply_to_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
+        """Move the live anchors; tells whether any has moved."""
+        first, removed, added = effect
+        after, delta = first + removed, added - removed
+        at = bisect_left(self.live, first, key=_END)
+        while at and self.live[at - 1].may_regain_line(first):
+            at -= 1
+        floor = self.live[at - 1].end if at else 0
+        near = list(takewhile(lambda anchor: anchor.first <= after, islice(self.live, at, None)))
+        # A hunk may have been found anew below lines that had been taken for its own.
+        below = islice(self.live, at + len(near), at + len(near) + 1)
+        near += [anchor for anchor in below if anchor.is_inverse_of_last(effect)]
+        # Lines that come back belong to the hunk they were taken from, not to a conflict above them;
+        # lines that change belong to the hunk around them, not to one above that is in flight.
+        claim = [
+            one
+            for one in near
+            if (delta > 0 and one.is_inverse_of_last(effect))
+            or (removed and one.first <= first and after <= one.end)
+        ]
+        moved = False
+        for anchor in near:
+            is_others = any(one is not anchor for one in claim)
+            if anchor.apply_change(effect, floor, is_others=is_others):
+                moved = True
+                touched.append(anchor)
+            floor = max(floor, anchor.end)
+        if delta and shift_all(islice(self.live, at + len(near), None), delta):
+            moved = True
+        return moved
+
+    def _free_range(self, anchor: Anchor) -> tuple[int, int]:
+        """From where on and up to where there is no other live anchor than this one."""
+        at = self.live.index(anchor)
+        floor, n = self.live[at - 1].end if at else 0, len(self.lines)
+        below = islice(self.live, at + 1, None)
+        # One that has lost all its lines goes behind those of this one.
+        ceiling = next(
+            (one.first for one in below if one.first < one.end or one.merged is not None), n
+        )
+        return floor, ceiling
+
+    def _find_bases(self, anchors: Iterable[Anchor]) -> None:
+        """End the conflicts of live anchors where what they were made against stands again."""
+        for anchor in anchors:
+            if anchor.merged is None:
+                anchor.find_base(self.lines, *self._free_range(anchor))
+
+    def restore_moved(
+        self, blocks: Sequence[ReplacedLines]
+    ) -> tuple[bool, list[tuple[Anchor, LineSpan]]]:
+        """Put anchors where their lines have been put by a step.
+
+        Returns:
+            Whether live ones moved; and the spans of anchors whose hunks were undone meanwhile.
+        """
+        is_other, gone = False, []
+        for anchor, span, records in self.moved_lines.find_moved(blocks, self.lines, self.live):
+            if self._by_hunk.get(anchor.hunk) is not anchor:
+                gone.append((anchor, span))
+            elif anchor not in self.live:
+                anchor.restore_span(span, self.lines, records)
+            elif set(self.overlapping((span.first, span.end))) <= {anchor}:
+                self.live.remove(anchor)
+                anchor.restore_span(span, self.lines, records)
+                self.add(anchor)
+                is_other = True
+            else:
+                continue
+            self.moved_lines.forget(anchor.hunk)
+        if is_other:  # and may be out of the way of another
+            self._find_bases(self.live)
+            resolve_overlaps(self.live, self.lines)
+        return is_other, gone
+
+    # -- while the editor applies an edit --------------------------------------------------------
+
+    def send(self, document: TextDocument, plan: EditPlan) -> None:
+        """Remember that `plan`, made for `document`, which is the current text, is on its way."""
+        anchors = [self._by_hunk[hunk] for hunk in plan.texts]
+        others = [anchor for anchor in self.anchors() if anchor.hunk not in plan.texts]
+        self.in_flight = InFlightEdit(plan, document, anchors, others)
+        self.undone.clear()
+        for anchor in anchors:
+            anchor.absorb_edges()
+        for anchor in others:
+            anchor.clear_redo()
+
+    def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
+        """Move the other anchors to where the sent edit takes them, after the edit has arrived.
+
+        An accepted edit touches no live one. One that takes hunks back may; then they stay where the
+        changes have led them, as the settled do that an edit reaches into.
+
+        Args:
+            touched: The settled anchors that the changes reached into, as they were reported.
+
+        Returns:
+            Those of them that the edit reaches into.
+        """
+        assert self.in_flight is not None, "nothing was sent"
+        placed = {
+            anchor.hunk
+            for anchor in self.settled
+            if self._place_other(anchor, set(), is_settled=True)
+        }
+        within = [anchor for anchor in touched if anchor.hunk not in placed]
+        if not self.in_flight.plan.is_undo:
+            earlier: set[str] = set()
+            for anchor in self.live:
+                if anchor.hunk in self.in_flight.plan.places:
+                    anchor.move_to(*self.in_flight.plan.places[anchor.hunk])
+                else:
+                    _ = self._place_other(anchor, earlier)
+                earlier.add(anchor.hunk)
+            resolve_overlaps(self.live, self.lines)
+            self._find_bases(self.live)
+            # One that lost its lines may stand where those of another were found.
+            resolve_overlaps(self.live, self.lines)
+            self._track_applied_edit(self.in_flight)
+        return within
+
+    def _track_applied_edit(self, sent: InFlightEdit) -> None:
+        waiting = {
+            anchor.hunk: PendingSpans(sent.before[anchor.hunk][0], anchor.span)
+            for anchor in self.live
+            if anchor.hunk in sent.before and anchor.hunk not in sent.plan.places
+        }
+        self._forget_edits_of(sent.plan.texts)
+        if edit := applied_edit(sent.plan, sent.lines, self.lines, waiting):
+            self.applied_edits = [*self.applied_edits[1 - MAX_EDITS :], edit]
+
+    def _forget_edits_of(self, hunks: Container[str]) -> None:
+        """Forget earlier edits of these hunks, which write another text by now."""
+        self.applied_edits = [edit for edit in self.applied_edits if edit.forget(hunks)]
+
+    def _place_other(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
+        """Put an anchor where the sent edit takes it; False if that is not known."""
+        assert self.in_flight is not None, "nothing was sent"
+        if anchor.hunk not in self.in_flight.before:
+            return False
+        span = self.in_flight.span_after(anchor, earlier)
+        if span is None:
+            return False
+        records = self.in_flight.before[anchor.hunk][1]
+        # What the edit adds to them tells the editor's undo of it; it was none itself.
+        has_all = anchor.undo_records[: len(records)] == records
+        if span != anchor.span or not has_all:
+            anchor.restore_span(span, self.lines, None if has_all else records)
+        if is_settled and (record := self.in_flight.edge_record(anchor, span)) is not None:
+            anchor.record_sent_edge(records, record)
+        return True
+
+    def arrived_lines(self, hunk: str) -> tuple[int, int] | None:
+        """Return the lines that hold the text of a sent hunk, as far as they are certain."""
+        assert self.in_flight is not None, "nothing was sent"
+        anchor, text = self._by_hunk[hunk], self.in_flight.plan.texts[hunk]
+        run = self.in_flight.run_of(hunk)
+        if run is None or len(run.hunks) < 2:
+            return self._arrived_alone(anchor, text)
+        # It may have come in one change with those that it touches: its place may be theirs.
+        anchors = [self._by_hunk[one] for one in run.hunks]
+        first, end = min(one.first for one in anchors), max(one.end for one in anchors)
+        lines = self.lines[first:end]
+        if (matched := self.in_flight.match_run(run, lines)) is not None:
+            place = matched[hunk]
+        else:
+            if (found := self._arrived_alone(anchor, text)) or hunk in self.in_flight.present:
+                return found
+            place = self.in_flight.find_run(run, lines).get(hunk)
+        return None if place is None else (first + place[0], first + place[1])
+
+    def _arrived_alone(self, anchor: Anchor, text: str) -> tuple[int, int] | None:
+        """Return the lines of a sent hunk whose place no lines of other hunks can have entered."""
+        assert self.in_flight is not None, "nothing was sent"
+        if "".join(self.lines[anchor.first : anchor.end]) == text:
+            return anchor.first, anchor.end
+        # The user wrote at its edge, or the editor's smallest difference cut through it.
+        return None if anchor.hunk in self.in_flight.present else anchor.find_text(self.lines, text)
+
+    def plan_undo(self, document: TextDocument, hunks: Iterable[str]) -> EditPlan:
+        """Return the plan for undoing these accepted hunks in `document`, which is the current
+        text.
+
+        Raises:
+            UndoConflict: If the user has written over one of them.
+        """
+        wanted = {hunk: self._by_hunk.get(hunk) for hunk in hunks}
+        if len(wanted) == 1:
+            anchors = [one for one in wanted.values() if one is not None and one in self.settled]
+        else:
+            anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
+        return plan_undo(document, anchors)

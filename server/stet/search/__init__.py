@@ -1,0 +1,1 @@
+"""Search by words and by meaning: chunks, the index, ranking and results."""

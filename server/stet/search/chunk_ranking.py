@@ -1,0 +1,351 @@
+"""Which of the chunks found are the answer: two rankings that err differently, and rules.
+
+Weighted reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) of the ranking by words
+and of that by meaning; added to it is what a rule can tell: how much of the question a chunk covers,
+and where. The weights were fitted by `tests/eval`, on the half of its data that is for that; a name
+says something else in code than in notes, so there are two sets of them.
+"""
+
+import math
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from stet.search.chunk_fields import words
+from stet.search.file_ranker import FileRank, FileRanker
+from stet.search.index_entry import ChunkRow
+
+_K = 20
+"""How slowly a rank loses weight with its number."""
+MAX_EXPLAINED = 5
+"""Words of the question that a reason names for each place."""
+_TESTS = re.compile(
+    r"(^|/)(tests?|testing|specs?|__tests__|fixtures?)/|(^|/)(test_|conftest\.)|[._](test|spec)\."
+)
+_VENDORED = re.compile(
+    r"(^|/)(_?vendor(ed)?|third[_-]?party|node_modules|external|dist|build)/|[.-]min\."
+)
+_GENERATED = re.compile(
+    r"\.(po|pot|lock|map|svg|snap|sum)$|(^|/)package-lock\.json$|(^|/)(changelog|changes|news)(\.(md|rst|txt))?$",
+    re.IGNORECASE,
+)
+"""What nobody writes, or what repeats what is elsewhere: translations, locks, lists of changes."""
+
+
+class RankingWeights(NamedTuple):
+    """How much each thing that is known of a chunk counts.
+
+    Attributes:
+        by_words: Its place in the ranking by words, as a reciprocal.
+        by_meaning: The same for meaning.
+        cosine: How near in meaning it is.
+        relevance: Its score by words, as a share of the best one.
+        cover: Which share of the question is anywhere in it, its path included.
+        in_name: Which share of the question is in its name.
+        name_in: Which share of its name is asked for.
+        in_head: Which share of the question is in its head and not in its name.
+        in_path: Which share of the question is in its path.
+        file_in: Which share of its file's name is asked for.
+        rarest: How much the rarest word in its name tells.
+        phrase: Which share of the words that follow each other do so in its text.
+        first: Whether the question begins with a word of its name.
+        size: The logarithm of its length.
+        neighbours: How well other chunks of its file stand.
+        by_file: The place of its file in the ranking of files, as a reciprocal.
+        file_named: How much of the question its file's path holds, as a share of the one with most.
+        file_cover: Which share of the question is anywhere in its file, the path included.
+        subject: Which share of what the question says it is about is in its file's path.
+        file_size: The logarithm of how many chunks its file has.
+        definition: Whether it defines something.
+        hidden: Whether its name begins with an underscore.
+        tests: Whether it is in a test, and the question is not about tests.
+        vendored: Whether it is somebody else's code.
+        generated: Whether it is in a file that nobody writes, and the question does not name it.
+    """
+
+    by_words: float
+    by_meaning: float
+    cosine: float
+    relevance: float
+    cover: float
+    in_name: float
+    name_in: float
+    in_head: float
+    in_path: float
+    file_in: float
+    rarest: float
+    phrase: float
+    first: float
+    size: float
+    neighbours: float
+    by_file: float
+    file_named: float
+    file_cover: float
+    subject: float
+    file_size: float
+    definition: float
+    hidden: float
+    tests: float
+    vendored: float
+    generated: float
+
+
+DEFINITIONS = RankingWeights(
+    by_words=1.05,
+    by_meaning=0.53,
+    cosine=9.44,
+    relevance=-0.17,
+    cover=4.6,
+    in_name=2.95,
+    name_in=1.29,
+    in_head=3.97,
+    in_path=-6.38,
+    file_in=-0.82,
+    rarest=-0.02,
+    phrase=2.01,
+    first=1.06,
+    size=-0.01,
+    neighbours=0.13,
+    by_file=0.62,
+    file_named=1.21,
+    file_cover=3.09,
+    subject=3.73,
+    file_size=-0.16,
+    definition=1.79,
+    hidden=-0.36,
+    tests=-0.6,
+    vendored=-0.3,
+    generated=0.0,
+)
+"""For a chunk that defines something."""
+OTHERS = RankingWeights(
+    by_words=1.92,
+    by_meaning=0.98,
+    cosine=7.24,
+    relevance=1.15,
+    cover=1.35,
+    in_name=2.02,
+    name_in=2.27,
+    in_head=-2.5,
+    in_path=2.23,
+    file_in=1.33,
+    rarest=-4.19,
+    phrase=1.29,
+    first=-0.01,
+    size=0.22,
+    neighbours=-0.28,
+    by_file=-0.51,
+    file_named=0.83,
+    file_cover=-0.04,
+    subject=5.4,
+    file_size=0.24,
+    definition=0.0,
+    hidden=-3.28,
+    tests=-0.61,
+    vendored=-1.22,
+    generated=-4.06,
+)
+"""For all else: notes, and what stands between definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedQuery:
+    """A question, ready to be compared.
+
+    Attributes:
+        rarity: How much each of its words tells, in their order.
+        words: All of them.
+        spaced: The same, each word as it stands in a field that begins and ends with a space.
+        said: The words as they were asked.
+        total: What all its words tell together.
+        highest: What the rarest of them tells.
+        first: The first of them.
+        pairs: Words that follow each other, as they are in a text.
+    """
+
+    rarity: Mapping[str, float]
+    words: frozenset[str]
+    spaced: Sequence[tuple[str, float]]
+    said: Mapping[str, str]
+    total: float
+    highest: float
+    first: str | None
+    pairs: Sequence[str]
+
+    @classmethod
+    def prepare(
+        cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
+    ) -> "PreparedQuery":
+        """Prepare the question whose words are in `frequencies` chunks each, of `n_chunks`."""
+        rarity = {
+            term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
+        }
+        return cls(
+            rarity,
+            frozenset(rarity),
+            [(f" {term} ", weight) for term, weight in rarity.items()],
+            said,
+            total=sum(rarity.values()) or 1.0,
+            highest=max(rarity.values(), default=1.0),
+            first=next(iter(rarity), None),
+            pairs=[f" {first} {second} " for first, second in pairwise(rarity)],
+        )
+
+
+class ChunkRanks(NamedTuple):
+    """Where a chunk stands, from 1; None where it was not found.
+
+    Attributes:
+        by_words: In the ranking by words.
+        by_meaning: In the one by meaning.
+        cosine: How near in meaning it is.
+        relevance: Its score by words, as a share of the best one.
+        neighbours: How well other chunks of its file stand.
+        file: Where its file stands.
+    """
+
+    by_words: int | None
+    by_meaning: int | None
+    cosine: float = 0.0
+    relevance: float = 0.0
+    neighbours: float = 0.0
+    file: FileRank = FileRank()
+
+
+Scored = Sequence[tuple[int, float]]
+"""Chunks and their scores, the best first."""
+
+
+def rank_chunks(
+    rows: Mapping[int, ChunkRow],
+    by_words: Scored,
+    by_meaning: Scored,
+    cosines: Mapping[int, float],
+    files: FileRanker,
+) -> list[tuple[ChunkRow, ChunkRanks]]:
+    """Where each of the chunks `rows` stands."""
+    placed = {chunk: place for place, (chunk, _) in enumerate(by_words, 1)}
+    meaning = {chunk: place for place, (chunk, _) in enumerate(by_meaning, 1)}
+    scores = dict(by_words)
+    best = by_words[0][1] if by_words else 0.0
+    alone = {
+        chunk: _reciprocal(placed.get(chunk)) + _reciprocal(meaning.get(chunk)) for chunk in rows
+    }
+    of_file: defaultdict[str, float] = defaultdict(float)
+    for chunk, row in rows.items():
+        of_file[row.uri] += alone[chunk]
+    return [
+        (
+            row,
+            ChunkRanks(
+                placed.get(chunk),
+                meaning.get(chunk),
+                cosines.get(chunk, 0.0),
+                scores.get(chunk, 0.0) / best if best > 0 else 0.0,
+                math.log1p(of_file[row.uri] - alone[chunk]),
+                files.rank(chunk),
+            ),
+        )
+        for chunk, row in rows.items()
+    ]
+
+
+def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
+    """Return what is known of a chunk, in the order of `ModelWeights`."""
+    name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
+    in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
+    for spaced, weight in asked.spaced:
+        known = True
+        if spaced in name:
+            in_name += weight
+            rarest = max(rarest, weight)
+        elif spaced in head:
+            in_head += weight
+        else:
+            known = False
+        if spaced in path:
+            in_path += weight
+            known = True
+        if known or spaced in body:
+            covered += weight
+    file_names, tests, vendored, generated = _of_file(row.file)
+    file_in = _share(file_names, asked)
+    names = set(row.name.split())
+    total = asked.total
+    return (
+        _reciprocal(ranks.by_words),
+        _reciprocal(ranks.by_meaning),
+        ranks.cosine,
+        ranks.relevance,
+        covered / total,
+        in_name / total,
+        _share(names, asked),
+        in_head / total,
+        in_path / total,
+        file_in,
+        rarest / asked.highest,
+        sum([pair in body for pair in asked.pairs]) / (len(asked.pairs) or 1),
+        float(asked.first in names),
+        math.log(len(body) - 1),
+        ranks.neighbours,
+        _reciprocal(ranks.file.place),
+        ranks.file.named,
+        ranks.file.cover,
+        ranks.file.subject,
+        math.log1p(ranks.file.n_chunks),
+        float(row.is_definition),
+        float(row.title.startswith("_")),
+        float(tests and "test" not in asked.rarity),
+        float(vendored),
+        float(generated and not file_in),
+    )
+
+
+def _share(words_: Set[str], asked: PreparedQuery) -> float:
+    """Which share of some words is asked for."""
+    return len(words_ & asked.words) / len(words_) if words_ else 0.0
+
+
+@lru_cache(maxsize=10_000)
+def _of_file(file: str) -> tuple[frozenset[str], bool, bool, bool]:
+    """Return the words of a file's name, and whether the file is a test, vendored, or generated."""
+    return (
+        frozenset(words(PurePosixPath(file).stem).split()),
+        _TESTS.search(file) is not None,
+        _VENDORED.search(file) is not None,
+        _GENERATED.search(file) is not None,
+    )
+
+
+def _reciprocal(rank: int | None) -> float:
+    return 0.0 if rank is None else _K / (_K + rank - 1)
+
+
+def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
+    """How good an answer a chunk is; higher is better, comparable within one question."""
+    weights = DEFINITIONS if row.is_definition else OTHERS
+    value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
+    return value
+
+
+def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
+    """Why a chunk is among the answers, for people: `named user, names; meaning`."""
+    reasons = []
+    where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
+    left = [spaced for spaced, _ in asked.spaced]
+    for word, field in where:
+        text = f" {field} "
+        here = [spaced for spaced in left if spaced in text]
+        if here:
+            left = [spaced for spaced in left if spaced not in here]
+            said = dict.fromkeys(asked.said[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED])
+            reasons.append(f"{word}: {', '.join(said)}")
+    if ranks.by_meaning is not None:
+        reasons.append(f"near in meaning (no. {ranks.by_meaning})")
+    return "; ".join(reasons)

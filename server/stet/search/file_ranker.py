@@ -1,0 +1,171 @@
+"""The ranking of whole files: what their paths say, and which words of the question are anywhere in them.
+
+Whoever describes a change names what it is about: `png: Abort sooner`, a program, a folder. No passage
+of the right file need say that, and its words may be spread over many.
+"""
+
+import heapq
+import math
+from array import array
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stet.search.index_store import IndexStore
+
+MAX_FILES_RANKED = 20
+"""Files that are put up, each with the passage that fits best."""
+
+
+class FileRank(NamedTuple):
+    """Where a file stands.
+
+    Attributes:
+        place: From 1; None where it is not among the best.
+        named: How much of the question its path holds, as a share of the file with most.
+        cover: Which share of the question is in its path or its text.
+        subject: Which share of what the question says it is about is in its path.
+        n_chunks: In it.
+    """
+
+    place: int | None = None
+    named: float = 0.0
+    cover: float = 0.0
+    subject: float = 0.0
+    n_chunks: int = 0
+
+
+class ChunkSpans:
+    """Which chunks are of one file: they follow each other, so a file goes by its first one.
+
+    Attributes:
+        file_of: The file of each chunk; of those that are gone any number.
+    """
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        """As `IndexStore.spans` has them."""
+        self.file_of = array("L")
+        self._sizes: dict[int, int] = {}
+        for first, size in spans:
+            self.add(range(first, first + size))
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def drop(self, chunks: Iterable[int]) -> None:
+        """All chunks of some files are gone."""
+        for chunk in chunks:
+            self._sizes.pop(chunk, None)
+
+    def add(self, chunks: Sequence[int]) -> None:
+        """Add the chunks of a new file, with higher numbers than all chunks before."""
+        if chunks:
+            n_between = chunks[0] - len(self.file_of)
+            self.file_of.extend([0] * n_between + [chunks[0]] * len(chunks))
+            self._sizes[chunks[0]] = len(chunks)
+
+    def chunks_of(self, file: int) -> range:
+        """All chunks of a file."""
+        return range(file, file + self._sizes[file])
+
+
+@dataclass(slots=True)
+class FileRanker:
+    """What a question finds of files.
+
+    Attributes:
+        spans: Of all files.
+        named: What the words in its path tell.
+        covered: Which share of the question is anywhere in it.
+        subject: Which share of what the question says it is about is in its path.
+        chunks: Those that each word is in, with what it tells.
+    """
+
+    spans: ChunkSpans
+    named: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    covered: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    subject: defaultdict[int, float] = field(default_factory=lambda: defaultdict(float))
+    chunks: list[tuple[float, Sequence[int]]] = field(default_factory=list)
+    _places: dict[int, int] = field(default_factory=dict)
+    _most: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        store: IndexStore,
+        spans: ChunkSpans,
+        rarity: Mapping[str, float],
+        looked_for: Collection[str],
+        subject: Collection[str],
+    ) -> "FileRanker":
+        """Of a question.
+
+        Args:
+            store: The index.
+            spans: Of all files in it.
+            rarity: How much each word of the question tells.
+            looked_for: Those of them that are looked for in texts, which takes time.
+            subject: What it says it is about.
+        """
+        self = cls(spans)
+        total = sum(rarity.values()) or 1.0
+        about = 0.0
+        for term in {**dict.fromkeys(rarity), **dict.fromkeys(subject)}:
+            files = store.files_named(term)
+            telling = math.log(1 + (len(spans) - len(files) + 0.5) / (len(files) + 0.5))
+            if term in subject:
+                about += telling
+                _add(self.subject, files, telling)
+            if term in rarity:
+                _add(self.named, files, telling)
+                found = set(files)
+                if term in looked_for:
+                    chunks = store.chunks_with(term)
+                    self.chunks.append((rarity[term], chunks))
+                    found.update(map(spans.file_of.__getitem__, chunks))
+                _add(self.covered, found, rarity[term] / total)
+        for file in self.subject:
+            self.subject[file] /= about
+        self._most = max(self.named.values(), default=1.0)
+        return self
+
+    def best(self, only: Collection[int] | None = None) -> list[int]:
+        """Return the best chunk of each of the best files. If `only` is given, only some chunks
+        count.
+        """
+        files = self.covered.keys() | self.subject.keys()
+        files = files if only is None else files.intersection(only)
+        covered, named, subject = self.covered.get, self.named.get, self.subject.get
+        most = self._most
+        values = [
+            (covered(file, 0.0) + named(file, 0.0) / most + subject(file, 0.0), -file)
+            for file in files
+        ]
+        best = [-file for _, file in heapq.nlargest(MAX_FILES_RANKED, values)]
+        self._places = {file: place for place, file in enumerate(best, 1)}
+        near = {chunk for file in best for chunk in self.spans.chunks_of(file)}
+        weights: defaultdict[int, float] = defaultdict(float)
+        for weight, chunks in self.chunks:
+            _add(weights, near.intersection(chunks), weight)
+        weight_of = weights.get
+        return [
+            max(self.spans.chunks_of(file), key=lambda chunk: (weight_of(chunk, 0.0), -chunk))
+            for file in best
+        ]
+
+    def rank(self, chunk: int) -> FileRank:
+        """Where the file of a chunk stands."""
+        file = self.spans.file_of[chunk]
+        return FileRank(
+            self._places.get(file),
+            self.named.get(file, 0.0) / self._most,
+            self.covered.get(file, 0.0),
+            self.subject.get(file, 0.0),
+            len(self.spans.chunks_of(file)),
+        )
+
+
+def _add(values: defaultdict[int, float], keys: Iterable[int], value: float) -> None:
+    for key in keys:
+        values[key] += value

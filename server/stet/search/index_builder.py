@@ -1,0 +1,288 @@
+"""Brings the index up with the files, a little at a time, so that questions come in between."""
+
+import ctypes
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import islice
+
+from stet.search.chunk_fields import forget_words
+from stet.search.chunking_process import ChunkingProcess
+from stet.search.index_entry import IndexEntry, SourceFile
+from stet.search.index_source import IndexSource
+from stet.search.index_state import STORM
+from stet.search.index_store import IndexStore
+from stet.search.outliner import Outliner
+from stet.search.search_engine import SearchEngine, make_entry
+from stet.workspace.paths import Located
+from stet.workspace.uris import canonical
+
+
+def trim_memory() -> None:
+    """Forget what is known of words, and give memory that is free back to the system.
+
+    The C library of most Linux systems keeps what was freed between other things until it is asked
+    (`malloc_trim` of glibc): a tenth of the process. Elsewhere nothing is asked.
+    """
+    forget_words()
+    with suppress(OSError, AttributeError, TypeError):  # another library, or none to be named so
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+SLICE = 48
+"""Files that are read before somebody else has a turn."""
+MANY_TO_READ = 200
+"""When so many files of a walk had to be read, a second process helps."""
+MAX_BATCHES_UNDER_WAY = 3
+"""Batches that are cut ahead of what is taken in."""
+MANY_LOOKED_AT = 500
+"""Unchanged files that are passed over before somebody else has a turn."""
+
+
+WHOLE = "whole"
+"""The remark on an index in which all files were once."""
+
+
+class IndexBuilder:
+    """Owns what is left to be done.
+
+    Attributes:
+        total: How many files there are, as far as they have been looked at.
+    """
+
+    def __init__(
+        self,
+        source: IndexSource,
+        store: IndexStore,
+        engine: SearchEngine,
+        reading: Callable[[list[str]], None],
+    ) -> None:
+        """Nothing is looked at yet; `reading` is told which files are read next."""
+        self.total = 0
+        self._source = source
+        self._store = store
+        self._engine = engine
+        self._reading = reading
+        self._known = store.stamps()
+        self._due: dict[str, None] = {}
+        self._walk: Iterator[Located] | None = None
+        self._seen: set[str] = set()
+        self._is_tidy = False
+        self._avoided: set[str] = set()
+        self._chunker = ChunkingProcess()
+        self._outliner = Outliner()
+        self._flying: set[str] = set()
+        self._n_read = 0
+        self._has_read_many = False
+        self._is_whole = store.meta(WHOLE) is not None
+
+    def scan(self, first: Iterable[str] = ()) -> None:
+        """Look at all files, those beside the documents `first` before the others."""
+        self._seen = set()
+        self._is_tidy = False
+        self._walk = self._source.all_files(list(first))
+
+    def tidy(self) -> None:
+        """Have the store forget what nobody needs any more, once behind every look at all files."""
+        if not self._is_tidy:
+            self._is_tidy = True
+            self._store.tidy()
+
+    def release_memory(self) -> None:
+        """Give memory back, once behind every walk that had many files read and embedded."""
+        if self._has_read_many:
+            self._has_read_many = False
+            self._engine.forget_words()
+            trim_memory()
+
+    @property
+    def n_files_so_far(self) -> int | None:
+        """How many files there are in the index before all have been looked at once; None from then on.
+
+        What changes later is looked at again, and the index is whole but for that.
+        """
+        return None if self._is_whole else len(self._known)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """When `release_idle` has something to let go of; None where it has not."""
+        return self._outliner.seconds_left
+
+    def release_idle(self) -> None:
+        """Let go of what has not been needed for long."""
+        self._outliner.release_idle()
+
+    def close(self) -> None:
+        """Let go of the other processes; what they are at is lost."""
+        self._chunker.close()
+        self._outliner.close()
+
+    def avoid(self, uris: Iterable[str]) -> None:
+        """Leave files out: reading one of them has ended the process."""
+        self._avoided.update(uris)
+
+    def readmit(self, uri: str) -> None:
+        """Read a file again that was to be left out, by its canonical URI."""
+        self._avoided.discard(uri)
+
+    def set_open_text(self, uri: str, name: str, text: str | None) -> None:
+        """Set the text of a document in the editor, or None when closed. The text is read at once."""
+        key = canonical(uri)
+        if text is not None:
+            # The database holds no half of a surrogate pair; in its place stands one `?`.
+            self._source.open_texts[key] = (name, text.encode("utf-8", "replace").decode())
+        elif self._source.open_texts.pop(key, None) is None:
+            return
+        self._read({key: None})
+
+    def changed(self, uris: Iterable[str]) -> None:
+        """Files or folders were made, changed or removed on the disk."""
+        keys = dict.fromkeys(map(canonical, uris))
+        if len(keys) + len(self._due) > STORM:
+            self._scan_all()
+            return
+        self._due.update(keys)
+        if folders := {key for key in keys if key not in self._known}:
+            inside = (each for each in self._known if not folders.isdisjoint(_folders_of(each)))
+            self._due.update(dict.fromkeys(inside))
+            # Of a new folder some tell no more than that it is there.
+            for folder in folders:
+                self._due.update(
+                    (canonical(each.uri), None) for each in self._source.files_below(folder)
+                )
+        if len(self._due) > STORM:
+            self._scan_all()
+        elif any(key.endswith(("/.gitignore", "/.stetignore")) for key in keys):
+            self.scan()
+
+    def _scan_all(self) -> None:
+        self._due.clear()
+        self.scan()
+
+    def catch_up(self) -> None:
+        """Read what has just changed, if that is little: the next answer is to know it."""
+        if 0 < len(self._due) <= SLICE:
+            _ = self.step()
+
+    def step(self) -> bool:
+        """Read some files; whether there was anything to do."""
+        if self._due:
+            due = dict.fromkeys(islice(tuple(self._due), SLICE))
+            for uri in due:
+                del self._due[uri]
+            self._read(due)
+            return True
+        if self._walk is None:
+            return self._finish()
+        found = self._next_of(self._walk)
+        self._n_read += len(found)
+        if self._n_read > MANY_TO_READ:
+            self._start_chunking(found)
+        else:
+            self._read(found)
+        return True
+
+    def _finish(self) -> bool:
+        """Behind a walk: take in what was cut last, and let go of who cut; whether that was to do."""
+        if self._chunker.n_under_way:
+            self._receive_chunks()
+            return True
+        self._chunker.close()
+        self._has_read_many |= self._n_read > MANY_TO_READ
+        self._n_read = 0
+        if not self._is_whole:
+            self._is_whole = True
+            self._store.set_meta(WHOLE, "yes")
+        return False
+
+    def _next_of(self, walk: Iterator[Located]) -> dict[str, Located | None]:
+        """Return the next files of a walk that seem to have changed. After the last file, files not
+        met are removed.
+        """
+        found: dict[str, Located | None] = {}
+        for _ in range(MANY_LOOKED_AT):
+            located = next(walk, None)
+            if located is None:
+                self._walk = None
+                gone = [each for each in self._known if each not in self._seen]
+                self._drop(each for each in gone if each not in self._source.open_texts)
+                break
+            uri = canonical(located.uri)
+            if uri in self._seen:
+                continue
+            self._seen.add(uri)
+            self.total = max(self.total, len(self._seen))
+            is_new = not self._source.is_unchanged(located, self._known.get(uri))
+            if is_new and uri not in self._source.open_texts:
+                found[uri] = located
+            if len(found) == SLICE:
+                break
+        return found
+
+    def _read(self, files: Mapping[str, Located | None]) -> None:
+        """Read files again, whatever is known of them; with each where a walk has found it."""
+        self._save([make_entry(source) for source in self._outlined(self._changed_of(files))])
+
+    def _start_chunking(self, files: Mapping[str, Located | None]) -> None:
+        """Read files again. Another process cuts the files while earlier files are saved."""
+        sources = self._outlined(self._changed_of(files))
+        if self._chunker.n_under_way < MAX_BATCHES_UNDER_WAY:
+            self._flying.update(source.uri for source in sources)
+            self._chunker.send(sources)
+        else:  # better than to wait
+            self._save([make_entry(source) for source in sources])
+        while self._chunker.has_done:
+            self._receive_chunks()
+
+    def _outlined(self, sources: list[SourceFile]) -> list[SourceFile]:
+        """Return the sources with their outlines. Sources that would take too long now are read
+        again later.
+        """
+        outlined = self._outliner.add_outlines(sources)
+        self._due.update((source.uri, None) for source in sources[len(outlined) :])
+        return outlined
+
+    def _receive_chunks(self) -> None:
+        """Take in the oldest batch that is being cut."""
+        landed = [entry for entry in self._chunker.receive() if entry.uri in self._flying]
+        self._flying.difference_update(entry.uri for entry in landed)
+        self._save(landed)
+
+    def _changed_of(self, files: Mapping[str, Located | None]) -> list[SourceFile]:
+        """Those of the files that have another text now; what is known of the others is set right."""
+        uris = [uri for uri in files if uri not in self._avoided]
+        if uris:
+            self._reading(uris)
+        sources: list[SourceFile] = []
+        gone: list[str] = []
+        for uri in uris:
+            self._flying.discard(uri)  # what is on its way is older
+            found = self._source.read(uri, self._known.get(uri), files[uri])
+            if isinstance(found, SourceFile):
+                sources.append(found)
+            elif found is None:
+                gone.append(uri)
+            else:
+                self._store.touch(uri, found)
+                self._known[uri] = found
+        self._drop(uri for uri in gone if uri in self._known)
+        return sources
+
+    def _save(self, entries: list[IndexEntry]) -> None:
+        if entries:
+            self._engine.add(entries)
+            self._known.update((entry.uri, entry.stamp) for entry in entries)
+
+    def _drop(self, uris: Iterable[str]) -> None:
+        gone = list(uris)
+        if gone:
+            self._engine.drop(gone)
+            for uri in gone:
+                del self._known[uri]
+
+
+def _folders_of(uri: str) -> Iterator[str]:
+    """Yield the folders above a file, by URI."""
+    at = uri.rfind("/")
+    while at > 0:
+        yield uri[:at]
+        at = uri.rfind("/", 0, at)

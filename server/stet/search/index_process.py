@@ -1,0 +1,143 @@
+"""The process of the index, as the server holds it: started, asked, and noticed when it dies."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+from stet.system.helper_process import kill_and_wait, module_command
+from stet.system.system import System
+
+log = logging.getLogger(__name__)
+
+MODULE = "stet.search.index_worker"
+END_SECONDS = 1.0
+_ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""Threads that wait for each other by spinning take more from the editor than they give."""
+_READ = 65_536
+_MAX_LINE = 16_000_000
+_MAX_TAIL = 2_000
+_PASSED_ENV = (
+    "PATH",
+    "HOME",
+    "XDG_CACHE_HOME",
+    "XDG_STATE_HOME",
+    "SYSTEMROOT",
+    "LANG",
+    "TMPDIR",
+    "TEMP",
+)
+"""What it is told of the environment: it needs no key."""
+
+
+class IndexProcess:
+    """One run of the process; begun by `start`."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        on_message: Callable[["IndexProcess", dict[str, Any]], None],
+    ) -> None:
+        self._process = process
+        self._on_message = on_message
+
+    @classmethod
+    async def start(
+        cls,
+        system: System,
+        begin: Mapping[str, Any],
+        on_message: Callable[["IndexProcess", dict[str, Any]], None],
+    ) -> "IndexProcess":
+        """Start the process and tell it what to index; `on_message` gets it and each message it writes.
+
+        Raises:
+            OSError: If it can't be started.
+        """
+        environ = system.environ()
+        process = await system.start_process(
+            module_command(MODULE),
+            env={name: environ[name] for name in _PASSED_ENV if name in environ} | _ONE_THREAD,
+        )
+        started = cls(process, on_message)
+        try:
+            await started.send(begin)
+        except BaseException:  # a cancel: nobody holds the process yet
+            await kill_and_wait(process)
+            raise
+        return started
+
+    @property
+    def pid(self) -> int:
+        """What the system calls the process."""
+        return self._process.pid
+
+    def post(self, message: Mapping[str, Any]) -> None:
+        """Send a short message before whatever is sent from now on; nobody waits until it is taken."""
+        assert self._process.stdin is not None, "all streams are piped"
+        self._process.stdin.write(_line(message))
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Send a message; nothing is done where the process is dead, which `run` tells."""
+        assert self._process.stdin is not None, "all streams are piped"
+        # Texts of megabytes are written out in a thread; short messages are not worth one.
+        is_long = len(message.get("text") or "") > 100_000
+        if is_long:
+            self._process.stdin.write(await asyncio.to_thread(_line, message))
+        else:
+            self.post(message)
+        try:
+            await self._process.stdin.drain()
+        except ConnectionError:
+            log.debug("the search index took no message: it has ended")
+
+    async def run(self) -> str:
+        """Hear what it says until it ends; the end of what it wrote to its standard error.
+
+        Raises:
+            ValueError: If it wrote what is no message. It has been killed then.
+        """
+        assert self._process.stderr is not None, "all streams are piped"
+        try:
+            _, errors = await asyncio.gather(self._read_messages(), _tail_of(self._process.stderr))
+            await self._process.wait()
+        finally:
+            await kill_and_wait(self._process)
+        return errors
+
+    async def _read_messages(self) -> None:
+        assert self._process.stdout is not None, "all streams are piped"
+        rest = b""
+        while data := await self._process.stdout.read(_READ):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                self._on_message(self, json.loads(line))
+            if len(rest) > _MAX_LINE:
+                raise ValueError(f"the search index wrote a line of more than {_MAX_LINE:,} bytes")
+
+    async def end(self) -> None:
+        """Have it finish what it is at and end; it is killed where that takes long."""
+        assert self._process.stdin is not None, "all streams are piped"
+        self._process.stdin.close()
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_SECONDS):
+                    await self._process.wait()
+        finally:
+            await kill_and_wait(self._process)
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+async def _tail_of(stream: asyncio.StreamReader) -> str:
+    tail = b""
+    while data := await stream.read(_READ):
+        tail = (tail + data)[-_MAX_TAIL:]
+    return tail.decode("utf-8", "replace")

@@ -1,0 +1,439 @@
+"""The search index, as the server has it: kept up with the editor, asked, started again when it dies.
+
+The work is done by a process of its own (`child.py`). What it answers is looked at once more here:
+every passage is read anew from the snapshot, through the privacy filter, unsaved text included.
+Where there is no index, or none that answers, the files are scanned instead.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stet.search.index_location import index_folder
+from stet.search.index_process import IndexProcess
+from stet.search.index_state import DISK_REFUSES, STORM, IndexState, Stage
+from stet.search.passage_reader import read_passages
+from stet.search.remote_embedder import RemoteEmbedder
+from stet.search.search_query import SearchMode, SearchQuery, SearchResults
+from stet.search.shown_files import ShownFiles
+from stet.search.vector_source import VectorSource
+from stet.search.word_search import WordSearcher
+from stet.settings.values import SearchSettings
+from stet.system.system import System
+from stet.text.document import TextDocument
+from stet.text.safe_traceback import format_safe_traceback
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+
+class OpenTextSync:
+    """Knows which texts a process has; owned by the indexer, one for each process."""
+
+    def __init__(self, process: IndexProcess) -> None:
+        """`process` has none."""
+        self._process = process
+        self._sent: dict[str, int] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def sync(self, snapshot: Snapshot) -> None:
+        """Tell the process what has changed in the editor since.
+
+        Texts are made ready in a worker, and a long one takes longer than the short one that came
+        after it: so one question waits for the other, and no text is laid over a newer one.
+        """
+        async with self._one_at_a_time:
+            for key in [key for key in self._sent if key not in snapshot.documents]:
+                del self._sent[key]
+                await self._process.send({"do": "text", "uri": key, "name": "", "text": None})
+            for key, document in snapshot.documents.items():
+                if self._sent.get(key, -1) < document.revision:
+                    await self._sync_document(snapshot, key, document)
+
+    async def _sync_document(self, snapshot: Snapshot, key: str, document: TextDocument) -> None:
+        text = await asyncio.to_thread(_shown, snapshot, document)
+        name = snapshot.name_of(document.uri)
+        await self._process.send({"do": "text", "uri": key, "name": name, "text": text})
+        self._sent[key] = document.revision
+
+
+def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
+    """Return the text of a document as a model may see it. Return None if no model may see it or if
+    it is too long to index.
+    """
+    if document.is_large:
+        return None
+    with contextlib.suppress(NotShown):
+        return snapshot.show(document.uri).text
+    return None
+
+
+log = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 5.0
+"""How long an answer is waited for before the files are scanned instead."""
+MAX_DEATHS = 3
+"""So many ends in close succession are enough: between them it neither answered nor stayed ready."""
+STEADY_SECONDS = 60.0
+"""Who has been ready so long ends for a new reason."""
+RESTART_SECONDS = 1.0
+"""Before the first restart; each one after that waits four times as long."""
+N_EXTRA_HITS = 3
+"""Times as many passages are asked for as wanted: some may have gone, or may not be shown."""
+FAVOUR_OPEN = 0.4
+FAVOUR_RECENT = 0.2
+
+_OF_ANY_PROCESS = frozenset({"answer", "unanswered", "logged"})
+
+Listener = Callable[[IndexState], None]
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class IndexService:
+    """Owned by the server; touched on the event loop only. It is a `Searcher`.
+
+    Attributes:
+        state: How far the index is.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        start: Start,
+        tell: Callable[[str], None],
+        *,
+        watches: Callable[[], bool],
+        endpoint: VectorSource | None = None,
+    ) -> None:
+        """Nothing runs yet.
+
+        Args:
+            system: Starts the process.
+            start: Begins a task.
+            tell: Shows the user a message.
+            watches: Whether the editor tells of files that change on the disk.
+            endpoint: Embeds texts where the settings say so.
+        """
+        self.state = IndexState()
+        self._system = system
+        self._start = start
+        self._tell = tell
+        self._watches = watches
+        self._remote_embedder = RemoteEmbedder(endpoint, tell)
+        self._words = WordSearcher()
+        self._shown = ShownFiles()
+        self._listeners: list[Listener] = []
+        self._process: IndexProcess | None = None
+        self._begun: Mapping[str, Any] | None = None
+        self._basis: tuple[object, ...] = ()
+        self._overlay: OpenTextSync | None = None
+        self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._numbers = itertools.count(1)
+        self._reading: list[str] = []
+        self._avoided: list[str] = []
+        self._suspected: frozenset[str] = frozenset()
+        self._n_deaths = 0
+        self._complete_since: float | None = None
+        self._has_answered = False
+        self._is_death_reported = False
+        self._n_rebuilt = 0
+        self._is_closed = False
+        self._search = SearchSettings()
+        self._starting = asyncio.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether there is a process that wants to know what changes."""
+        return self._process is not None
+
+    # -- what it is told -------------------------------------------------------------------------
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Have `listener` called with every new state; gives what ends that."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def changed(self, uris: Iterable[str]) -> None:
+        """Handle files or folders that were made, changed or removed on the disk."""
+        if self._process is None or not (named := list(uris)):
+            return
+        is_storm = len(named) > STORM  # whose names alone take the loop's time
+        self._process.post({"do": "scan"} if is_storm else {"do": "changed", "uris": named})
+
+    async def keep_up(self, snapshot: Snapshot) -> None:
+        """Start where nothing runs yet, and lay over the files what the editor holds."""
+        basis = (snapshot.roots, snapshot.settings, self._watches())
+        if self._process is None or basis != self._basis:
+            await self._begin_on(snapshot, basis)
+        if self._process is not None and self._overlay is not None:
+            await self._overlay.sync(snapshot)
+
+    async def _begin_on(self, snapshot: Snapshot, basis: tuple[object, ...]) -> None:
+        """Have a process that was begun with what the snapshot says."""
+        try:
+            begin = await asyncio.to_thread(self._begin, snapshot)
+        except OSError as fault:
+            if self.state.stage is not Stage.FAILED:
+                self._give_up(f"there is no cache folder: {fault}")
+            return
+        self._search = snapshot.settings.search
+        async with self._starting:
+            if begin is None or self.state.stage is Stage.FAILED or self._is_closed:
+                return
+            if self._process is not None and self._is_other(begin):
+                await self._end()
+            if self._process is None:
+                await self._run(begin, list(snapshot.documents))
+            self._basis = basis
+
+    def retry(self) -> None:
+        """Have `keep_up` start an index again that was given up."""
+        if self.state.stage is Stage.FAILED:
+            self._n_deaths = 0
+            self._is_death_reported = False
+            self._avoided.clear()
+            self._set(IndexState())
+
+    def rebuild(self) -> None:
+        """Throw the index away and make it anew."""
+        if self._process is not None:
+            self._n_rebuilt += 1
+            self._set(replace(self.state, stage=Stage.BUILDING, files=0, chunks=0, unread=0))
+            self._process.post({"do": "rebuild", "number": self._n_rebuilt})
+
+    async def close(self) -> None:
+        """End the process."""
+        self._is_closed = True
+        async with self._starting:  # what is being started is ended too
+            await self._end()
+
+    # -- what it is asked ------------------------------------------------------------------------
+
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
+        """See `Searcher.search`."""
+        if query.mode is SearchMode.KEYWORD:  # to the letter: only the text itself can tell
+            return await self._words.search(snapshot, query)
+        folder = snapshot.locate(query.folder).name if query.folder.strip("/. ") else ""
+        await self.keep_up(snapshot)
+        answer = await self._ask(snapshot, query, folder)
+        if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):
+            return await self._words.search(snapshot, query)
+        found = await asyncio.to_thread(read_passages, snapshot, query, answer["hits"], self._shown)
+        n_more = max(0, len(answer["hits"]) - len(found)) if len(found) == query.limit else 0
+        return SearchResults(
+            found, n_more, answer["meaning"], n_files_so_far=answer["files_so_far"]
+        )
+
+    async def _ask(
+        self, snapshot: Snapshot, query: SearchQuery, folder: str
+    ) -> dict[str, Any] | None:
+        """Return the answer of the process, or None if the process does not answer."""
+        vector = await self._remote_embedder.embed_query(query.text, snapshot.settings.search)
+        process = self._process
+        if process is None:
+            return None
+        number = next(self._numbers)
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._asked[number] = future
+        message = {
+            "do": "ask",
+            "id": number,
+            "text": query.text,
+            "limit": query.limit * N_EXTRA_HITS,
+            "folder": folder,
+            "words": query.mode is not SearchMode.SEMANTIC,
+            "meaning": True,
+            "favoured": _favoured(snapshot),
+            "vector": vector,
+        }
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await process.send(message)
+                return await future
+        except TimeoutError:
+            log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
+            return None
+        except _SearchUnanswered:
+            return None
+        finally:
+            del self._asked[number]
+
+    # -- the process -----------------------------------------------------------------------------
+
+    def _begin(self, snapshot: Snapshot) -> Mapping[str, Any] | None:
+        """Return the first message to a process, or None if there is nothing to index. Called in a
+        worker.
+
+        Raises:
+            OSError: If there can be no cache folder.
+        """
+        if not snapshot.roots:
+            return None
+        cache = self._system.cache_folder()
+        settings = snapshot.settings
+        return {
+            "do": "begin",
+            "folder": str(index_folder(cache, (root.uri for root in snapshot.roots))),
+            "roots": [
+                {"uri": root.uri, "path": str(root.path), "name": root.name}
+                for root in snapshot.roots
+            ],
+            "settings": {
+                "excluded": settings.context.excluded_folders,
+                "deny": settings.privacy.deny,
+                "maxFileBytes": settings.search.max_file_bytes,
+            },
+            "embeddings": settings.search.embeddings,
+            "endpoint": self._remote_embedder.name(settings.search),
+            "watch": not self._watches(),
+        }
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            asked = list(self._asked.values())
+            await process.end()  # it answers what it was asked before, if that is quick
+            _fail_waiting(asked)
+
+    def _is_other(self, begin: Mapping[str, Any]) -> bool:
+        """Whether the process was begun with something else: other roots, other settings."""
+        return self._begun != begin
+
+    async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
+        """Start a process; files beside the documents `first` are read before the others."""
+        self._begun = begin
+        self._n_rebuilt = 0
+        self._complete_since, self._has_answered = None, False
+        self._set(replace(self.state, stage=Stage.STARTING))
+        # What the file holds may be what ends it.
+        anew = self._n_deaths == MAX_DEATHS - 1
+        begin = {**begin, "anew": anew, "avoid": self._avoided, "first": first}
+        try:
+            process = await IndexProcess.start(self._system, begin, self._on_message)
+        except OSError as fault:
+            self._give_up(f"its process can't be started: {fault}")
+            return
+        self._process, self._overlay = process, OpenTextSync(process)
+        self._start(self._supervise(process), "the search index")
+
+    async def _supervise(self, process: IndexProcess) -> None:
+        """Hear the process to its end; start it again where nobody ended it."""
+        try:
+            errors = await process.run()
+        except ValueError as fault:  # it wrote what is no message
+            errors = format_safe_traceback(fault)
+        if self._process is not process:
+            return  # it was ended on purpose
+        self._process = None
+        _fail_waiting(self._asked.values())
+        self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
+        log.log(
+            logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR,
+            "the search index (process %s) ended by itself, reading %s: %s",
+            process.pid,
+            self._reading,
+            errors.strip(),
+        )
+        # Once may be anybody's doing; whoever is read at two ends in a row is left out.
+        self._avoided += [uri for uri in self._reading if uri in self._suspected]
+        self._suspected, self._reading = frozenset(self._reading), []
+        if self._n_deaths >= MAX_DEATHS:
+            self._give_up("its process ended by itself again and again; the log says more")
+            return
+        if not self._is_death_reported:
+            self._is_death_reported = True
+            self._tell("Stet: the search index stopped unexpectedly; it is started again.")
+        self._set(replace(self.state, stage=Stage.STARTING))
+        await asyncio.sleep(RESTART_SECONDS * 4 ** (self._n_deaths - 1))
+        await self._start_again()
+
+    def _was_steady(self) -> bool:
+        """Whether the process that has ended was of use: ready, and asked or left alone for a while."""
+        if self._complete_since is None:
+            return False
+        seconds = asyncio.get_running_loop().time() - self._complete_since
+        return self._has_answered or seconds >= STEADY_SECONDS
+
+    async def _start_again(self) -> None:
+        async with self._starting:
+            if self._process is None and self._begun is not None and not self._is_closed:
+                await self._run(self._begun)
+
+    def _give_up(self, reason: str) -> None:
+        self._set(IndexState(Stage.FAILED, message=reason))
+        self._tell(f"Stet: there is no search index: {reason}. Searches read the files instead.")
+
+    def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
+        # What one that was ended still says of itself is not about the one that runs.
+        if process is self._process or message["is"] in _OF_ANY_PROCESS:
+            self._handle_message(process, message)
+
+    def _handle_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
+        match message["is"]:
+            case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
+                stage = Stage(message["state"])
+                self._set(
+                    IndexState(
+                        stage,
+                        message["files"],
+                        message["total"],
+                        message["chunks"],
+                        message["unread"],
+                    )
+                )
+                if stage is Stage.READY:
+                    self._note_complete()
+            case "reading":
+                self._reading = message["uris"]
+            case "answer" | "unanswered":
+                self._answered(message)
+            case "embed":
+                giving = self._remote_embedder.embed_texts(process, message["items"], self._search)
+                self._start(giving, "embedding")
+            case "logged":
+                log.warning("the search index: %s", message["message"])
+            case "told":
+                log.warning("%s", message["message"])
+                self._tell(f"Stet: {message['message']}")
+
+    def _note_complete(self) -> None:
+        self._reading = []
+        if self._complete_since is None:
+            self._complete_since = asyncio.get_running_loop().time()
+
+    def _answered(self, message: dict[str, Any]) -> None:
+        is_answer = message["is"] == "answer"
+        self._has_answered |= is_answer and self._complete_since is not None
+        if not is_answer:
+            log.error("the search index could not answer: %s", message["error"].strip())
+        future = self._asked.get(message["id"])
+        if future is not None and not future.done():
+            future.set_result(message) if is_answer else future.set_exception(_SearchUnanswered)
+
+    def _set(self, state: IndexState) -> None:
+        self.state = state
+        for listener in tuple(self._listeners):
+            listener(state)
+
+
+class _SearchUnanswered(Exception):
+    """The process ended before it answered, or had an error on the way."""
+
+
+def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
+    """Whoever waits for an answer need not wait any more."""
+    for future in asked:
+        if not future.done():
+            future.set_exception(_SearchUnanswered)
+
+
+def _favoured(snapshot: Snapshot) -> dict[str, float]:
+    """Return the documents that the user works on, to rank first where all else is equal."""
+    favoured = dict.fromkeys(snapshot.documents, FAVOUR_OPEN)
+    active = snapshot.activity.active
+    if active is not None:
+        favoured[canonical(active)] = FAVOUR_OPEN + FAVOUR_RECENT
+    return favoured

@@ -1,0 +1,128 @@
+"""The files that are indexed, as the process of the index sees them: the disk, and unsaved text over it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from stet.search.index_entry import FileStamp, SourceFile
+from stet.search.search_engine import digest
+from stet.settings.values import Settings
+from stet.system.os_system import OsSystem
+from stet.system.system import FileKind, FileStat
+from stet.workspace.activity import ActivityView
+from stet.workspace.ignore_rules import IgnoreRules
+from stet.workspace.names import PathRefused, has_odd_characters
+from stet.workspace.paths import Located
+from stet.workspace.roots import Root
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import path_of
+
+
+@dataclass(slots=True)
+class IndexSource:
+    """Owned by the builder.
+
+    Attributes:
+        disk: Roots, settings and the disk; nothing is open in it.
+        open_texts: Unsaved texts by canonical URI, each with what the file is called.
+        is_sent: Whether what is embedded of a file goes to an endpoint.
+    """
+
+    disk: Snapshot
+    max_bytes: int
+    open_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
+    is_sent: bool = False
+
+    @classmethod
+    def of(cls, roots: tuple[Root, ...], settings: Settings) -> "IndexSource":
+        """Create the source of what is below `roots` and may be shown by `settings`."""
+        system = OsSystem()
+        nowhere = ActivityView()
+        disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
+        return cls(disk, settings.search.max_file_bytes)
+
+    def all_files(self, first: Iterable[str]) -> Iterator[Located]:
+        """All files on the disk, those beside the documents `first` before the others; some twice."""
+        for uri in first:
+            yield from self.disk.siblings(uri)
+        yield from self.disk.walk()
+
+    def files_below(self, uri: str) -> Iterator[Located]:
+        """Yield the files below a folder, or nothing if `uri` is no folder or is left out."""
+        path = path_of(uri)
+        stat = None if path is None else self.disk.system.stat(path)
+        if path is not None and stat is not None and stat.kind is FileKind.FOLDER:
+            with suppress(PathRefused):
+                yield from self.disk.walk(str(path))
+
+    def is_unchanged(self, located: Located, known: FileStamp | None) -> bool:
+        """Whether a file was last written when `known` was, and is as long, as a walk has seen it."""
+        if known is None or known.mtime is None:
+            return False
+        stat = self._stat(located.uri, located)
+        return stat is not None and (stat.mtime, stat.size) == (known.mtime, known.size)
+
+    def read(
+        self, uri: str, known: FileStamp | None, located: Located | None
+    ) -> SourceFile | FileStamp | None:
+        """Return a file as indexed, or only its stamp if the text of the file is already known.
+
+        None if there is nothing to index, or nothing that may be.
+
+        Args:
+            uri: Canonical.
+            known: What the index has.
+            located: The file, if a walk has just come to it.
+        """
+        source = (
+            self._read_open_text(uri) if uri in self.open_texts else self._read_disk(uri, located)
+        )
+        is_known = source is not None and known is not None and known.hash == source.stamp.hash
+        return source.stamp if source is not None and is_known else source
+
+    def _read_disk(self, uri: str, located: Located | None) -> SourceFile | None:
+        stat = self._stat(uri, located)
+        if stat is None or stat.size > self.max_bytes:
+            return None
+        if located is None and has_odd_characters(self.disk.name_of(uri)):
+            return None  # as a walk leaves it out
+        try:
+            document = self.disk.show(uri) if located is None else self.disk.show_walked(located)
+        except NotShown:
+            return None
+        name = self.disk.name_of(uri) if located is None else located.name
+        text = document.text
+        stamp = FileStamp(stat.mtime, stat.size, digest(text))
+        return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
+
+    def _stat(self, uri: str, located: Located | None) -> FileStat | None:
+        """Return what a walk has just seen of a file, or else what the disk reports."""
+        if located is not None and located.stat is not None:
+            return located.stat
+        path = path_of(uri)
+        return None if path is None else self.disk.system.stat(path)
+
+    def _read_open_text(self, uri: str) -> SourceFile | None:
+        name, text = self.open_texts[uri]
+        if len(text) > self.max_bytes:
+            return None
+        stamp = FileStamp(None, len(text), digest(text))
+        return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
+
+
+def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:
+    """Roots as they came in a message."""
+    return tuple(Root(item["uri"], Path(item["path"]), item["name"]) for item in items)
+
+
+def settings_of(item: Mapping[str, Any]) -> Settings:
+    """Return the settings that determine what is indexed, from a message."""
+    settings = Settings()
+    return replace(
+        settings,
+        context=replace(settings.context, excluded_folders=tuple(item["excluded"])),
+        privacy=replace(settings.privacy, deny=tuple(item["deny"])),
+        search=replace(settings.search, max_file_bytes=item["maxFileBytes"]),
+    )

@@ -1,0 +1,358 @@
+"""The index on the disk: files, chunks, their words in SQLite's FTS5, their vectors.
+
+One file for a workspace, in the cache folder; whoever opened it owns it (see `slot.py`). All of it
+can be made again, so it is written without waiting for the disk, and thrown away when it is broken
+or of another version.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from stet.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, FileStamp, IndexEntry
+
+VERSION = 3
+"""Of the tables and of what is written into them; another one is made anew."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, uri TEXT NOT NULL UNIQUE, name TEXT NOT NULL,
+    mtime REAL, size INTEGER NOT NULL, hash BLOB NOT NULL
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, first INTEGER NOT NULL, end INTEGER NOT NULL,
+    name TEXT NOT NULL, scope TEXT NOT NULL, is_definition INTEGER NOT NULL, meant BLOB NOT NULL
+);
+CREATE INDEX chunks_of_file ON chunks (file);
+CREATE INDEX chunks_meant ON chunks (meant);
+CREATE TABLE vectors (meant BLOB PRIMARY KEY, vector BLOB) WITHOUT ROWID;
+CREATE TABLE unread (meant BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (path, name, head, body, tokenize = 'ascii');
+CREATE VIRTUAL TABLE names USING fts5 (path, tokenize = 'ascii', detail = 'none', columnsize = 0);
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);
+"""
+_PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -12000;
+PRAGMA temp_store = MEMORY;
+"""
+_WEIGHTS = "1.0, 10.0, 3.0, 1.0"
+"""Of the fields path, name, head, body."""
+
+
+WRITTEN_TOGETHER = 20
+"""Times that something is written before the disk has to keep it."""
+
+
+_RARE_WORDS = 8
+"""Words that tell a text from nearly all others."""
+MANY_CHUNKS = 2_000
+"""Chunks written since the last merge that make another worth it."""
+MERGED_PAGES = 200
+"""At a time: a few milliseconds."""
+
+
+class IndexStore:
+    """One index file. Blocks; used by one thread."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Open the index at `path`, or make it there; `:memory:` for none.
+
+        Raises:
+            sqlite3.DatabaseError: If what is there is no index of this version.
+        """
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._n_written = 0
+        self._n_unmerged = 0
+        self._is_merging = False
+        try:
+            self._prepare()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _prepare(self) -> None:
+        self._db.executescript(_PRAGMAS)
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            self._db.executescript(_TABLES)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
+        elif version != VERSION:
+            raise sqlite3.DatabaseError(f"an index of version {version}, not {VERSION}")
+        (last,) = self._db.execute("SELECT max(id) FROM chunks").fetchone()
+        self._next_chunk = (last or 0) + 1
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            self.commit()
+        finally:
+            self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- what is in it ---------------------------------------------------------------------------
+
+    def stamps(self) -> dict[str, FileStamp]:
+        """All files, by URI."""
+        rows = self._db.execute("SELECT uri, mtime, size, hash FROM files")
+        return {uri: FileStamp(*stamp) for uri, *stamp in rows}
+
+    def counts(self) -> tuple[int, int, int]:
+        """How many files, chunks, and texts that are not embedded yet."""
+        sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM unread)"
+        n_files, n_chunks, n_unread = self._db.execute(sql).fetchone()
+        return n_files, n_chunks, n_unread
+
+    def meta(self, key: str) -> str | None:
+        """Return a remark on the whole index."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Write one down."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    # -- writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Everything written within is there together, or not at all.
+
+        What is written is found at once, and is on the disk some time later, or after `commit`: with
+        every commit the words get a list of their own, and merging those is what takes time.
+        """
+        if not self._db.in_transaction:
+            self._db.execute("BEGIN")
+        self._db.execute("SAVEPOINT writing")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK TO writing")
+            raise
+        finally:
+            self._db.execute("RELEASE writing")
+        self._n_written += 1
+        if self._n_written >= WRITTEN_TOGETHER:
+            self.commit()
+
+    def commit(self) -> None:
+        """Have the disk keep what was written."""
+        self._n_written = 0
+        if self._db.in_transaction:
+            self._db.execute("COMMIT")
+
+    def save(self, entry: IndexEntry) -> tuple[list[int], list[int]]:
+        """Put a file in, in place of what was there of it; the chunks that went and that came."""
+        gone = self.drop(entry.uri)
+        row = self._db.execute(
+            "INSERT INTO files (uri, name, mtime, size, hash) VALUES (?, ?, ?, ?, ?)",
+            (entry.uri, entry.name, *entry.stamp),
+        )
+        self._n_unmerged += len(entry.chunks)
+        first = self._next_chunk
+        self._next_chunk += len(entry.chunks)
+        came = range(first, self._next_chunk)
+        self._db.executemany(
+            "INSERT INTO chunks (id, file, first, end, name, scope, is_definition, meant)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (
+                    each,
+                    row.lastrowid,
+                    chunk.first,
+                    chunk.end,
+                    chunk.name,
+                    chunk.scope,
+                    chunk.is_definition,
+                    meant,
+                )
+                for each, chunk, meant in zip(came, entry.chunks, entry.meant, strict=True)
+            ],
+        )
+        self._db.executemany(
+            "INSERT INTO words (rowid, path, name, head, body) VALUES (?, ?, ?, ?, ?)",
+            [
+                (each, fields.path, fields.name, fields.head, fields.body)
+                for each, fields in zip(came, entry.fields, strict=True)
+            ],
+        )
+        if entry.fields:
+            self._db.execute(
+                "INSERT INTO names (rowid, path) VALUES (?, ?)", (first, entry.fields[0].path)
+            )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO unread SELECT ?1, ?2"
+            " WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE meant = ?1)",
+            [(meant, each.meant) for each, meant in zip(entry.fields, entry.meant, strict=True)],
+        )
+        return gone, list(came)
+
+    def touch(self, uri: str, stamp: FileStamp) -> None:
+        """Update the stamp of a file that was written again with the same text."""
+        self._db.execute(
+            "UPDATE files SET mtime = ?, size = ?, hash = ? WHERE uri = ?", (*stamp, uri)
+        )
+
+    def drop(self, uri: str) -> list[int]:
+        """Take a file out; the chunks that went."""
+        row = self._db.execute("SELECT id FROM files WHERE uri = ?", (uri,)).fetchone()
+        if row is None:
+            return []
+        sql = "SELECT id FROM chunks WHERE file = ? ORDER BY id"
+        ids = [each for (each,) in self._db.execute(sql, row)]
+        self._db.execute("DELETE FROM names WHERE rowid = ?", (ids[0] if ids else 0,))
+        self._db.executemany("DELETE FROM words WHERE rowid = ?", [(each,) for each in ids])
+        self._db.execute("DELETE FROM chunks WHERE file = ?", row)
+        self._db.execute("DELETE FROM files WHERE id = ?", row)
+        return ids
+
+    def merge(self) -> bool:
+        """Do some of what makes questions quick again after much was written; whether any was left.
+
+        Each commit leaves a list of words of its own; here they become one, a few pages at a time.
+        """
+        if self._n_unmerged < MANY_CHUNKS and not self._is_merging:
+            return False
+        pages = MERGED_PAGES if self._is_merging else -MERGED_PAGES  # negative: begin with all
+        self._n_unmerged = 0
+        before = self._db.total_changes
+        self._db.execute("INSERT INTO words (words, rank) VALUES ('merge', ?)", (pages,))
+        self._is_merging = self._db.total_changes - before >= 2  # as SQLite's documentation says
+        return True
+
+    def tidy(self) -> None:
+        """Forget vectors and texts that no chunk needs any more."""
+        with self.writing():
+            for table in ("vectors", "unread"):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE meant NOT IN (SELECT meant FROM chunks)"  # noqa: S608
+                )
+
+    # -- vectors ---------------------------------------------------------------------------------
+
+    def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
+        """Texts that are not embedded yet, each with its hash."""
+        return self._db.execute("SELECT meant, text FROM unread LIMIT ?", (limit,)).fetchall()
+
+    def save_vectors(
+        self, vectors: Iterable[tuple[bytes, bytes | None]]
+    ) -> list[tuple[int, bytes]]:
+        """Keep vectors by the hash of their text, None where there can't be one; chunks that have
+        one now.
+        """
+        chunks = []
+        for meant, vector in vectors:
+            self._db.execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (meant, vector))
+            self._db.execute("DELETE FROM unread WHERE meant = ?", (meant,))
+            if vector is not None:
+                ids = self._db.execute("SELECT id FROM chunks WHERE meant = ?", (meant,))
+                chunks += [(each, vector) for (each,) in ids]
+        return chunks
+
+    def vectors(self, chunks: Iterable[int] | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield the vectors of chunks, of all chunks by default."""
+        sql = "SELECT id, vector FROM chunks JOIN vectors USING (meant) WHERE vector IS NOT NULL"
+        if chunks is None:
+            yield from self._db.execute(sql)
+            return
+        for chunk in chunks:
+            yield from self._db.execute(f"{sql} AND id = ?", (chunk,))
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def frequency(self, term: str) -> int:
+        """In how many chunks a word is."""
+        row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def best(
+        self, wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
+    ) -> list[tuple[int, float]]:
+        """Chunks that fit a question in the language of FTS5, the best by BM25 first, each with its
+        score; of equals the older first.
+        """
+        tables, conditions, values = "words", "words MATCH ?", [wanted]
+        if folder or without.uris:
+            tables += " JOIN chunks ON chunks.id = words.rowid JOIN files ON files.id = chunks.file"
+        if folder:
+            prefix = folder.rstrip("/") + "/"
+            conditions += f" AND substr(files.name, 1, {len(prefix)}) = ?"
+            values.append(prefix)
+        for column, left_out in (
+            ("files.uri", without.uris),
+            ("head || char(10) || body", without.texts),
+        ):
+            if left_out:
+                conditions += f" AND {column} NOT IN ({_marks(len(left_out))})"
+                values += left_out
+        sql = (
+            f"SELECT words.rowid, -bm25(words, {_WEIGHTS}) AS score FROM {tables}"  # noqa: S608
+            f" WHERE {conditions} ORDER BY score DESC, words.rowid LIMIT {limit}"
+        )
+        return self._db.execute(sql, values).fetchall()
+
+    def chunks_with(self, term: str) -> list[int]:
+        """Return the chunks that contain a word, in order."""
+        sql = "SELECT rowid FROM words WHERE words MATCH ?"
+        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+
+    def chunks_with_text(self, text: str) -> list[int]:
+        """Return the chunks whose `ChunkRow.text` equals `text`, found by its longest words."""
+        rare_words = sorted(dict.fromkeys(text.split()), key=len, reverse=True)[:_RARE_WORDS]
+        if not rare_words:
+            return []
+        wanted = " AND ".join(f'"{word}"' for word in rare_words)
+        sql = "SELECT rowid FROM words WHERE words MATCH ? AND head || char(10) || body = ?"
+        return [each for (each,) in self._db.execute(sql, (wanted, text))]
+
+    def files_named(self, term: str) -> list[int]:
+        """Return the files whose path contains a word, each as its first chunk."""
+        sql = "SELECT rowid FROM names WHERE names MATCH ?"
+        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Return the first chunk and the number of chunks of every file that has any, in order. The
+        chunks of a file are consecutive.
+        """
+        sql = "SELECT min(id) AS first, count(*) FROM chunks GROUP BY file ORDER BY first"
+        return self._db.execute(sql).fetchall()
+
+    def chunks_of(self, uris: Collection[str]) -> list[int]:
+        """All chunks of some files."""
+        sql = (
+            "SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id"  # noqa: S608
+            f" WHERE uri IN ({_marks(len(uris))})"
+        )
+        return [each for (each,) in self._db.execute(sql, tuple(uris))]
+
+    def chunks_below(self, folder: str) -> list[int]:
+        """All chunks of files below a folder, as files are called."""
+        prefix = folder.rstrip("/") + "/"
+        sql = (
+            "SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file"
+            " WHERE substr(files.name, 1, ?) = ?"
+        )
+        return [each for (each,) in self._db.execute(sql, (len(prefix), prefix))]
+
+    def rows(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
+        """Chunks by their id; none for one that is gone."""
+        sql = (
+            "SELECT chunks.id, uri, files.name, first, end, chunks.name, scope, is_definition,"
+            " c0, c1, c2, c3 FROM chunks JOIN files ON files.id = chunks.file"
+            " JOIN words_content ON words_content.id = chunks.id WHERE chunks.id IN "
+        )
+        found = self._db.execute(f"{sql}({_marks(len(ids))})", ids)
+        return {row[0]: ChunkRow(*row) for row in found}
+
+
+def _marks(n: int) -> str:
+    return ",".join("?" * n)

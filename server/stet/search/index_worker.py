@@ -1,0 +1,396 @@
+"""The process of the search index: it reads the files, keeps the index, and answers.
+
+One JSON object a line comes on the standard input and goes out on the standard output; what they
+mean is told by `IndexWorker.handle` and, the other way, `IndexService`. It has a low priority, and ends with its standard input.
+"""
+
+import errno
+import json
+import logging
+import os
+import queue
+import sqlite3
+import sys
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from stet.outline.grammar_definitions import installed_grammars
+from stet.search.embedding import Embedder, LocalEmbedder, can_embed
+from stet.search.folder_watch import watch_folders
+from stet.search.index_builder import IndexBuilder
+from stet.search.index_file import acquire_index, check_index, remove_index
+from stet.search.index_source import IndexSource, roots_of, settings_of
+from stet.search.index_state import DISK_REFUSES
+from stet.search.index_store import IndexStore
+from stet.search.search_engine import ChunkQuery, SearchEngine
+from stet.search.vector_table import unpack_vector
+from stet.text.safe_traceback import format_safe_traceback
+from stet.workspace.uris import canonical
+
+NICE = 10
+BATCH = 64
+"""Texts that are sent to an endpoint together."""
+MAX_FAULTS = 2
+"""How often a broken index is made anew; after that there is something else the matter."""
+REPORT_EVERY = 10
+"""Steps between two reports while there is work."""
+
+
+class IndexWorker:
+    """Everything of the process; one thread, fed by another that reads."""
+
+    def __init__(self, begin: dict[str, Any]) -> None:
+        """Open the index that `begin` names, and look what has changed since."""
+        self._slot, self._path = acquire_index(Path(begin["folder"]))
+        self._embedder = _embedder(begin)
+        self._endpoint: str = begin["endpoint"]
+        self._is_waiting = False
+        self._refused: set[bytes] = set()
+        self._source = IndexSource.of(roots_of(begin["roots"]), settings_of(begin["settings"]))
+        self._source.is_sent = bool(self._endpoint)
+        self._avoided: list[str] = begin["avoid"]
+        self._first: list[str] = begin["first"]
+        self._failed: set[str] = set()
+        """Documents whose last text could not be indexed."""
+        self._n_steps = 0
+        self._n_faults = 0
+        self._n_rebuilt = 0
+        if begin["anew"]:
+            remove_index(self._path)
+        self._store = self._opened()
+        try:
+            self._make()
+        except sqlite3.DatabaseError as fault:
+            self._count(fault)
+            self._recreate()
+
+    def _make(self) -> None:
+        self._engine = SearchEngine(self._store, self._embedder, is_embedded=bool(self._endpoint))
+        self._builder = IndexBuilder(self._source, self._store, self._engine, _reading)
+        self._builder.avoid(self._avoided)
+        self._builder.scan(self._first)
+        self._was_complete = False
+
+    def _opened(self) -> IndexStore:
+        """Return the opened index. Rebuild an index that is broken or has other vectors or
+        grammars.
+        """
+        model = self._endpoint if self._embedder is None else self._embedder.name
+        # With an endpoint what is embedded lacks the secrets: an index of another kind.
+        grammars = installed_grammars() + (" sent" if self._endpoint else "")
+        try:
+            store = _open_existing(self._path, model, grammars)
+        except sqlite3.DatabaseError as fault:
+            send_message(
+                "told", message=f"The search index could not be used ({fault}); it is built anew."
+            )
+            store = None
+        if store is None:
+            remove_index(self._path)
+            store = IndexStore(self._path)
+            store.set_meta("vectors", model)
+            store.set_meta("grammars", grammars)
+        self._is_checked = False
+        return store
+
+    def handle(self, message: dict[str, Any]) -> None:
+        """Do what a message asks for."""
+        match message["do"]:
+            case "text":
+                self._index_open_text(message)
+            case "changed":
+                self._builder.changed(message["uris"])
+            case "scan":
+                self._builder.scan()
+            case "rebuild":
+                self._n_rebuilt = message["number"]
+                self._rebuild()
+            case "vectors":
+                self._take(message["items"])
+            case "ask":
+                self._answer_safely(message)
+        self._was_complete = False
+
+    def _index_open_text(self, message: dict[str, Any]) -> None:
+        """Index a document of the editor; where that fails, leave it out until it has another text.
+
+        Why is logged once, until it can be indexed again.
+
+        Raises:
+            DatabaseError: If the index is broken.
+            OSError: If the disk refuses.
+        """
+        key = canonical(message["uri"])
+        if has_failed := key in self._failed:
+            self._builder.readmit(key)
+        try:
+            self._builder.set_open_text(message["uri"], message["name"], message["text"])
+        except Exception as bug:  # one document must not end the index
+            if isinstance(bug, sqlite3.DatabaseError | OSError):
+                raise
+            self._builder.avoid([key])
+            self._failed.add(key)
+            if not has_failed:
+                why = format_safe_traceback(bug)
+                send_message(
+                    "logged", message=f"A document can't be indexed and is left out: {why}"
+                )
+        else:
+            self._failed.discard(key)
+
+    def step(self) -> bool:
+        """Do a little of what is left; whether anything was."""
+        is_busy = self._builder.step() or self._store.merge() or self._engine.embed() > 0
+        if not is_busy and self._endpoint and not self._is_waiting:
+            self._ask_for_vectors()
+        self._n_steps += 1
+        if is_busy and self._n_steps % REPORT_EVERY == 0:
+            self._report(is_complete=False)
+        if not is_busy and not self._was_complete:
+            self._was_complete = True
+            self._builder.tidy()
+            self._store.commit()
+            self._builder.release_memory()
+            self._report(is_complete=True)
+        return is_busy
+
+    def _ask_for_vectors(self) -> None:
+        """Ask the server to have texts embedded; this process has no network access."""
+        # Those that were refused stay unread: another run asks for them again.
+        texts = self._engine.pending_texts(BATCH + len(self._refused))
+        unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
+        if unread:
+            self._is_waiting = True
+            send_message("embed", items=[[meant.hex(), text] for meant, text in unread])
+
+    def _take(self, items: list[tuple[str, list[float] | None]]) -> None:
+        self._is_waiting = False
+        given = [(bytes.fromhex(meant), vector) for meant, vector in items]
+        self._refused.update(meant for meant, vector in given if vector is None)
+        self._engine.add_vectors(
+            (each, unpack_vector(vector)) for each, vector in given if vector is not None
+        )
+
+    def recover(self, fault: sqlite3.DatabaseError) -> None:
+        """Rebuild the index after it was found to be broken.
+
+        Raises:
+            DatabaseError: If that has been of no use before: the disk is full, say.
+        """
+        self._count(fault)
+        self._rebuild()
+
+    def _count(self, fault: sqlite3.DatabaseError) -> None:
+        self._n_faults += 1
+        if self._n_faults > MAX_FAULTS:
+            raise fault
+        send_message("told", message=f"The search index is broken ({fault}); it is built anew.")
+
+    @property
+    def seconds_left(self) -> float | None:
+        """When `release_idle` has something to let go of; None where it has not."""
+        return self._builder.seconds_left
+
+    def release_idle(self) -> None:
+        """Let go of what has not been needed for long."""
+        self._builder.release_idle()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._builder.close()
+        with suppress(sqlite3.Error):
+            self._store.close()
+        self._slot.release()
+
+    def _rebuild(self) -> None:
+        self._builder.close()
+        self._recreate()
+
+    def _recreate(self) -> None:
+        with suppress(sqlite3.Error):
+            self._store.close()
+        remove_index(self._path)
+        self._store = self._opened()
+        self._make()
+
+    def _answer_safely(self, message: dict[str, Any]) -> None:
+        """Answer a question, or tell that it can't be answered: it is asked in another way then.
+
+        Raises:
+            DatabaseError: If the index is broken, and not the question.
+        """
+        try:
+            self._answer(message)
+        except Exception as bug:  # one question's bug must not end the index
+            send_message("unanswered", id=message["id"], error=format_safe_traceback(bug))
+            code = getattr(bug, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+            if code != sqlite3.SQLITE_ERROR:
+                raise
+            self._check()
+
+    def _check(self) -> None:
+        """Look whether an error that may be the question's own came from damage.
+
+        Raises:
+            DatabaseError: If the index is broken.
+        """
+        if not self._is_checked:
+            self._is_checked = True  # it takes long, and a bug comes back
+            self._store.commit()
+            check_index(self._path)
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        self._builder.catch_up()
+        search = ChunkQuery(
+            message["text"],
+            limit=message["limit"],
+            folder=message["folder"],
+            use_words=message["words"],
+            use_vectors=message["meaning"],
+            favoured=message["favoured"],
+            vector=message["vector"],
+            for_people=True,
+        )
+        hits = [hit._asdict() for hit in self._engine.search(search)]
+        send_message(
+            "answer",
+            id=message["id"],
+            hits=hits,
+            meaning=self._engine.has_vectors,
+            files_so_far=self._builder.n_files_so_far,
+        )
+
+    def _report(self, *, is_complete: bool) -> None:
+        n_files, n_chunks, n_unread = self._store.counts()
+        send_message(
+            "state",
+            state="ready" if is_complete else "building",
+            files=n_files,
+            chunks=n_chunks,
+            total=max(self._builder.total, n_files),
+            unread=n_unread,
+            rebuilt=self._n_rebuilt,
+        )
+
+
+def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
+    """Return the existing index or a new one, or None if it has other vectors or grammars.
+
+    Raises:
+        DatabaseError: If it is broken.
+    """
+    store = IndexStore(path)
+    with ExitStack() as unused:
+        unused.callback(store.close)
+        is_cut_so = store.meta("grammars") == grammars or store.counts()[0] == 0
+        if not is_cut_so or (model and (store.meta("vectors") or model) != model):
+            return None
+        store.set_meta("vectors", store.meta("vectors") or model)
+        store.set_meta("grammars", grammars)
+        unused.pop_all()
+    return store
+
+
+def send_message(kind: str, **fields: Any) -> None:
+    """Write one message."""
+    sys.stdout.write(json.dumps({"is": kind, **fields}) + "\n")
+    sys.stdout.flush()
+
+
+class _Forwarding(logging.Handler):
+    """Has the server write down what is logged here."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        send_message("logged", message=record.getMessage())
+
+
+def _reading(uris: list[str]) -> None:
+    send_message("reading", uris=uris)
+
+
+def _embedder(begin: dict[str, Any]) -> Embedder | None:
+    if begin["embeddings"] != "local" or not can_embed():
+        return None
+    try:
+        return LocalEmbedder()
+    except (ImportError, OSError, ValueError) as fault:
+        send_message(
+            "told", message=f"Search goes by words alone: the embedding can't be loaded ({fault})."
+        )
+        return None
+
+
+def _read_messages(messages: "queue.SimpleQueue[dict[str, Any] | None]") -> None:
+    for line in sys.stdin:
+        messages.put(json.loads(line))
+    messages.put(None)
+
+
+def main() -> None:
+    """Work until the standard input ends."""
+    os.umask(0o077)
+    logging.getLogger("stet").addHandler(_Forwarding(logging.WARNING))
+    with suppress(OSError, AttributeError):
+        os.nice(NICE)
+    # The server logs what is said here, and what an error says quotes what is indexed.
+    sys.excepthook = lambda _, error, __: _ended(error)
+    messages: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+    threading.Thread(target=_read_messages, args=(messages,), daemon=True).start()
+    begin = messages.get()
+    if begin is None:
+        return
+    worker = IndexWorker(begin)
+    if begin["watch"]:
+        folders = [root.path for root in roots_of(begin["roots"])]
+        threading.Thread(target=watch_folders, args=(folders, messages.put), daemon=True).start()
+    is_busy = True
+    while True:
+        try:
+            message = messages.get(not is_busy, worker.seconds_left)
+            if message is None:
+                break
+            is_busy = True
+            _handle_safely(worker, message)
+        except queue.Empty:
+            worker.release_idle()
+            is_busy = is_busy and _step_safely(worker)
+    worker.close()
+
+
+_NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+def _ended(error: BaseException) -> None:
+    said = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else format_safe_traceback(error)
+    sys.stderr.write(f"{said}\n")
+
+
+def _is_of_the_disk(error: BaseException) -> bool:
+    """Whether it is no fault of ours: there is no room, say."""
+    if isinstance(error, sqlite3.Error):
+        return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {
+            sqlite3.SQLITE_FULL,
+            sqlite3.SQLITE_IOERR,
+        }
+    return isinstance(error, OSError) and error.errno in _NO_ROOM
+
+
+def _handle_safely(worker: IndexWorker, message: dict[str, Any]) -> None:
+    try:
+        worker.handle(message)
+    except sqlite3.DatabaseError as fault:
+        worker.recover(fault)
+
+
+def _step_safely(worker: IndexWorker) -> bool:
+    try:
+        return worker.step()
+    except sqlite3.DatabaseError as fault:
+        worker.recover(fault)
+        return True
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Vectors from an endpoint, for a process that reaches no network."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from stet.search.index_process import IndexProcess
+from stet.search.vector_source import VectorSource, VectorsUnavailable
+from stet.settings.values import SearchSettings
+
+log = logging.getLogger(__name__)
+
+QUERY_SECONDS = 5.0
+"""How long a question waits for its vector before words alone count."""
+RETRY_SECONDS = 60.0
+"""Before an endpoint that gave no vectors is asked again."""
+PLAIN = "text"
+"""What any endpoint embeds that embeds at all."""
+
+_EmbeddedTexts = list[list[object]]
+"""Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
+
+
+class RemoteEmbedder:
+    """Owned by the indexer."""
+
+    def __init__(self, endpoint: VectorSource | None, tell: Callable[[str], None]) -> None:
+        """`tell` shows the user a message."""
+        self._endpoint = endpoint
+        self._tell = tell
+        self._said: set[str] = set()
+
+    def name(self, settings: SearchSettings) -> str:
+        """Return the name of the endpoint's vectors, which differs for other vectors. Return an
+        empty string if the settings name no endpoint.
+        """
+        return "" if self._endpoint is None else self._endpoint.name_of(settings)
+
+    async def embed_query(self, text: str, settings: SearchSettings) -> list[float] | None:
+        """Return the embedding of a question. Return None if the local process can embed the
+        question or nothing can.
+        """
+        if self._endpoint is None or not self.name(settings):
+            return None
+        try:
+            async with asyncio.timeout(QUERY_SECONDS):
+                (vector,) = await self._vectors([text], settings)
+        except (TimeoutError, VectorsUnavailable) as fault:
+            # What it says may quote the question.
+            log.warning("a question is searched by words alone: %s", type(fault).__name__)
+            log.debug("there were no vectors: %s", fault)
+            return None
+        return list(vector)
+
+    async def embed_texts(
+        self,
+        process: IndexProcess,
+        items: Sequence[tuple[str, str]],
+        settings: SearchSettings,
+    ) -> None:
+        """Have texts embedded that the process has read; it asks for more when it has these."""
+        embedded: _EmbeddedTexts = []
+        try:
+            await self._fill(embedded, items, settings)
+        except VectorsUnavailable as fault:
+            if str(fault) not in self._said:
+                self._said.add(str(fault))
+                self._tell(f"Stet: search goes by words alone: {fault}.")
+            await asyncio.sleep(RETRY_SECONDS)
+        await process.send({"do": "vectors", "items": embedded})
+
+    async def _fill(
+        self, embedded: _EmbeddedTexts, items: Sequence[tuple[str, str]], settings: SearchSettings
+    ) -> None:
+        """Add to `embedded` what the endpoint has for `items`; parts where it doesn't take all at once.
+
+        Raises:
+            VectorsUnavailable: If it has nothing for any text, now. What came before is in `given`.
+        """
+        try:
+            vectors = await self._vectors([text for _, text in items], settings)
+        except VectorsUnavailable as fault:
+            await self._vectors([PLAIN], settings)  # else it is not about these texts
+            if len(items) == 1:
+                # What it says may quote the text.
+                log.warning("a passage goes without its meaning: the endpoint has no vector for it")
+                log.debug("there was no vector: %s", fault)
+                embedded.append([items[0][0], None])
+                return
+            half = len(items) // 2
+            await self._fill(embedded, items[:half], settings)
+            await self._fill(embedded, items[half:], settings)
+        else:
+            pairs = zip(items, vectors, strict=False)
+            embedded += [[meant, list(vector)] for (meant, _), vector in pairs]
+
+    async def _vectors(
+        self, texts: Sequence[str], settings: SearchSettings
+    ) -> Sequence[Sequence[float]]:
+        """Return the vectors that the endpoint answers.
+
+        Raises:
+            VectorsUnavailable: If there is no answer, or one without vectors.
+        """
+        assert self._endpoint is not None, "only where there is one anybody asks"
+        return await self._endpoint.embed(texts, settings)

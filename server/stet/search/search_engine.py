@@ -1,0 +1,397 @@
+"""Answers questions about the files that were put into it, and keeps their index.
+
+Blocks, and takes a processor while it works: it lives in a process of its own (`child.py`).
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stet.privacy.secrets import Secret, find_secrets
+from stet.search.chunk_fields import (
+    RedactedFile,
+    make_fields,
+    query_embedding_text,
+    query_terms,
+    subject_terms,
+)
+from stet.search.chunk_ranking import (
+    ChunkRanks,
+    PreparedQuery,
+    Scored,
+    explain,
+    rank_chunks,
+    score,
+)
+from stet.search.chunker import chunk_file
+from stet.search.diversify import cap_per_file, deduplicate, diversify
+from stet.search.embedding import Embedder
+from stet.search.file_ranker import ChunkSpans, FileRanker
+from stet.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, IndexEntry, SourceFile
+from stet.search.index_store import IndexStore
+from stet.search.lexical_ranker import LexicalRanker
+from stet.search.vector_table import VectorTable, pack_vector, unpack_vector
+from stet.text.lines import split_lines
+
+if TYPE_CHECKING:
+    import numpy as np
+
+N_LEXICAL = 100
+N_VECTOR = 60
+"""Chunks that each ranking puts up. Twice as many find one in a hundred more, and take 1.4 times as long."""
+LEAST_COSINE = 0.25
+"""What is less near in meaning has nothing to do with the question."""
+LEAST_SPREAD = 0.05
+"""Cosines of an endpoint's vectors that lie closer together tell no passage from another."""
+MAX_FOUND = 6000
+"""Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
+MAX_FOUND_OF_FILES = 2500
+"""The same for the ranking of files, which adds to the others."""
+_MIN_TERMS = 3
+_MANY = 1000
+"""Chunks with a word that take long to count, and whose number says the same if a few come and go."""
+_DRIFT = 100
+"""Where one of so many chunks has changed, those are counted anew too."""
+_BATCH = 512
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+class ChunkHit(NamedTuple):
+    """A chunk that answers a question.
+
+    Attributes:
+        uri: Of its file.
+        file: What the file is called.
+        first: The chunk's first line, 0-based.
+        end: The line behind its last.
+        title: What is defined there, or the heading, with what that lies in.
+        score: Higher is better; comparable within one answer only.
+        lexical_rank: Its place in the ranking by words, from 1; None if it is not in it.
+        vector_rank: The same for meaning.
+        why: Why it is here, in words.
+    """
+
+    uri: str
+    file: str
+    first: int
+    end: int
+    title: str
+    score: float
+    lexical_rank: int | None
+    vector_rank: int | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkQuery:
+    """A question.
+
+    Attributes:
+        text: In anybody's words.
+        limit: At most so many chunks.
+        folder: Only below this one, as files are called; empty for everywhere.
+        use_words: Whether words count.
+        use_vectors: Whether meaning counts.
+        favoured: What is added to the score of chunks of some files, by URI.
+        vector: What it means, where somebody else embeds.
+        for_people: Whether of one file, and of passages that read the same, a few are enough.
+    """
+
+    text: str
+    limit: int = 40
+    folder: str = ""
+    use_words: bool = True
+    use_vectors: bool = True
+    favoured: Mapping[str, float] = field(default_factory=dict)
+    vector: Sequence[float] | None = None
+    for_people: bool = False
+
+
+def make_entry(source: SourceFile) -> IndexEntry:
+    """Return the index entry of a file; its stamp contains the digest of the text."""
+    uri, name, text, stamp, outline, is_sent = source
+    name, text = _whole(name), _whole(text)
+    lines = split_lines(text)
+    chunks = chunk_file(text, name, outline)
+    # Looking for secrets costs nearly as much as all the rest.
+    redacted = _redact_file(name, text) if is_sent else None
+    fields = [make_fields(name, chunk, lines, redacted) for chunk in chunks]
+    meant = [digest(field.meant) for field in fields]
+    return IndexEntry(uri, name, stamp, chunks, fields, meant)
+
+
+def _whole(text: str) -> str:
+    """Return a text of equal length in code points without halves of characters. The database
+    requires this.
+
+    Editors cut emoji in two, and the bytes of a name need not be text.
+    """
+    return text if text.isascii() else _HALVES.sub("\ufffd", text)
+
+
+def _redact_file(name: str, text: str) -> RedactedFile | None:
+    """Return a file as it may be sent away, or None if the whole file may be sent."""
+    in_name, in_text = find_secrets(name), find_secrets(text)
+    if not in_name and not in_text:
+        return None
+    return RedactedFile.of(_blank_secrets(name, in_name), _blank_secrets(text, in_text))
+
+
+def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
+    """Return a text with spaces in place of secrets, so that secrets are not among its words."""
+    parts: list[str] = []
+    copied_to = 0
+    for secret in secrets:
+        parts += (text[copied_to : secret.start], " " * (secret.end - secret.start))
+        copied_to = secret.end
+    return "".join((*parts, text[copied_to:]))
+
+
+def digest(text: str) -> bytes:
+    """Tells texts apart."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+class SearchEngine:
+    """Owns the store and the vectors.
+
+    Attributes:
+        n_chunks: In the store.
+    """
+
+    def __init__(
+        self, store: IndexStore, embedder: Embedder | None = None, *, is_embedded: bool = False
+    ) -> None:
+        """Create an engine for the contents of `store`.
+
+        Args:
+            store: The index.
+            embedder: Tells what texts mean.
+            is_embedded: Whether somebody else does, and gives the vectors to `add_vectors`; without either
+                meaning has no say.
+        """
+        self._store = store
+        self._embedder = embedder
+        self._has_embedder = is_embedded or embedder is not None
+        self._vectors = VectorTable()
+        # SQLite and numpy let go of the interpreter while they work: both rankings are made at once.
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="by meaning")
+        self._frequencies: dict[str, int] = {}
+        self._n_changed = 0
+        _, self.n_chunks, _ = store.counts()
+        self._spans = ChunkSpans(store.spans())
+        if self._has_embedder:
+            self._vectors.add(store.vectors())
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether meaning has a say: some texts are embedded."""
+        return len(self._vectors) > 0
+
+    def add(self, entries: Iterable[IndexEntry]) -> None:
+        """Put files in, each in place of what was there of it; all of them or, on an error, none."""
+        with self._store.writing():
+            changes = [self._store.save(entry) for entry in entries]
+        self._changed(changes)
+
+    def drop(self, uris: Iterable[str]) -> None:
+        """Take files out."""
+        with self._store.writing():
+            changes: list[tuple[list[int], list[int]]] = [
+                (self._store.drop(uri), []) for uri in uris
+            ]
+        self._changed(changes)
+
+    def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
+        """Of each file the chunks that went and those that came."""
+        for went, put in changes:
+            self._spans.drop(went)
+            self._spans.add(put)
+        gone = [chunk for went, _ in changes for chunk in went]
+        came = [chunk for _, put in changes for chunk in put]
+        self.n_chunks += len(came) - len(gone)
+        self._vectors.drop(gone)
+        if self._has_embedder:
+            self._vectors.add(self._store.vectors(came))
+        self._n_changed += len(gone) + len(came)
+        if self._n_changed * _DRIFT > self.n_chunks:
+            self._frequencies.clear()
+            self._n_changed = 0
+        for term in [term for term, n in self._frequencies.items() if n < _MANY]:
+            del self._frequencies[term]
+
+    def embed(self, limit: int = _BATCH) -> int:
+        """Embed some of what is not embedded yet; how many there were."""
+        if self._embedder is None:
+            return 0
+        unread = self.pending_texts(limit)
+        if unread:
+            vectors = self._embedder.embed([text for _, text in unread])
+            self.add_vectors((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
+        return len(unread)
+
+    def forget_words(self) -> None:
+        """Let go of what the embedder keeps of words, which is megabytes once many were embedded."""
+        if self._embedder is not None:
+            self._embedder.forget_words()
+
+    def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
+        """Texts that are not embedded yet, each with its hash."""
+        return self._store.pending_texts(limit)
+
+    def add_vectors(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
+        """Take in vectors, each with the hash of its text."""
+        with self._store.writing():
+            saved = self._store.save_vectors((meant, pack_vector(row)) for meant, row in vectors)
+        self._vectors.add(saved)
+
+    def search(self, search: ChunkQuery) -> list[ChunkHit]:
+        """Return the chunks that fit best, best first."""
+        asked, candidates = self.candidates(search)
+        valued = [
+            (score(asked, row, ranks) + search.favoured.get(row.uri, 0.0), row, ranks)
+            for row, ranks in candidates
+        ]
+        valued.sort(key=lambda each: (-each[0], each[1].file, each[1].first))
+        if search.for_people:
+            few = list(cap_per_file(row for _, row, _ in valued))[: search.limit]
+            wanted = {row.id for row in few}
+            valued = [each for each in valued if each[1].id in wanted]
+        return [_hit(asked, *each) for each in valued[: search.limit]]
+
+    def candidates(
+        self, search: ChunkQuery
+    ) -> tuple[PreparedQuery, list[tuple[ChunkRow, ChunkRanks]]]:
+        """Return the chunks that any of the rankings proposes, in no particular order."""
+        terms = query_terms(search.text)
+        asked = PreparedQuery.prepare(
+            terms, {term: self._frequency(term) for term in terms}, self.n_chunks
+        )
+        if not terms:
+            return asked, []
+        # Only this thread may ask the store.
+        only = self._store.chunks_below(search.folder) if search.folder else None
+        meant = self._executor.submit(self._rank_by_vectors, search, only)
+        try:
+            by_words = self._rank_by_words(asked, search) if search.use_words else []
+            files = self._rank_files(asked, search)
+        finally:
+            vector, by_meaning = meant.result()
+        if by_words and not self._is_informative(search, vector):
+            vector, by_meaning = None, []
+        rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
+
+        def others_by_words(without: Exclusion) -> Scored:
+            return self._rank_by_words(asked, search, without)
+
+        def others_by_meaning(without: Exclusion) -> Scored:
+            return self._nearest(vector, self._without_excluded(without, only))
+
+        fetch = self._store.rows
+        words = diversify(by_words, N_LEXICAL, rows, fetch, others_by_words)
+        meaning = diversify(by_meaning, N_VECTOR, rows, fetch, others_by_meaning)
+        put_up = {each for each, _ in (*words, *meaning)}
+        if search.use_words:
+            of_files = files.best(only)
+            rows.update(fetch([chunk for chunk in of_files if chunk not in rows]))
+            put_up.update(deduplicate(of_files, rows))
+        rows = {chunk: row for chunk, row in rows.items() if chunk in put_up}
+        cosines = {} if vector is None else self._vectors.cosines(list(rows), vector)
+        if search.vector is not None and cosines:
+            # An endpoint may have none for a passage yet: that is not far, but unknown.
+            cosines = dict.fromkeys(rows, min(cosines.values())) | cosines
+        return asked, rank_chunks(rows, words, meaning, cosines, files)
+
+    def _frequency(self, term: str) -> int:
+        known = self._frequencies.get(term)
+        if known is None:
+            known = self._frequencies[term] = self._store.frequency(term)
+        return known
+
+    def _without_excluded(self, without: Exclusion, only: Sequence[int] | None) -> list[int]:
+        """Return the chunks that have a vector, without the chunks of the excluded files and texts.
+        Consider only the chunks in `only` if given.
+        """
+        out = {chunk for text in without.texts for chunk in self._store.chunks_with_text(text)}
+        out.update(self._store.chunks_of(without.uris))
+        among = self._vectors.chunks if only is None else only
+        return [chunk for chunk in among if chunk not in out]
+
+    def _rank_by_words(
+        self, asked: PreparedQuery, search: ChunkQuery, without: Exclusion = NO_EXCLUSION
+    ) -> list[tuple[int, float]]:
+        telling = self._rare_terms(asked, MAX_FOUND, at_least=_MIN_TERMS)
+        if not telling:
+            return []
+        ranking = LexicalRanker(self._store, self.n_chunks, self._frequencies)
+        return ranking.best(telling, N_LEXICAL, search.folder, without)
+
+    def _rank_files(self, asked: PreparedQuery, search: ChunkQuery) -> FileRanker:
+        subject = subject_terms(search.text)
+        return FileRanker.of(
+            self._store,
+            self._spans,
+            asked.rarity,
+            self._rare_terms(asked, MAX_FOUND_OF_FILES),
+            subject,
+        )
+
+    def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
+        """Return the rarest words of the question that occur in at most `most` chunks together. The
+        limit applies only after `at_least` words.
+        """
+        telling: list[str] = []
+        n_found = 0
+        for term in sorted(asked.rarity, key=self._frequency):
+            n_found += self._frequency(term)
+            if len(telling) >= at_least and n_found > most:
+                break
+            telling += [term] if self._frequency(term) else []
+        return telling
+
+    def _is_informative(self, search: ChunkQuery, vector: "np.ndarray[Any, Any] | None") -> bool:
+        """Return whether vectors of an endpoint tell passages apart; those made here do.
+
+        A passage without a vector would else be ranked after all that have one.
+        """
+        if vector is None or search.vector is None:
+            return True
+        return self._vectors.spread(vector) >= LEAST_SPREAD
+
+    def _vector_of(self, search: ChunkQuery) -> "np.ndarray[Any, Any] | None":
+        if not search.use_vectors or not len(self._vectors):
+            return None
+        if search.vector is not None:
+            return unpack_vector(search.vector)
+        if self._embedder is None:
+            return None
+        vector: np.ndarray[Any, Any] = self._embedder.embed([query_embedding_text(search.text)])[0]
+        return vector
+
+    def _rank_by_vectors(
+        self, search: ChunkQuery, only: Sequence[int] | None
+    ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
+        """Return the vector of the question and the chunks near it. Consider only the chunks in
+        `only` if given.
+        """
+        vector = self._vector_of(search)
+        return vector, self._nearest(vector, only)
+
+    def _nearest(
+        self, vector: "np.ndarray[Any, Any] | None", only: Sequence[int] | None
+    ) -> list[tuple[int, float]]:
+        if vector is None:
+            return []
+        nearest = self._vectors.nearest(vector, N_VECTOR, only)
+        return [(chunk, cosine) for chunk, cosine in nearest if cosine >= LEAST_COSINE]
+
+
+def _hit(asked: PreparedQuery, value: float, row: ChunkRow, ranks: ChunkRanks) -> ChunkHit:
+    title = f"{row.scope}.{row.title}" if row.is_definition and row.scope else row.title
+    return ChunkHit(
+        row.uri, row.file, row.first, row.end, title, value, ranks.by_words, ranks.by_meaning,
+        explain(asked, row, ranks),
+    )  # fmt: skip

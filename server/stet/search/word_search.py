@@ -1,0 +1,265 @@
+"""The search by words, by a plain scan of the workspace.
+
+Files are ranked by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with
+the weights of fields folded into the counts, as in BM25F: a word counts more in a heading, in the
+name of a definition, and in the name of the file. Then more of the words beat more of one word. Of
+each file the best lines are given. What is read comes through `Snapshot.walk` and `Snapshot.show`.
+"""
+
+import asyncio
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from stet.outline.definitions import defined_name
+from stet.privacy.redactor import Redactor
+from stet.search.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
+from stet.search.word_stems import folded_text, query_stems, stems
+from stet.text.document import TextDocument
+from stet.workspace.paths import Located
+from stet.workspace.slices import run_in_slices
+from stet.workspace.snapshot import NotShown, Snapshot
+
+MAX_FILES = 20_000
+"""Files read in one search."""
+MAX_CHARACTERS = 100_000_000
+"""Text read in one search."""
+LINES_PER_FILE = 4
+"""Lines given of one file."""
+MAX_LINES = 500
+"""Lines of one file that are weighed."""
+MAX_LINE = 1000
+"""How much of a line is weighed, in code points."""
+MAX_TERMS = 32
+
+_SATURATION = 1.2
+_LENGTH_SHARE = 0.5
+_IN_TITLE = 3.0
+_IN_FILE_NAME = 4.0
+_IN_FOLDER_NAME = 1.5
+_PART_OF_WORD = 0.25
+_PHRASE = 1.5
+_LITERAL = re.compile(r'"([^"]+)"|(\S+)')
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredLine:
+    """A line with how much it says of each term."""
+
+    number: int
+    text: str
+    weights: tuple[float, ...]
+    has_phrase: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _ScoredFile:
+    """A file with how much it says of each term."""
+
+    located: Located
+    size: int
+    weights: tuple[float, ...]
+    lines: tuple[_ScoredLine, ...]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the ranking must know of all files."""
+
+    n_files: int = 0
+    n_characters: int = 0
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WordSearcher:
+    """Ranks by words whatever is asked for: it has no index of meanings, and says so."""
+
+    async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
+        """See `Searcher.search`."""
+        query_terms = _QueryTerms.parse(query)
+        tally = _Tally()
+        files = await run_in_slices(
+            _scan(snapshot, query.folder, query_terms, tally), snapshot.system
+        )
+        matched = [file for file in files if file is not None]
+        passages = await asyncio.to_thread(_rank, matched, tally, len(query_terms.terms))
+        shown = passages[: query.limit]
+        return SearchResults(tuple(shown), len(passages) - len(shown), is_cut=tally.is_cut)
+
+
+@dataclass(frozen=True)  # without slots: the pattern is made once
+class _QueryTerms:
+    """The terms of a question.
+
+    Attributes:
+        terms: Stems, or texts to the letter; all folded.
+        is_literal: Whether they are meant to the letter.
+        phrase: The question as it was written, folded.
+        pattern: Any of the terms.
+    """
+
+    terms: tuple[str, ...]
+    is_literal: bool
+    phrase: str
+    pattern: re.Pattern[str] = field(repr=False)
+
+    @classmethod
+    def parse(cls, query: SearchQuery) -> "_QueryTerms":
+        found = [] if query.mode is SearchMode.KEYWORD else query_stems(query.text)
+        is_literal = not found
+        if is_literal:
+            found = [folded_text(one or other) for one, other in _LITERAL.findall(query.text)]
+        found = list(dict.fromkeys(found))[:MAX_TERMS] or [folded_text(query.text)]
+        phrase = " ".join(folded_text(query.text).replace('"', " ").split())
+        return cls(tuple(found), is_literal, phrase, re.compile("|".join(map(re.escape, found))))
+
+    def weigh(self, text: str) -> tuple[float, ...]:
+        """How often each term is in `text`."""
+        folded = folded_text(text)
+        if self.is_literal:
+            return tuple(float(folded.count(term)) for term in self.terms)
+        words = stems(text)
+        return tuple(float(words.count(term)) or _part_weight(term, folded) for term in self.terms)
+
+
+def _part_weight(term: str, folded: str) -> float:
+    """Return the weight of a term that is only a part of some word."""
+    # A short one is in everything, unless it is of a language that writes no spaces.
+    is_telling = len(term) > 3 or not term.isascii()
+    return _PART_OF_WORD if is_telling and term in folded else 0.0
+
+
+def _scan(
+    snapshot: Snapshot, folder: str, query_terms: _QueryTerms, tally: _Tally
+) -> Iterator[_ScoredFile | None]:
+    """Every file, None for one that says nothing. Blocks on the disk."""
+    is_marked = snapshot.settings.privacy.redact_secrets
+    redactor = snapshot.redactor if is_marked else None
+    for located in snapshot.walk(folder):
+        if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
+            tally.is_cut = True
+            return
+        try:
+            document = snapshot.show(located.uri)
+        except NotShown:
+            continue  # gone since it was listed
+        tally.n_files += 1
+        tally.n_characters += 0 if document.is_large else len(document.text)
+        yield _score_document(located, document, query_terms, redactor)
+
+
+def _redact_document(document: TextDocument, redactor: Redactor) -> TextDocument:
+    """Return a redacted document that may be shown; it has the same lines."""
+    text = redactor.redact(document.text).text
+    return document if text == document.text else TextDocument(document.uri, text)
+
+
+def _score_document(
+    located: Located, document: TextDocument, query_terms: _QueryTerms, redactor: Redactor | None
+) -> _ScoredFile | None:
+    in_path = _path_weights(located.name, query_terms)
+    lines: tuple[_ScoredLine, ...] = ()
+    # A very long text, as a file of that size on the disk, is found by its name alone.
+    if not document.is_large and query_terms.pattern.search(folded_text(document.text)) is not None:
+        # By what may be told: else the next letter of a key would be found, or not.
+        redacted = document if redactor is None else _redact_document(document, redactor)
+        lines = tuple(_lines(redacted, document, query_terms))
+    weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
+    if not any(weights):
+        return None
+    if not lines:  # found by its name: what it begins with tells what it is
+        first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
+        nothing = (0.0,) * len(query_terms.terms)
+        lines = (
+            _ScoredLine(first + 1, document.lines[first][:MAX_LINE], nothing, has_phrase=False),
+        )
+    return _ScoredFile(located, 0 if document.is_large else len(document.text), weights, lines)
+
+
+def _path_weights(name: str, query_terms: _QueryTerms) -> tuple[float, ...]:
+    path = PurePosixPath(name)
+    stem_weights, above = query_terms.weigh(path.stem), query_terms.weigh(str(path.parent))
+    return tuple(
+        _IN_FILE_NAME * min(here, 1.0) + _IN_FOLDER_NAME * min(there, 1.0)
+        for here, there in zip(stem_weights, above, strict=True)
+    )
+
+
+def _lines(
+    redacted: TextDocument, document: TextDocument, query_terms: _QueryTerms
+) -> Iterator[_ScoredLine]:
+    n_lines = 0
+    for number, line in enumerate(redacted.lines, 1):
+        text = line[:MAX_LINE]
+        folded = folded_text(text)
+        if query_terms.pattern.search(folded) is None:
+            continue
+        weights = query_terms.weigh(text)
+        if any(weights):
+            factor = _IN_TITLE if _is_title(text, redacted) else 1.0
+            phrase = len(query_terms.terms) > 1 and query_terms.phrase in " ".join(folded.split())
+            source_line = document.lines[number - 1][:MAX_LINE]
+            yield _ScoredLine(
+                number, source_line, tuple(factor * weight for weight in weights), phrase
+            )
+            n_lines += 1
+            if n_lines == MAX_LINES:
+                return
+
+
+def _is_title(line: str, document: TextDocument) -> bool:
+    """Whether a line is a heading, or begins a definition."""
+    if document.is_markdown:
+        return _HEADING.match(line) is not None
+    return defined_name(line) is not None
+
+
+def _rank(files: Sequence[_ScoredFile], tally: _Tally, n_terms: int) -> list[SearchPassage]:
+    n_with = [sum(file.weights[nth] > 0 for file in files) for nth in range(n_terms)]
+    rarity = [math.log(1 + (tally.n_files - n + 0.5) / (n + 0.5)) for n in n_with]
+    usual = max(1.0, tally.n_characters / max(1, tally.n_files))
+    scored = sorted(
+        ((_score(file, rarity, usual), file) for file in files),
+        key=lambda each: (-each[0], each[1].located.name),
+    )
+    found: list[SearchPassage] = []
+    for rank, (score, file) in enumerate(scored, 1):
+        best = sorted(file.lines, key=lambda line: (-_line_score(line, rarity), line.number))
+        found += (
+            SearchPassage(
+                file.located.uri,
+                file.located.name,
+                line.number,
+                line.text,
+                score,
+                rank,
+                first=line.number - 1,
+                end=line.number,
+                why="found by words",
+            )
+            for line in best[:LINES_PER_FILE]
+        )
+    return found
+
+
+def _score(file: _ScoredFile, rarity: Sequence[float], usual: float) -> float:
+    length = 1 - _LENGTH_SHARE + _LENGTH_SHARE * file.size / usual
+    total = sum(
+        rare * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
+        for rare, weight in zip(rarity, file.weights, strict=True)
+    )
+    met = sum(rare * min(1.0, each) for rare, each in zip(rarity, file.weights, strict=True))
+    phrase = _PHRASE if any(line.has_phrase for line in file.lines) else 1.0
+    return total * phrase * met / max(sum(rarity), 1e-9)
+
+
+def _line_score(line: _ScoredLine, rarity: Sequence[float]) -> float:
+    # Different words tell more than the same one again.
+    met = sum(
+        rare * weight / (weight + 0.5) for rare, weight in zip(rarity, line.weights, strict=True)
+    )
+    return met * (_PHRASE if line.has_phrase else 1.0)

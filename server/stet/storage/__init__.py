@@ -1,0 +1,1 @@
+"""What outlives the process: the database of hunks, chats, attachments and requests."""

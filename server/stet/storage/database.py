@@ -1,0 +1,355 @@
+"""The open `state.db`: what is written, read and swept, in SQL.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+from stet.review.journal import RestoredState
+from stet.review.proposal import Hunk
+from stet.storage.chat_rows import ChatRows, PresetRows
+from stet.storage.chat_tables import drop_old_chats, load_chats, write_chats
+from stet.storage.hunk_rows import (
+    MAX_NUMBER,
+    PackedText,
+    StoredText,
+    hunk_fields,
+    is_live,
+    spans_to_json,
+)
+from stet.storage.preset_tables import (
+    drop_old_sent,
+    load_presets,
+    load_sent,
+    write_presets,
+    write_sent,
+)
+from stet.storage.run_owner import RunOwner, exclusive
+from stet.storage.schema import (
+    BUSY_SECONDS,
+    DatabaseDamaged,
+    StoreError,
+    connect,
+    open_database,
+    set_aside,
+    transaction,
+    translate_errors,
+)
+from stet.storage.state_loader import drop_old, load_state
+from stet.storage.write_batch import WriteBatch
+
+log = logging.getLogger(__name__)
+
+_KEEP_HUNK = """
+    INSERT INTO hunk (id, owner, live, kept, fields, old, new, base, proposed)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET
+        live = excluded.live, kept = excluded.kept, fields = excluded.fields, old = excluded.old,
+        new = excluded.new, base = excluded.base, proposed = excluded.proposed
+    WHERE owner = excluded.owner
+"""
+_UPDATE_HUNK_STATE = """
+    UPDATE hunk SET live = ?3, kept = ?4, fields = ?5
+    WHERE id = ?1 AND owner = ?2 AND old = ?6 AND new = ?7 AND base = ?8 AND proposed = ?9
+"""
+_DROP_SNAPSHOT = "DELETE FROM footing WHERE owner = ? AND file = ?"
+_RAISE_NUMBER = """
+    INSERT INTO counter VALUES (?, ?)
+    ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
+"""
+_PROBE = """
+    INSERT INTO counter VALUES ('attempt', 1)
+    ON CONFLICT (kind) DO UPDATE SET next = next % 1000 + 1
+"""
+"""Always another value: SQLite writes nothing for a row that stays as it is."""
+_USED = """
+    SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
+    UNION SELECT proposed FROM hunk UNION SELECT text FROM footing UNION SELECT text FROM heard
+"""
+_UNUSED_TEXTS = f"SELECT hash FROM text WHERE hash NOT IN ({_USED})"  # noqa: S608 (our own words)
+_DROP_TEXTS = f"DELETE FROM text WHERE hash IN ({{}}) AND hash NOT IN ({_USED})"  # noqa: S608
+_KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
+_SHORT_WAIT_MS = 50
+"""How long tidying waits for another server."""
+_MOST_AT_ONCE = 500
+"""Values in one statement; old builds of SQLite take 999."""
+
+
+class Database:
+    """One connection that writes, for one run; used by one thread at a time.
+
+    Attributes:
+        set_aside: Where the damaged file is that lay in its place, if one did.
+    """
+
+    def __init__(self, folder: Path, patience: float) -> None:
+        """Open `state.db` in `folder`; both are made, for this user only.
+
+        Args:
+            folder: The state folder of the workspace.
+            patience: How many seconds another server that is opening it is waited for.
+
+        Raises:
+            Busy: If somebody else holds a lock on it for longer; nothing is opened then.
+            StoreError: If it can't be done.
+        """
+        self.set_aside: Path | None = None
+        self._path = folder / "state.db"
+        with translate_errors():
+            for missing in (folder.parent, folder):
+                missing.mkdir(mode=0o700, exist_ok=True)
+            with exclusive(folder / "opening.lock", patience), ExitStack() as undo:
+                self._connection = undo.enter_context(closing(self._open()))
+                self._owner = RunOwner(folder / "owners")
+                undo.callback(self._owner.release)
+                self._owner.adopt(self._connection)
+                _ = undo.pop_all()  # it is open, and stays so
+        self._synchronous = ""
+
+    def number(self, kind: str, n: int) -> int:
+        """Return the first of `n` numbers that are unused.
+
+        Raises:
+            StoreError: If they can't be had.
+        """
+        with translate_errors():
+            self._sync("NORMAL")
+            with transaction(self._connection):
+                self._connection.execute(
+                    "INSERT INTO counter VALUES (?, ?)"
+                    " ON CONFLICT (kind) DO UPDATE SET next = next + ?",
+                    (kind, 1 + n, n),
+                )
+                select = "SELECT next FROM counter WHERE kind = ?"
+                [next_number] = self._connection.execute(select, (kind,)).fetchone()
+        if type(next_number) is not int or not n < next_number <= MAX_NUMBER:
+            raise DatabaseDamaged(f"no number of a {kind}: {next_number!r}")
+        return next_number - n
+
+    def write(self, batch: WriteBatch, now: float) -> tuple[str, ...]:
+        """Write all of a batch or nothing.
+
+        Args:
+            batch: What to write.
+            now: Seconds since the epoch.
+
+        Returns:
+            The hunks that another run has taken over, which are left as they are there.
+
+        Raises:
+            StoreError: If nothing was written.
+        """
+        of_hunks: dict[str, StoredText] = {}
+        rows = [self._row_of(hunk, now, of_hunks) for hunk in batch.hunks.values()]
+        texts: dict[str, StoredText] = {}
+        owner, snapshots = self._owner.run, []
+        for file, snapshot in batch.anchor_snapshots.items():
+            if snapshot.lines:
+                ahead = batch.packed.get(file)
+                text = ahead.hash if ahead else _name_text(snapshot.text, texts)
+                snapshots.append((owner, file, spans_to_json(snapshot), text))
+        chats = (batch.turns.values(), batch.chats.values())
+        heard = {text: _name_text(text, texts) for one in chats[1] for text in one.texts.values()}
+        with translate_errors():
+            self._sync("FULL" if batch.decision else "NORMAL")
+            with transaction(self._connection):
+                self._write_texts((*texts.values(), *batch.packed.values()))
+                many = self._connection.executemany
+                lost: tuple[str, ...] = ()
+                if not self._update_states(rows):
+                    self._write_texts(of_hunks.values())
+                    n_written = many(_KEEP_HUNK, rows).rowcount
+                    lost = self._foreign_hunks(batch.hunks) if n_written < len(rows) else ()
+                many(_DROP_SNAPSHOT, ((owner, file) for file in batch.anchor_snapshots))
+                many(
+                    "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", snapshots
+                )
+                many(_RAISE_NUMBER, batch.numbers.items())
+                if batch.has_probe:
+                    self._connection.execute(_PROBE)
+                write_chats(self._connection, owner, now, chats, heard.__getitem__)
+                write_presets(self._connection, owner, now, batch.presets, batch.attached)
+                write_sent(self._connection, now, batch.sent)
+        return lost
+
+    def load(self, now: float) -> RestoredState:
+        """Load the state that this run is responsible for; drop decided hunks beyond the bounds
+        first.
+
+        On a connection of its own, for any thread.
+
+        Args:
+            now: Seconds since the epoch.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
+                drop_old(connection, self._owner.run, now)
+            return load_state(connection, self._owner.run)
+
+    def load_chats(self, now: float) -> ChatRows:
+        """Load the turns and chats of this run; as `load`.
+
+        Raises:
+            StoreError: If they can't be read.
+        """
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
+                drop_old_chats(connection, self._owner.run, now)
+            return load_chats(connection, self._owner.run)
+
+    def load_presets(self) -> PresetRows:
+        """All presets, and what this run has attached; as `load`.
+
+        Raises:
+            StoreError: If they can't be read.
+        """
+        with translate_errors(), closing(connect(self._path)) as connection:
+            return load_presets(connection, self._owner.run)
+
+    def load_sent(self, now: float) -> tuple[str, ...]:
+        """Load what was sent to whom, by any server of the workspace; as `load`.
+
+        Raises:
+            StoreError: If it can't be read.
+        """
+        with translate_errors(), closing(connect(self._path)) as connection:
+            with _tidy_if_free(connection):
+                drop_old_sent(connection, now)
+            return load_sent(connection)
+
+    def vacuum_texts(self) -> None:
+        """Drop texts that nothing refers to, and move what is in the log file to the database.
+
+        On a connection of its own, for any thread; others go on writing meanwhile.
+
+        Raises:
+            StoreError: If it can't be done.
+        """
+        with translate_errors(), closing(connect(self._path)) as connection:
+            unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
+            for some in _in_batches(unused):
+                # A few at a time, so that nobody who writes meanwhile waits for all; and looked at
+                # again, for one of them may be in use by now.
+                began = time.perf_counter()
+                with transaction(connection):
+                    connection.execute(_DROP_TEXTS.format(_marks(some)), some)
+                # Whoever waits for a lock only looks now and then whether it is free.
+                threading.Event().wait(time.perf_counter() - began)
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+            # What is left of it is short, so whoever writes meanwhile hardly waits.
+            connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of the log file beside the database."""
+        try:
+            return self._path.with_name(f"{self._path.name}-wal").stat().st_size
+        except OSError:
+            return 0
+
+    def close(self) -> None:
+        """Leave everything in one file, and what is in it to whoever comes next.
+
+        Raises:
+            StoreError: If it can't be done; what was written is there all the same.
+        """
+        with translate_errors():
+            try:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                self._connection.close()
+                self._owner.release()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            return open_database(self._path)
+        except DatabaseDamaged as damage:
+            log.error("%s is damaged: %s", self._path, damage)
+            self.set_aside = set_aside(self._path)
+            return open_database(self._path)
+
+    def _sync(self, how: str) -> None:
+        """Whether commits wait for the disk (`FULL`) or only for the system (`NORMAL`)."""
+        if self._synchronous != how:
+            self._connection.execute(f"PRAGMA synchronous = {how}")
+            self._synchronous = how
+
+    def _row_of(self, hunk: Hunk, now: float, texts: dict[str, StoredText]) -> tuple[object, ...]:
+        old, new = _name_text(hunk.old, texts), _name_text(hunk.new, texts)
+        # As long as nobody has typed within it, the two are these.
+        base = old if hunk.base == hunk.old else _name_text(hunk.base, texts)
+        proposed = new if hunk.proposed == hunk.new else _name_text(hunk.proposed, texts)
+        state_values = (hunk.id, self._owner.run, is_live(hunk), now, hunk_fields(hunk))
+        return (*state_values, old, new, base, proposed)
+
+    def _update_states(self, rows: Sequence[tuple[object, ...]]) -> bool:
+        """Write hunks that are there with these very texts, as most are that are decided; False if not
+        all of them are, and then it does not matter which were written.
+        """
+        # The first one alone tells, where they are new.
+        for some in (rows[:1], rows[1:]):
+            if some and self._connection.executemany(_UPDATE_HUNK_STATE, some).rowcount < len(some):
+                return False
+        return True
+
+    def _write_texts(self, texts: Iterable[StoredText | PackedText]) -> None:
+        """Write those that are not there yet."""
+        by_hash = {text.hash: text for text in texts}
+        for some in _in_batches(tuple(by_hash)):
+            for (known,) in self._connection.execute(_KNOWN_TEXTS.format(_marks(some)), some):
+                del by_hash[known]
+        rows = ((text.hash, text.packed()) for text in by_hash.values())
+        self._connection.executemany("INSERT INTO text (hash, packed) VALUES (?, ?)", rows)
+
+    def _foreign_hunks(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Those of the hunks `ids` that belong to another run."""
+        other = "SELECT 1 FROM hunk WHERE id = ? AND owner <> ?"
+        find, run = self._connection.execute, self._owner.run
+        return tuple(one for one in ids if find(other, (one, run)).fetchone() is not None)
+
+
+def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
+    """Return the name of a text, and note the text in `texts`."""
+    if (noted := texts.get(text)) is None:
+        noted = texts[text] = StoredText.make(text)
+    return noted.hash
+
+
+@contextmanager
+def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
+    """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
+    depend on it.
+
+    Raises:
+        Damaged: If the file is broken.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
+    try:
+        with translate_errors():
+            yield
+    except DatabaseDamaged:
+        raise
+    except StoreError as fault:
+        log.info("tidied another time: %s", fault)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+
+def _in_batches(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """As many at once as one statement takes, and no more."""
+    for start in range(0, len(names), _MOST_AT_ONCE):
+        yield names[start : start + _MOST_AT_ONCE]
+
+
+def _marks(values: Sequence[bytes]) -> str:
+    return ", ".join("?" * len(values))

@@ -1,0 +1,274 @@
+"""The layout of `state.db`, the steps that lead to it, and how the file is opened.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import itertools
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+BUSY_SECONDS = 1.0
+"""How long a write waits for another server's, which takes less than a millisecond but for a disk at
+its limits. The event loop waits with it: better than to answer for what is not on the disk."""
+CACHE_KIB = 256
+"""Memory for pages of the file, of the connection that stays open. SQLite's own 2,000 fill up within days
+of use and make nothing faster: what is written together is a few pages, and reading is done once."""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE counter (kind TEXT PRIMARY KEY, next INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE text (hash BLOB PRIMARY KEY, packed BLOB NOT NULL);
+    CREATE TABLE hunk (
+        nth INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        live INTEGER NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL,
+        old BLOB NOT NULL,
+        new BLOB NOT NULL,
+        base BLOB NOT NULL,
+        proposed BLOB NOT NULL
+    );
+    CREATE TABLE footing (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        file TEXT NOT NULL,
+        fields TEXT NOT NULL,
+        text BLOB NOT NULL
+    );
+    CREATE INDEX footing_by_file ON footing (owner, file);
+    """,
+    """
+    CREATE TABLE turn (
+        nth INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    CREATE TABLE chat (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        name TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    CREATE INDEX chat_by_name ON chat (owner, name);
+    CREATE TABLE heard (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        uri TEXT NOT NULL,
+        text BLOB NOT NULL
+    );
+    CREATE INDEX heard_by_chat ON heard (owner, chat);
+    """,
+    """
+    CREATE TABLE preset (
+        name TEXT PRIMARY KEY,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE attached (
+        nth INTEGER PRIMARY KEY,
+        owner TEXT NOT NULL,
+        kept REAL NOT NULL,
+        fields TEXT NOT NULL
+    );
+    """,
+    """
+    CREATE TABLE sent (nth INTEGER PRIMARY KEY, kept REAL NOT NULL, fields TEXT NOT NULL);
+    """,
+)
+"""What leads from each version of the layout to the next, the first from an empty file. A released
+one is never changed: rows of users are in it.
+
+`hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
+`kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
+`footing.text` name rows of `text`. For `fields` see `stet.storage.hunk_rows`. `heard` holds the texts
+of files as a chat knows them; names of chats and URIs are JSON strings in ASCII, and so are names of
+presets, which belong to all servers of a workspace. `attached` is what a server has attached to
+questions; `sent` what all servers of a workspace have sent to whom.
+"""
+
+
+class StoreError(Exception):
+    """The database can't be used; the message says why."""
+
+
+class DatabaseDamaged(StoreError):
+    """The file is no database, or not a whole one."""
+
+
+class DatabaseBusy(StoreError):
+    """Another server was writing all the time."""
+
+
+class DatabaseTooNew(StoreError):
+    """A later version of Stet has made the file."""
+
+
+_KINDS: dict[int, type[StoreError]] = {
+    sqlite3.SQLITE_CORRUPT: DatabaseDamaged,
+    sqlite3.SQLITE_NOTADB: DatabaseDamaged,
+    sqlite3.SQLITE_BUSY: DatabaseBusy,
+}
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Turn what SQLite and the system raise into our own.
+
+    Raises:
+        Damaged: If the file is broken.
+        Busy: If somebody else is at work.
+        StoreError: For everything else: no room, no right.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        # Extended codes carry the plain one in their last byte.
+        code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+        raise _KINDS.get(code, StoreError)(str(error)) from error
+    except OSError as error:
+        raise StoreError(f"{error.strerror or error}: {error.filename or ''}") from error
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of what is written within, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        # SQLite has rolled back by itself where the disk was full.
+        if connection.in_transaction:
+            connection.rollback()
+        raise
+
+
+def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3.Connection:
+    """Return a connection to the file, which is created, checked and migrated to the current
+    layout.
+
+    Nobody else may be opening it meanwhile.
+
+    Raises:
+        DatabaseTooNew: If its layout is a later one.
+        Damaged: If it is broken.
+        StoreError: If it can't be opened.
+    """
+    with translate_errors():
+        if not path.exists():
+            _create(path, migrations[:1])
+        elif path.stat().st_size == 0:
+            raise DatabaseDamaged("it is empty")
+        path.chmod(0o600)
+        connection = connect(path)
+        try:
+            version = _version(connection, len(migrations))
+            _check(connection)
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(connection, migrations, version)
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _create(path: Path, migrations: Sequence[str]) -> None:
+    """Make a new database, whole or not at all: one that is there and empty has lost what it held.
+
+    Raises:
+        Damaged: If the log of an earlier one is there.
+        sqlite3.Error, OSError: If it can't be made.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise DatabaseDamaged("it is gone, and its log is there")
+    new = path.with_name(f"{path.stem}.new{path.suffix}")
+    for left in (new, new.with_name(f"{new.name}-journal")):
+        left.unlink(missing_ok=True)
+    # Made before SQLite could make it with everybody's rights; its other files take after it.
+    os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    with closing(connect(new)) as connection:
+        _migrate(connection, migrations, 0)
+    new.rename(path)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a database with the files that belong to it; gives its new name.
+
+    Raises:
+        OSError: If that can't be done.
+    """
+    number = next(n for n in itertools.count(1) if not _damaged(path, n).exists())
+    aside = _damaged(path, number)
+    if path.exists():
+        path.rename(aside)
+    for suffix in ("-wal", "-shm"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + suffix))
+    return aside
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection to an existing file; any thread may use the connection, one at a time."""
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    # Text that is not UTF-8 is a bad row, not an error that ends the reading of all.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.execute("PRAGMA trusted_schema = OFF")
+    # A checkpoint syncs the whole file: only in a worker (`Database.vacuum_texts`).
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    return connection
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Look for damage.
+
+    Raises:
+        Damaged: If there is any, or something in the file would run when we write.
+    """
+    [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise DatabaseDamaged(str(found))
+    foreign = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+    if names := connection.execute(foreign).fetchall():
+        raise DatabaseDamaged(f"it holds what Stet never makes: {names[0][0]!r}")
+
+
+def _version(connection: sqlite3.Connection, latest: int) -> int:
+    """How many steps the file has taken; before anything is written to it.
+
+    Raises:
+        DatabaseTooNew: If that is more than there are.
+    """
+    [version] = connection.execute("PRAGMA user_version").fetchone()
+    if not 0 <= version <= latest:
+        raise DatabaseTooNew(
+            f"its layout is version {version}, this Stet knows {latest}: update Stet"
+        )
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], version: int) -> None:
+    """Take the steps that the file has not taken yet, each whole or not at all."""
+    for number, steps in enumerate(migrations[version:], version + 1):
+        with transaction(connection):
+            for step in steps.split(";"):
+                connection.execute(step)
+            connection.execute(f"PRAGMA user_version = {number}")
+
+
+def _damaged(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")

@@ -1,0 +1,485 @@
+"""The journal that lasts: proposals and decisions in a SQLite database of the workspace.
+
+    store = Store(system, lambda: workspace.folders, say)
+    kept = await asyncio.to_thread(store.load)   # opens it; whoever is first does
+    store.keep(hunks, footing)                   # written when it returns
+    store.note(footings)                         # to be written by `flush`
+    await asyncio.to_thread(store.tend)          # now and then
+    await asyncio.to_thread(store.close)
+
+Hunks in a very long text (`stet.text.large_document`) are written together with the text by `flush`, for
+which `keep` asks by `wake`. A kill before that loses the latest change of these hunks.
+
+A failure of the disk never reaches the caller. What could not be written stays here and is tried again
+with the next write and by `flush`, which `wake` asks for; the user is told once, and `not_persisted` says
+why. What somebody else has locked is waited for in `load`;
+until it has been opened nothing is written, and nothing that is there can be written over. Where the
+disk refuses to open or read it, nothing is written (`has_missed`) until it has been loaded and `caught_up`
+is called. Light to import: SQLite comes when it is opened.
+
+Hunks in very long texts are held until a worker has compressed the texts (`DeferredWrites`): that takes
+longer than a keystroke may.
+"""
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from stet.review.journal import AnchorSnapshot, RestoredState
+from stet.review.proposal import Hunk
+from stet.storage.chat_rows import ChatRow, ChatRows, PresetRows, TurnRow
+from stet.storage.write_batch import NumberAllocator, WriteBatch
+from stet.storage.write_failures import (
+    MissedLoads,
+    WriteFailures,
+    fault_type,
+    is_busy,
+    is_final,
+    leave_earlier_chats,
+)
+from stet.system.system import System
+from stet.text.large_document import LARGE
+from stet.workspace.uris import canonical
+
+if TYPE_CHECKING:
+    from stet.storage.database import Database
+    from stet.storage.hunk_rows import PackedText
+
+
+class DeferredWrites:
+    """Hunks and texts that are written by the next `tend`. Call all but `pack` with the store's lock."""
+
+    def __init__(self) -> None:
+        """Nothing waits."""
+        self._batch = WriteBatch()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return self._batch.is_empty
+
+    def add_if_long(
+        self, hunks: Sequence[Hunk], snapshots: Sequence[AnchorSnapshot], *, decision: bool = False
+    ) -> bool:
+        """Add hunks and their texts if one of the texts is very long. Return whether they were added."""
+        if all(len(snapshot.text) < LARGE for snapshot in snapshots):
+            return False
+        self._batch.add(hunks, snapshots, decision=decision)
+        return True
+
+    def supersede(
+        self, hunks: Sequence[Hunk], snapshots: Sequence[AnchorSnapshot], batch: WriteBatch
+    ) -> None:
+        """Drop older states of hunks and texts that are about to be added to `batch`."""
+        for hunk in hunks:
+            self._batch.hunks.pop(hunk.id, None)
+        older = [
+            self._batch.anchor_snapshots.pop(canonical(snapshot.uri), None)
+            for snapshot in snapshots
+        ]
+        if any(older):
+            waiting, self._batch.hunks = self._batch.hunks, {}
+            batch.add(waiting.values(), (), decision=self._batch.decision)
+
+    def move_to(self, batch: WriteBatch) -> None:
+        """Move everything to `batch`."""
+        batch.merge(self._batch)
+        self._batch = WriteBatch()
+
+    def pack(self, lock: threading.RLock, batch: Callable[[], WriteBatch]) -> None:
+        """Compress the texts and move everything to the batch. Call it in a worker thread.
+
+        Args:
+            lock: The lock of the store; held only before and after compressing.
+            batch: Returns the batch that is written next.
+        """
+        while True:
+            with lock:
+                waiting = dict(self._batch.anchor_snapshots)
+                if not waiting:
+                    return
+            packed = _packed(waiting)
+            with lock:
+                now = self._batch.anchor_snapshots
+                if all(waiting.get(file) is one for file, one in now.items()):
+                    self._batch.packed = {file: packed[file] for file in now}
+                    self.move_to(batch())
+                    return
+
+
+def _packed(snapshots: "dict[str, AnchorSnapshot]") -> "dict[str, PackedText]":
+    from stet.storage.hunk_rows import PackedText  # brings the database's side
+
+    return {file: PackedText.make(snapshot.text) for file, snapshot in snapshots.items()}
+
+
+log = logging.getLogger(__name__)
+
+Loaded = TypeVar("Loaded")
+
+OPENING_SECONDS = 2.0
+"""How long a worker waits for another server that opens the database, before it looks again."""
+SHORT_SECONDS = 1.0
+"""How long the event loop does, and waits for a worker of this one; once, if somebody has locked it."""
+TIDY_WRITES = 200
+"""After how many writes the log file is emptied, and texts are dropped."""
+MAX_LOG_BYTES = 4_000_000
+"""The size of the log file at which that is done earlier."""
+_TIDY_PAUSE = 8
+"""How many writes lie between two times at least."""
+_MAX_SENT = 10_000
+"""Notes of what was sent that are kept in memory while the disk fails; the latest."""
+NOT_OPEN = "the file with earlier proposals is not open yet"
+
+
+class StateStore:
+    """Keeps hunks for one set of roots; any thread may use it."""
+
+    def __init__(
+        self,
+        system: System,
+        roots: Callable[[], Iterable[str]],
+        say: Callable[[str], None],
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Nothing is opened yet.
+
+        Args:
+            system: Where the state folder is, and the clock.
+            roots: Gives the URIs of the workspace's folders, asked when the database is opened;
+                all servers without any share one.
+            say: Puts one message in front of the user; called in whatever thread finds it.
+            wake: Asks for a `flush` soon, and for more of them as long as `is_after`; called in any
+                thread.
+        """
+        self._system = system
+        self._roots = roots
+        self._lock = threading.RLock()
+        self._opened = threading.Condition(self._lock)
+        self._is_opening = False
+        self._wake = wake
+        self._is_open = False
+        self._reopens = False
+        """Whether opening has failed for a reason that may pass: then `flush` tries again."""
+        self._database: Database | None = None
+        self._batch = WriteBatch()
+        self._deferred = DeferredWrites()
+        self._numbers = NumberAllocator()
+        self._missed = MissedLoads()
+        self._failures = WriteFailures(system.monotonic, say)
+        # Servers that are killed never tidy up at their end: the next one does at its beginning.
+        self._n_writes = TIDY_WRITES
+
+    def number(self, kind: str, n: int = 1) -> int:
+        """As `Journal` has it; where the disk fails, unique in this process."""
+        with self._lock:
+            if self._batch.numbers:
+                self._write()  # else numbers that were taken in memory would come again
+            # While something is missed, numbers that were taken in memory can't be written.
+            is_counted_here = self._missed.is_any and kind in self._batch.numbers
+            if (database := self._usable_database()) and not is_counted_here:
+                try:
+                    first = database.number(kind, n)
+                except fault_type() as fault:
+                    self._failures.add(fault)
+                else:
+                    self._numbers.record_given(kind, first + n)
+                    return first
+            if not self._is_open:
+                # What has been given before is not known yet; no count has come as far as the clock.
+                return self._numbers.allocate_from(kind, n, int(self._system.now()))
+            first = self._numbers.allocate(kind, n, alone=self._database is None)
+            self._batch.numbers[kind] = first + n
+            return first
+
+    def keep(
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
+    ) -> None:
+        """As `Journal` has it."""
+        with self._lock:
+            if self._deferred.add_if_long(hunks, snapshots, decision=decision):
+                self._wake()
+                return
+            self._deferred.supersede(hunks, snapshots, self._batch)
+            self._batch.add(hunks, snapshots, decision=decision)
+            self._write()
+
+    def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
+        """Where the hunks of some files stand now, to be kept by the next `flush` or `keep`."""
+        with self._lock:
+            others = [
+                snapshot for snapshot in snapshots if not self._deferred.add_if_long((), [snapshot])
+            ]
+            self._deferred.supersede((), others, self._batch)
+            self._batch.add((), others, decision=False)
+
+    def load(self) -> RestoredState:
+        """Load the state that this server is responsible for: its own state and the state of dead
+        servers.
+
+        Takes long where there is much, or where somebody else has locked the file, and holds nobody up
+        meanwhile: for a worker thread.
+        """
+        return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
+
+    def keep_turn(self, row: TurnRow) -> None:
+        """Keep a turn as it is now; written when it returns."""
+        with self._lock:
+            self._batch.turns[row.id] = row
+            self._write()
+
+    def keep_chat(self, row: ChatRow) -> None:
+        """Keep what a chat knows now; for a worker thread where it knows many texts."""
+        with self._lock:
+            self._batch.chats[row.id] = row
+            self._write()
+
+    def load_chats(self) -> ChatRows:
+        """Load the turns and chats of this server and of dead servers; for a worker thread, as
+        `load`.
+        """
+        return self._load(lambda one: one.load_chats(self._system.now()), ChatRows(), "chats")
+
+    def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
+        """Keep presets by name (None: the preset goes), and what is attached if it has changed.
+
+        Written when it returns, and outlives a power cut: a person has named them.
+        """
+        with self._lock:
+            self._batch.presets.update(presets)
+            self._batch.attached = self._batch.attached if attached is None else attached
+            self._batch.decision |= bool(presets)
+            self._write()
+
+    def load_presets(self) -> PresetRows:
+        """All presets, and what servers that are dead by now had attached last; as `load`."""
+        return self._load(lambda database: database.load_presets(), PresetRows(), "presets")
+
+    def keep_sent(self, fields: str) -> None:
+        """Keep that something was sent; written when it returns."""
+        with self._lock:
+            self._batch.sent.append(fields)
+            del self._batch.sent[:-_MAX_SENT]
+            self._write()
+
+    def load_sent(self) -> tuple[str, ...]:
+        """Load what was sent to whom, by any server of the workspace, oldest first; as `load`."""
+        return self._load(lambda database: database.load_sent(self._system.now()), ())
+
+    def flush(self) -> None:
+        """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
+        if self._reopens and self._open(OPENING_SECONDS):
+            self._failures.postpone()
+        self._deferred.pack(self._lock, lambda: self._batch)
+        with self._lock:
+            self._write()
+            database = self._usable_database() if self._is_untidy else None
+            self._n_writes = 0 if database else self._n_writes
+        if database:
+            try:
+                database.vacuum_texts()
+            except fault_type() as fault:
+                log.warning("the state could not be tidied: %s", fault)
+
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether something waits for a disk that has refused it, and may be written later."""
+        with self._lock:
+            has_failed = self._reopens or bool(self._failures.reason and self._database)
+            waits = (has_failed and not self._batch.is_empty) or not self._deferred.is_empty
+            return waits or self._missed.is_any
+
+    @property
+    def has_missed(self) -> bool:
+        """Whether what earlier runs have kept could not be loaded, and may be later."""
+        return self._missed.is_any
+
+    @property
+    def can_catch_up(self) -> bool:
+        """Whether what was missed may be loaded now, as the file is open."""
+        with self._lock:
+            return self._missed.is_any and self._database is not None
+
+    def caught_up(self) -> None:
+        """Write again, as what was missed has been merged by its owners."""
+        with self._lock:
+            if self._missed.caught_up():
+                self.probe()
+
+    @property
+    def not_persisted(self) -> str:
+        """Why what was given last would not survive a kill, as a phrase; empty if it would."""
+        if self._failures.reason:
+            return self._failures.reason
+        return NOT_OPEN if self._missed.is_any or self._batch.has_promised_writes else ""
+
+    def probe(self) -> None:
+        """Find out whether the disk takes a decision, by a small one; `not_persisted` tells."""
+        with self._lock:
+            self._batch.has_probe = self._batch.decision = True
+            self._write()
+
+    def close(self) -> None:
+        """Write what is left and let go of the file; what comes after is kept in memory."""
+        if self._reopens or not self._deferred.is_empty:
+            _ = self._open(SHORT_SECONDS)
+        with self._lock:
+            self._deferred.move_to(self._batch)
+            database, self._is_open = self._database, True
+            if database is not None and self._missed.is_any:
+                leave_earlier_chats(database, self._batch, self._system.now())
+            self._missed.clear()
+            if database is None:
+                return
+            self._failures.retry()
+            self._write()
+            self._database = None
+            try:
+                database.close()
+            except fault_type() as fault:
+                log.warning("the state could not be closed: %s", fault)
+
+    @property
+    def folder(self) -> Path:
+        """Where the database of these roots is.
+
+        Raises:
+            OSError: If there can be no state folder.
+        """
+        roots = sorted({canonical(uri) for uri in self._roots()})
+        data = "\n".join(roots).encode("utf-8", "surrogatepass")
+        name = hashlib.sha256(data).hexdigest()[:20] if roots else "none"
+        return self._system.state_folder() / "workspaces" / name
+
+    def _load(
+        self, read: "Callable[[Database], Loaded]", nothing: Loaded, part: str = ""
+    ) -> Loaded:
+        """Return the result of `read`, after waiting for a lock that another process holds. Call in
+        a worker thread.
+
+        Without it this run would know nothing of what there was, so it is not given up soon. Where the
+        disk refuses, `part` is missed; what is not missed is not loaded again when it is caught up.
+        """
+        if part and self._missed.is_known(part):
+            return nothing
+        since = self._system.monotonic()
+        while True:
+            if (fault := self._open(OPENING_SECONDS, waits=True)) is None:
+                try:
+                    found = read(self._database) if self._database else nothing
+                except fault_type() as error:
+                    fault = error
+                else:
+                    self._note_loaded(part, is_missed=self._reopens)
+                    return found
+            if not is_busy(fault) or not self._failures.waits(since, fault):
+                break
+        with self._lock:
+            if self._is_open:
+                self._failures.add(fault, is_unread=not is_final(fault))
+                self._note_loaded(part, is_missed=not is_final(fault))
+            else:
+                self._is_open = True  # this run has not seen what is there, and leaves it alone
+                self._failures.notify(fault)
+        return nothing
+
+    def _note_loaded(self, part: str, *, is_missed: bool) -> None:
+        """Note whether `part` could not be loaded and may be later; of an empty name nothing."""
+        with self._lock:
+            if part and is_missed:
+                self._missed.add(part)
+                self._wake()
+            else:
+                self._missed.discard(part)
+
+    def _usable_database(self) -> "Database | None":
+        """Return the database if it exists and is to be tried now; open it the first time."""
+        is_to_be_opened = not (self._is_open or self._reopens or self._failures.is_too_early)
+        if is_to_be_opened and self._open(SHORT_SECONDS):
+            self._failures.postpone()
+        return None if self._failures.is_too_early else self._database
+
+    def _open(self, patience: float, *, waits: bool = False) -> Exception | None:
+        """Open the database, unless that has been done; gives what tells that somebody has locked it.
+
+        Args:
+            patience: How many seconds another server that opens it is waited for.
+            waits: Whether a thread of this one is waited for as long as it takes, not only so long.
+        """
+        with self._opened:
+            # Waiting lets go of the lock, which the thread that opens it needs to be done.
+            if not self._opened.wait_for(lambda: not self._is_opening, None if waits else patience):
+                return TimeoutError("it is being opened")
+            if self._is_open:
+                return None
+            self._is_opening = True
+        try:
+            return self._try_to_open(patience)
+        finally:
+            with self._opened:
+                self._is_opening = False
+                self._opened.notify_all()
+
+    def _try_to_open(self, patience: float) -> Exception | None:
+        """Try to open the database, for one thread at a time."""
+        database = None
+        try:
+            from stet.storage.database import Database
+
+            database = Database(self.folder, patience)
+        except ImportError as fault:  # a Python built without SQLite
+            self._failures.notify(fault, passes=False)
+        except (OSError, fault_type()) as fault:
+            if is_busy(fault):
+                return fault
+            if not is_final(fault):
+                self._reopen_later(fault)
+                return None
+            self._failures.notify(fault, passes=False)
+        with self._lock:
+            self._database, self._is_open, self._reopens = database, True, False
+            self._failures.retry()
+            if database is None:
+                self._missed.clear()
+            if database and database.set_aside:
+                self._failures.notify_damage(database.set_aside)
+            self._write()
+        return None
+
+    def _reopen_later(self, fault: Exception) -> None:
+        """Go on in memory until `flush` can open the file."""
+        with self._lock:
+            self._reopens = True
+            self._failures.add(fault, is_unread=True)
+        self._wake()
+
+    @property
+    def _is_untidy(self) -> bool:
+        """Whether the log file is long, or many writes have left texts behind."""
+        if self._database is None or self._n_writes < _TIDY_PAUSE:
+            return False
+        return self._n_writes >= TIDY_WRITES or self._database.log_bytes > MAX_LOG_BYTES
+
+    def _write(self) -> None:
+        """Write what waits, all of it or nothing."""
+        database = self._usable_database()
+        if self._is_open and self._database is None:
+            self._batch = WriteBatch()
+        if database is None or self._batch.is_empty or self._missed.is_any:
+            return
+        try:
+            lost = database.write(self._batch, self._system.now())
+        except fault_type() as fault:
+            self._failures.add(fault)
+            self._wake()
+            return
+        self._batch = WriteBatch()
+        self._failures.succeeded()
+        self._n_writes += 1
+        if self._is_untidy:
+            self._wake()
+        if lost:
+            log.error("another server has taken over %s: not written", ", ".join(lost))

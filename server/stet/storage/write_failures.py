@@ -1,0 +1,226 @@
+"""When the disk fails: how long the store waits before it tries again, and what the user is told.
+
+What earlier runs have kept may not be loaded, because the disk refused it at the start. Until it has been loaded nothing may be written: what a chat knows now would replace what it knew then.
+"""
+
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stet.storage.write_batch import WriteBatch
+
+if TYPE_CHECKING:
+    from stet.storage.database import Database
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 5.0
+"""After which a write is tried again that another server has kept from the database."""
+FULL_SECONDS = 1.0
+"""After which one is that the disk has refused: it fails at once, and there may be room again."""
+NOTIFY_AGAIN_SECONDS = 60.0
+"""How long the user hears nothing of a disk that fails, recovers and fails again."""
+LOCKED_SECONDS = 60.0
+"""How long a worker waits for a database that somebody else has locked."""
+SAID_SECONDS = 2.0
+"""After how long of that the user is told."""
+_LOOK_SECONDS = 0.1
+
+
+class WriteFailures:
+    """What has gone wrong so far; the user hears of it once for each time that the disk fails.
+
+    Attributes:
+        reason: Why writing fails now, as a sentence; empty as long as nothing has failed.
+    """
+
+    def __init__(self, clock: Callable[[], float], say: Callable[[str], None]) -> None:
+        """Nothing has.
+
+        Args:
+            clock: Gives seconds that only go forward.
+            say: Puts one message in front of the user.
+        """
+        self._clock = clock
+        self._say = say
+        self.reason = ""
+        self._failed_at: float | None = None
+        self._pause = RETRY_SECONDS
+        self._n_in_a_row = 0
+        self._notified_at: float | None = None
+        self._has_said = False
+        self._has_said_locked = False
+
+    @property
+    def is_too_early(self) -> bool:
+        """Whether the last failure is so fresh that trying again is of no use."""
+        return self._failed_at is not None and self._clock() - self._failed_at < self._pause
+
+    def retry(self) -> None:
+        """Let the next attempt be made at once."""
+        self._failed_at = None
+        self._n_in_a_row = 0
+
+    def succeeded(self) -> None:
+        """Record that writing succeeded."""
+        self.retry()
+        self.reason = ""
+        self._has_said = False
+
+    def add(self, fault: Exception, *, is_unread: bool = False) -> None:
+        """Record a failure. With `is_unread`, the state of earlier runs could not be read either."""
+        is_passing = is_busy(fault)
+        self._failed_at = self._clock()
+        self._pause = RETRY_SECONDS if is_passing else FULL_SECONDS
+        self._n_in_a_row += 1
+        self.reason = str(fault)
+        if not is_passing:
+            # What is imported from now on would be written as bytecode, cut off where the disk is full.
+            sys.dont_write_bytecode = True
+        if is_passing and self._n_in_a_row == 1:
+            log.warning("another server is writing all the time: tried again later")
+        else:
+            self.notify(fault, is_unread=is_unread)
+
+    def postpone(self) -> None:
+        """Somebody else is at work: it is of no use to try again at once."""
+        self._failed_at = self._clock()
+        self._pause = RETRY_SECONDS
+
+    def waits(self, since: float, fault: Exception) -> bool:
+        """Wait a moment for whoever has locked the database, in a worker; False once that is too long.
+
+        Args:
+            since: When the waiting began, by the clock.
+            fault: What is said of the lock.
+        """
+        waited = self._clock() - since
+        if waited >= SAID_SECONDS and not self._has_said_locked:
+            self._has_said_locked = True
+            log.warning("the state is locked: %s", fault)
+            self._say(
+                f"Stet: another program keeps the file with earlier proposals locked ({fault}). They"
+                f" come back as soon as it lets go; that is waited for {LOCKED_SECONDS:.0f} seconds."
+            )
+        if waited >= LOCKED_SECONDS:
+            return False
+        threading.Event().wait(_LOOK_SECONDS)
+        return True
+
+    def notify(self, fault: Exception, *, passes: bool = True, is_unread: bool = False) -> None:
+        """Say that proposals are kept in memory only; `passes`: until the disk takes them; `is_unread`:
+        those of earlier runs could not be read.
+        """
+        is_known, self.reason = self.reason == str(fault), str(fault)
+        now = self._clock()
+        is_late = self._notified_at is None or now - self._notified_at >= NOTIFY_AGAIN_SECONDS
+        if self._has_said or not is_late:
+            # The write is tried every second: the log would be full of one sentence.
+            log.log(
+                logging.DEBUG if is_known else logging.WARNING,
+                "the state is not written: %s",
+                fault,
+            )
+            return
+        self._has_said, self._notified_at = True, now
+        # Before the log, which may lie on the same disk.
+        hope = (
+            "if this server is killed, they are lost. Free some space or make its state folder"
+            " writable: they are written as soon as that can be done."
+        )
+        hope += " Proposals of earlier runs come back then." if is_unread else ""
+        end = hope if passes else "they are lost when this server ends."
+        self._say(
+            f"Stet can't keep its proposals and decisions on the disk ({fault}). They are in memory"
+            f" only: {end}"
+        )
+        log.warning("the state is not written: %s", fault)
+
+    def notify_damage(self, aside: Path) -> None:
+        """Say that a damaged file has been renamed."""
+        is_lost = not aside.exists() or not aside.stat().st_size
+        what = "is empty or gone: what it held is lost" if is_lost else "was damaged"
+        self._say(
+            f"Stet: the file with earlier proposals {what}. What was left is kept as"
+            f" {str(aside)!r}; a new one has been begun."
+        )
+
+
+def is_busy(fault: Exception) -> bool:
+    """Whether somebody else has locked the database, and may let go of it."""
+    from stet.storage.schema import DatabaseBusy
+
+    return isinstance(fault, DatabaseBusy)
+
+
+def is_final(fault: Exception) -> bool:
+    """Whether it is of no use to open the file again later in this run."""
+    from stet.storage.schema import DatabaseDamaged, DatabaseTooNew
+
+    return isinstance(fault, DatabaseDamaged | DatabaseTooNew)
+
+
+def fault_type() -> type[Exception]:
+    """Return the exception type of the database, looked up late because its module imports SQLite."""
+    from stet.storage.schema import StoreError
+
+    return StoreError
+
+
+class MissedLoads:
+    """Parts of the state that could not be loaded. Use it with the store's lock.
+
+    Attributes:
+        is_any: Whether something was missed and its owners have not merged it yet.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was missed."""
+        self.is_any = False
+        self._parts: set[str] = set()
+        self._loaded: set[str] = set()
+
+    def add(self, part: str) -> None:
+        """Note that `part` could not be loaded."""
+        self._parts.add(part)
+        self._loaded.discard(part)
+        self.is_any = True
+
+    def discard(self, part: str) -> None:
+        """Note that `part` has been loaded."""
+        self._parts.discard(part)
+        self._loaded.add(part)
+
+    def is_known(self, part: str) -> bool:
+        """Return whether `part` has been loaded while another one was missed."""
+        return self.is_any and part in self._loaded
+
+    def caught_up(self) -> bool:
+        """Note that what was loaded has been merged. Return whether nothing is missed any more."""
+        self.is_any = bool(self._parts)
+        return not self.is_any
+
+    def clear(self) -> None:
+        """Note that nothing can be loaded any more."""
+        self._parts.clear()
+        self.is_any = False
+
+
+def leave_earlier_chats(database: "Database", batch: WriteBatch, now: float) -> None:
+    """Drop what chats of earlier runs know now from a batch, at the end of a run that missed them.
+
+    Args:
+        database: Has the chats of earlier runs.
+        batch: What is to be written.
+        now: Seconds since the epoch.
+    """
+    try:
+        earlier = {row.id for row in database.load_chats(now).chats}
+    except fault_type() as fault:
+        log.warning("what chats know is not written: %s", fault)
+        earlier = set(batch.chats)
+    for chat in earlier & batch.chats.keys():
+        del batch.chats[chat]

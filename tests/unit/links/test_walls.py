@@ -1,0 +1,111 @@
+"""Walls: what lies behind one changes nothing of what is told, in either direction.
+
+Two worlds are compared, with and without the files behind the walls. Whatever can be asked of links
+must be answered alike in both, so nothing of them shows, not even that they are there.
+"""
+
+from typing import NamedTuple
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stet.links.dead_report import dead_links, files_below
+from stet.links.link_scan import LinkCache, scan_links
+from stet.notes.note_content import tags_in
+from stet.settings.values import ContextSettings, PrivacySettings, Settings
+from tests.support.workspaces import make_workspace
+
+SETTINGS = Settings(
+    context=ContextSettings(excluded_folders=("wall", "b/wall")),
+    privacy=PrivacySettings(deny=("denied*",)),
+)
+IGNORED = {"/ws/.gitignore": "ignored/\n"}
+OPEN = ("one.md", "two.md", "a/one.md", "a/deep/three.md", "b/two.md", "b/code.py", "b/m.py")
+WALLED = (
+    *("wall/one.md", "wall/only.md", "wall/in/two.md", "b/wall/three.md", "b/wall/m.py"),
+    *("ignored/only.md", "a/ignored/four.md", "denied.md", "a/denied too.md", ".env"),
+)
+NAMES = (*OPEN, *WALLED)
+
+
+class Told(NamedTuple):
+    """All that is told of the links of a workspace."""
+
+    links: dict[str, list[tuple[str, tuple[str, ...]]]]
+    backlinks: dict[str, list[tuple[str, int]]]
+    near: dict[str, tuple[str, ...]]
+    dead: list[tuple[str, str, tuple[str, ...]]]
+    tags: dict[str, tuple[str, ...]]
+
+
+def told(files: dict[str, str | bytes], cache: LinkCache) -> Told:
+    """What is told in a world of these files."""
+    snapshot = make_workspace({**files, **IGNORED}, settings=SETTINGS).snapshot()
+    scan = scan_links(snapshot, cache)
+    uris = [f"file:///ws/{name.replace(' ', '%20')}" for name in NAMES]
+    return Told(
+        {uri: [(e.link.written, e.targets) for e in scan.outgoing(uri)] for uri in uris},
+        {uri: [(e.source, e.link.start) for e in scan.backlinks(uri)] for uri in uris},
+        {uri: scan.neighbours(uri, 3) for uri in uris},
+        [
+            (found.edge.source, found.edge.link.written, found.near)
+            for found in dead_links(snapshot, scan, files_below(scan, ()))
+        ],
+        {file.name: tags_in(snapshot.show(file.uri).text) for file in snapshot.walk()},
+    )
+
+
+def written(name: str) -> st.SearchStrategy[str]:
+    """A link that means `name`, or would from some folder."""
+    last = name.rpartition("/")[2]
+    ways = [
+        f"[[{name}]]",
+        f"[[{last.removesuffix('.md')}]]",
+        f"![[{last}]]",
+        f"[x](/{name})".replace(" ", "%20"),
+        f"[x](<{name}>)",
+        f"[x](<../{name}>)",
+        f"[[{last[:-4]}]]",
+        f"[[alias of {name}]]",
+    ]
+    return st.sampled_from(ways)
+
+
+LINKS = st.lists(st.sampled_from(NAMES).flatmap(written), max_size=5)
+
+
+def text_of(name: str, links: list[str]) -> str:
+    """A note, or a module whose imports lead behind the wall."""
+    if name.endswith(".py"):
+        return "from .wall import m\nimport b.wall.m\nfrom . import code\n"
+    front = f"---\naliases: [alias of {name}]\ntags: [front-{len(name)}]\n---\n"
+    return f"{front}#tag-{len(name)} {' '.join(links)}\n"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.fixed_dictionaries(dict.fromkeys(OPEN, LINKS)),
+    st.dictionaries(st.sampled_from(WALLED), LINKS, min_size=1),
+)
+def test_nothing_behind_a_wall_is_told(
+    visible: dict[str, list[str]], hidden: dict[str, list[str]]
+) -> None:
+    bare: dict[str, str | bytes] = {f"/ws/{n}": text_of(n, links) for n, links in visible.items()}
+    full = bare | {f"/ws/{n}": text_of(n, links) for n, links in hidden.items()}
+    cache = LinkCache()
+    first = told(full, cache)
+    assert first == told(bare, LinkCache())
+    assert first == told(full, cache)
+
+
+def test_a_wall_that_comes_between_scans_holds_at_once() -> None:
+    files = {"/ws/one.md": "[[only]]", "/ws/wall/only.md": "[[two]]", "/ws/two.md": ""}
+    cache = LinkCache()
+    without = scan_links(make_workspace(files).snapshot(), cache)
+    assert without.neighbours("file:///ws/one.md", 2) == (
+        "file:///ws/wall/only.md",
+        "file:///ws/two.md",
+    )
+    behind = scan_links(make_workspace(files, settings=SETTINGS).snapshot(), cache)
+    assert behind.neighbours("file:///ws/one.md", 3) == ()
+    assert behind.backlinks("file:///ws/two.md") == ()

@@ -1,0 +1,69 @@
+"""The page of what was sent: whole, and inert whatever a name says."""
+
+from stet.lsp.request_log_document import render_request_log
+from stet.privacy.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
+
+HEAD = """\
+# What was sent
+
+Every request that left Stet in this workspace, the latest first: to models, also those on this
+machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
+Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+"""
+
+
+def test_a_page_of_nothing_says_so() -> None:
+    assert render_request_log(()) == f"{HEAD}\nNothing has been sent.\n"
+
+
+def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
+    sent = (
+        RequestRecord(
+            0.0,
+            Recipient.EMBEDDINGS,
+            "e.example",
+            "m",
+            parts=("2 passages",),
+            characters=9,
+            tokens=2,
+        ),
+        RequestRecord(
+            1.0,
+            Recipient.MODEL,
+            "",
+            "smollm2",
+            "t1",
+            "main",
+            ("file a.py lines 1-2", "the question"),
+            8000,
+            2000,
+            (("AWS key", 2), ("password", 1)),
+        ),
+    )
+    assert render_request_log(sent, n_older=1) == (
+        f"{HEAD}\n2 requests, about 2,002 tokens, 3 secrets redacted.\n\n"
+        "## 1970-01-01T00:00:01Z: model `smollm2` at `this machine`\n\n"
+        "About 2,000 tokens (8,000 characters), turn `t1` of the chat `main`. "
+        "Redacted: 2 AWS key, 1 password.\n\n"
+        "- `file a.py lines 1-2`\n- `the question`\n\n"
+        "## 1970-01-01T00:00:00Z: embeddings `m` at `e.example`\n\n"
+        "About 2 tokens (9 characters). No secret was found in it.\n\n"
+        "- `2 passages`\n\n"
+        "1 older request not shown.\n"
+    )
+
+
+def test_names_can_end_nothing_and_show_no_link() -> None:
+    evil = "a`](http://x)\n# No\u202e\x1b[8m![](y)"
+    page = render_request_log(
+        (RequestRecord(0.0, Recipient.PAGE, evil, evil, evil, evil, (evil,)),)
+    )
+    inert = "`a'](http://x) # No\\u202e\\x1b[8m![](y)`"
+    assert page.count(inert) == 5
+    assert "\n# No" not in page
+
+
+def test_places_are_named_once_on_one_line_and_not_without_end() -> None:
+    assert short_names(["a\nb", "a b", "c"]) == ("a b", "c")
+    many = short_names([str(n) for n in range(MAX_PARTS + 7)])
+    assert (len(many), many[-1]) == (MAX_PARTS + 1, "and 7 more")

@@ -1,0 +1,224 @@
+"""The log file."""
+
+import fcntl
+import logging
+import os
+import resource
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stet.observability.fault_log import FaultLog
+from stet.observability.log_file import RETRY_SECONDS, LazyLogFile
+from stet.observability.log_format import PrivateFormatter
+from stet.observability.report_directory import ReportDirectory
+
+
+def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:
+    path = tmp_path / "stet" / "log" / "stet.log"
+    handler = LazyLogFile(path)
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    assert not path.parent.exists()
+    handler.handle(logging.makeLogRecord({"msg": "a\x1b[8mb\r"}))
+    handler.close()
+    assert path.read_text() == "a\\x1b[8mb\\x0d\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert path.parent.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_log_file_that_cannot_be_written_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "log").write_text("a file, no folder")
+    handler = LazyLogFile(tmp_path / "log" / "stet.log")
+    for _ in range(2):
+        handler.handle(logging.makeLogRecord({"msg": "x"}))
+    assert caplog.text.count("No log file is written") == 1
+
+
+def test_a_log_file_that_cannot_be_rotated_is_said_once_and_given_up(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "stet.log"
+    path.write_bytes(b"x" * 1_000_000)
+    path.with_name("stet.log.2").touch()
+    path.with_name("stet.log.3").mkdir()
+    handler = LazyLogFile(path)
+    for _ in range(2):
+        handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    assert caplog.text.count("No log file is written") == 1
+    assert capsys.readouterr().err == ""
+
+
+def test_a_record_that_cannot_be_formatted_does_not_end_the_log_file(tmp_path: Path) -> None:
+    handler = LazyLogFile(tmp_path / "stet.log")
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    handler.handle(logging.makeLogRecord({"msg": "%d", "args": ("no number",), "name": "lib"}))
+    handler.handle(logging.makeLogRecord({"msg": "x"}))
+    handler.close()
+    lines = (tmp_path / "stet.log").read_text().splitlines()
+    assert [line.rpartition(": ")[2] for line in lines] == ["a record that can't be written", "x"]
+
+
+def test_a_full_log_file_makes_way_and_only_three_older_ones_stay(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    handler = LazyLogFile(path, max_bytes=1_000)
+    handler.setFormatter(PrivateFormatter("%(message)s"))
+    for number in range(100):
+        handler.handle(logging.makeLogRecord({"msg": f"{number:04} {'line ' * 20}"}))
+    handler.close()
+    names = sorted(one.name for one in tmp_path.iterdir())
+    assert names == ["stet.log", "stet.log.1", "stet.log.2", "stet.log.3"]
+    assert all(one.stat().st_size <= 1_000 for one in tmp_path.iterdir())
+    assert {one.stat().st_mode & 0o777 for one in tmp_path.iterdir()} == {0o600}
+    assert path.read_text().splitlines()[-1].startswith("0099 ")
+
+
+def test_two_servers_that_write_one_log_lose_no_line_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    servers = [LazyLogFile(path, max_bytes=20_000) for _ in range(2)]
+    for number in range(300):
+        for n, server in enumerate(servers):
+            server.setFormatter(PrivateFormatter("%(message)s"))
+            server.handle(logging.makeLogRecord({"msg": f"{n}-{number:04} {'line ' * 20}"}))
+    for server in servers:
+        server.close()
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 4
+    assert all(one.stat().st_size <= 20_000 for one in files)
+    lines = [line.partition(" ")[0] for one in files for line in one.read_text().splitlines()]
+    assert sorted(lines) == sorted(f"{n}-{number:04}" for n in range(2) for number in range(300))
+
+
+def test_a_log_that_another_server_renews_just_now_is_written_on(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    server = LazyLogFile(path, max_bytes=100)
+    server.handle(logging.makeLogRecord({"msg": "x" * 90}))
+    with path.open() as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        server.handle(logging.makeLogRecord({"msg": "y" * 90}))
+    assert [one.name for one in tmp_path.iterdir()] == ["stet.log"]
+    server.handle(logging.makeLogRecord({"msg": "z"}))
+    server.close()
+    assert path.read_text() == "z\n"
+    assert (tmp_path / "stet.log.1").read_text() == f"{'x' * 90}\n{'y' * 90}\n"
+
+
+def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
+    path = tmp_path / "stet.log"
+    server = LazyLogFile(path)
+    server.handle(logging.makeLogRecord({"msg": "x"}))
+    path.unlink()
+    server.handle(logging.makeLogRecord({"msg": "y"}))
+    server.close()
+    assert path.read_text() == "y\n"
+
+
+def test_a_full_disk_costs_lines_and_never_reaches_whoever_logs(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    server = LazyLogFile(tmp_path / "stet.log", clock=lambda: now[0])
+    server.handle(logging.makeLogRecord({"msg": "before"}))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for _ in range(2):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, hard))
+        try:
+            for second in range(100):
+                now[0] += second
+                server.handle(logging.makeLogRecord({"msg": "x" * 10_000}))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        now[0] += RETRY_SECONDS
+        server.handle(logging.makeLogRecord({"msg": "there is room"}))
+    server.close()
+    lines = (tmp_path / "stet.log").read_text().splitlines()
+    assert [line[-13:] for line in lines if "x" not in line] == ["before", *["there is room"] * 2]
+    assert caplog.text.count("No log file is written") == 1
+
+
+def test_a_record_that_fails_while_it_is_written_down_harms_nobody(tmp_path: Path) -> None:
+    class Odd:
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    server = LazyLogFile(tmp_path / "stet.log")
+    server.setFormatter(PrivateFormatter("%(message)s"))
+    server.handle(logging.makeLogRecord({"msg": "%s", "args": (Odd(),)}))
+    server.handle(logging.makeLogRecord({"msg": "after"}))
+    server.close()
+    assert (tmp_path / "stet.log").read_text().splitlines()[-1] == "after"
+
+
+def at_the_file(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    place.symlink_to(other / "secret.txt")
+
+
+def at_nothing(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    place.symlink_to(other / "new.txt")
+
+
+def at_a_folder(place: Path, other: Path) -> None:
+    place.parent.parent.mkdir(parents=True)
+    place.parent.symlink_to(other)
+
+
+def at_the_folder_above(place: Path, other: Path) -> None:
+    place.parent.parent.parent.mkdir(parents=True)
+    place.parent.parent.symlink_to(other)
+
+
+def by_a_second_name(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    os.link(other / "secret.txt", place)
+
+
+def by_a_pipe(place: Path, other: Path) -> None:
+    place.parent.mkdir(parents=True)
+    os.mkfifo(place)
+
+
+Trap = Callable[[Path, Path], None]
+TRAPS = [at_the_file, at_nothing, at_a_folder, at_the_folder_above, by_a_second_name, by_a_pipe]
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+@pytest.mark.parametrize("what", ["log", "report", "notes"])
+def test_nothing_is_written_through_a_link(tmp_path: Path, trap: Trap, what: str) -> None:
+    other, log = tmp_path / "other", tmp_path / "state" / "stet" / "log"
+    other.mkdir()
+    (other / "secret.txt").write_text("mine")
+    shelf = ReportDirectory(log / "crashes")
+    if what == "log":
+        trap(log / "stet.log", other)
+        server = LazyLogFile(log / "stet.log")
+        server.handle(logging.makeLogRecord({"msg": "x"}))
+        server.close()
+    elif what == "notes":
+        trap(shelf.folder / f"running-{os.getpid()}.txt", other)
+        notes = FaultLog(shelf)
+        if trap in {at_a_folder, at_the_folder_above}:
+            with pytest.raises(OSError, match="link"):
+                notes.begin(["a fact"])
+        else:
+            assert notes.begin(["a fact"]) == 0
+        notes.end()
+    elif trap in {at_a_folder, at_the_folder_above}:
+        trap(shelf.folder / "crash-1.txt", other)
+        with pytest.raises(OSError, match="link"):
+            shelf.save("x")
+    assert {path.name: path.read_text() for path in other.iterdir()} == {"secret.txt": "mine"}
+
+
+def test_what_lies_above_stets_own_folders_may_be_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "disk")
+    server = LazyLogFile(tmp_path / "home" / "stet" / "log" / "stet.log")
+    server.handle(logging.makeLogRecord({"msg": "x"}))
+    server.close()
+    assert (tmp_path / "disk" / "stet" / "log" / "stet.log").read_text().strip() == "x"

@@ -1,0 +1,233 @@
+"""The review page once the user has edited it: what is gone is rejected, what is other is amended."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.review.diff_document.diff_parser import (
+    DiffDecisions,
+    DiffDocument,
+    document_name,
+    parse_decisions,
+)
+from stet.review.diff_document.diff_renderer import render_diff
+from stet.review.proposal import Hunk, HunkKind
+from tests.support.hunks import URI, hunks_between, make_hunk
+
+TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n"
+NEW = TEXT.replace("two\n", "2\n2b\n").replace("five\n", "5\n").replace("eight\n", "")
+LINES = st.sampled_from(
+    ["a\n", "b\n", "c\n", "d\r\n", "\n", "  \n", "@@ -1 +1 @@ h1\n", "-- x\n", "diff --git\n", "e"]
+)
+WORDS = st.lists(LINES, max_size=14).map("".join)
+
+
+def page_of(old: str, new: str) -> DiffDocument:
+    """The page for all that leads from one text to another."""
+    return render_diff(hunks_between(old, new), {URI: old}, lambda uri: "a.txt")
+
+
+@pytest.fixture
+def page() -> DiffDocument:
+    """A page of three hunks: a replacement by two lines, one by one, a deletion."""
+    return page_of(TEXT, NEW)
+
+
+def without(text: str, *ids: str) -> str:
+    """A page without some hunks, from `@@` to the next `@@` or file."""
+    for each in ids:
+        text = re.sub(rf"@@ [^\n]* @@ {each} [^\n]*\n(?:[ +\-\\][^\n]*\n)*", "", text)
+    return text
+
+
+def test_a_page_that_is_saved_as_it_was_decides_nothing(page: DiffDocument) -> None:
+    assert parse_decisions(page, page.text) == DiffDecisions()
+
+
+def test_a_hunk_that_is_deleted_is_rejected(page: DiffDocument) -> None:
+    assert parse_decisions(page, without(page.text, "h2")) == DiffDecisions(rejected=("h2",))
+    assert parse_decisions(page, without(page.text, "h1", "h2", "h3")).rejected == (
+        "h1",
+        "h2",
+        "h3",
+    )
+
+
+def test_other_added_lines_amend_the_hunk(page: DiffDocument) -> None:
+    edited = page.text.replace("+2\n+2b\n", "+zwei\n+2b\n+2c\n").replace("-eight\n", "-eight\n+8\n")
+    assert parse_decisions(page, edited) == DiffDecisions(
+        amended=(("h1", "zwei\n2b\n2c\n"), ("h3", "8\n"))
+    )
+
+
+def test_a_hunk_that_would_write_what_is_there_is_rejected(page: DiffDocument) -> None:
+    assert parse_decisions(page, page.text.replace("+5\n", "+five\n")) == DiffDecisions(
+        rejected=("h2",)
+    )
+
+
+def test_a_replacement_without_its_new_lines_deletes(page: DiffDocument) -> None:
+    assert parse_decisions(page, page.text.replace("+5\n", "")) == DiffDecisions(
+        amended=(("h2", ""),)
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("-two\n", "-zwei\n", "its lines without `+` are not as they were"),
+        (" one\n", " eins\n", "its lines without `+` are not as they were"),
+        (" one\n", "", "its lines without `+` are not as they were"),
+        (
+            " one\n",
+            "+zero\n one\n",
+            "a `+` line stands between lines that are not part of the change",
+        ),
+        ("+2\n", "2\n", "it has a line that begins with none of ` `, `+` and `-`"),
+    ],
+)
+def test_a_hunk_whose_other_lines_are_changed_is_left_alone(
+    page: DiffDocument, old: str, new: str, reason: str
+) -> None:
+    assert parse_decisions(page, page.text.replace(old, new, 1)) == DiffDecisions(
+        refused=(("h1", reason),)
+    )
+
+
+def test_a_hunk_that_is_there_twice_is_left_alone(page: DiffDocument) -> None:
+    start = page.text.index("\n@@") + 1
+    doubled = page.text + page.text[start : page.text.index("@@ -5")]
+    assert [each for each, _ in parse_decisions(page, doubled).refused] == ["h1"]
+
+
+def test_a_section_without_its_first_line_is_no_deletion(page: DiffDocument) -> None:
+    headless = re.sub(r"@@ [^\n]* @@ h2 [^\n]*\n", "", page.text)
+    assert [each for each, _ in parse_decisions(page, headless).refused] == ["h1", "h2"]
+    headless = re.sub(r"@@ [^\n]* @@ h1 [^\n]*\n", "", page.text)
+    assert [each for each, _ in parse_decisions(page, headless).refused] == ["h1"]
+
+
+def test_hunks_that_the_page_never_had_are_ignored(page: DiffDocument) -> None:
+    assert parse_decisions(page, page.text + "@@ -1 +1 @@ h99 What?\n-x\n+y\n") == DiffDecisions()
+
+
+def test_white_space_that_an_editor_strips_or_line_ends_that_it_turns_mean_nothing() -> None:
+    page = page_of("a\n\nb  \n\nc\n", "a\n\nB  \n\nc\n")
+    stripped = "\r\n".join(line.rstrip() for line in page.text.split("\n"))
+    assert parse_decisions(page, stripped) == DiffDecisions()
+
+
+def test_lines_that_stay_keep_their_end_and_white_space_and_new_ones_take_the_hunks() -> None:
+    page = page_of("a\r\n", "b  \r\nc\r\nd\n")
+    edited = page.text.replace("+b  \n", "+b\n").replace("+c\n", "+c2\n+c3\n")
+    assert parse_decisions(page, edited) == DiffDecisions(
+        amended=(("h1", "b  \r\nc2\r\nc3\r\nd\n"),)
+    )
+
+
+def test_a_missing_last_line_end_stays_missing_until_a_line_is_put_behind_it() -> None:
+    page = page_of("a\nb", "a\nc")
+    assert parse_decisions(page, page.text.replace("+c\n", "+d\n")).amended == (("h1", "d"),)
+    assert parse_decisions(page, f"{page.text}+d\n").amended == (("h1", "c\nd\n"),)
+
+
+def test_moves_and_removals_are_rejected_or_left() -> None:
+    hunks = [
+        make_hunk(1, HunkKind.MOVE, uri="file:///ws/a", new_uri="file:///ws/b"),
+        make_hunk(2, HunkKind.REMOVE, old="x\n", uri="file:///ws/c"),
+        make_hunk(3, HunkKind.CREATE, new="x\n", uri="file:///ws/d"),
+    ]
+    page = render_diff(hunks, dict.fromkeys((h.uri for h in hunks), ""), lambda uri: uri[-1])
+    assert parse_decisions(page, page.text) == DiffDecisions()
+    assert parse_decisions(page, without(page.text, "h1")) == DiffDecisions(rejected=("h1",))
+    assert parse_decisions(page, page.text.replace("-x\n", "-x\n+y\n")) == DiffDecisions(
+        refused=(("h2", "only its deletion means something here"),)
+    )
+    assert parse_decisions(page, page.text.replace("+x\n", "+y\n+z\n")) == DiffDecisions(
+        amended=(("h3", "y\nz\n"),)
+    )
+    assert parse_decisions(page, page.text.replace("+x\n", "")) == DiffDecisions(
+        amended=(("h3", ""),)
+    )
+
+
+def test_a_page_knows_its_name_as_long_as_it_has_its_first_line(page: DiffDocument) -> None:
+    assert document_name(page.text) == page.name
+    assert document_name("") is None
+    assert document_name("# Stet review\n") is None
+    assert document_name(page.text.partition("\n")[2]) is None
+
+
+@given(WORDS, WORDS, st.data())
+def test_deleting_any_hunks_rejects_exactly_those(old: str, new: str, data: st.DataObject) -> None:
+    page = page_of(old, new)
+    ids = [section.hunk.id for section in page.sections]
+    assert parse_decisions(page, page.text) == DiffDecisions()
+    gone = data.draw(st.sets(st.sampled_from(ids)) if ids else st.just(set()))
+    assert parse_decisions(page, _rebuilt(page, gone)) == DiffDecisions(
+        rejected=tuple(each for each in ids if each in gone)
+    )
+
+
+@given(WORDS, WORDS, st.lists(st.text(alphabet="xyz @+-\\#", max_size=4), max_size=4), st.data())
+def test_what_is_written_into_a_hunk_is_what_it_becomes(
+    old: str, new: str, typed: list[str], data: st.DataObject
+) -> None:
+    page = page_of(old, new)
+    if not page.sections:
+        return
+    section = data.draw(st.sampled_from(page.sections))
+    lines = [f"+{line}" for line in typed]
+    edited = [
+        *(line for line in section.lines if line.startswith("-")),
+        *lines,
+    ]
+    around = _around(section.lines)
+    text = page.text.replace(
+        "\n".join((_head(page, section.hunk), *section.lines, "")),
+        "\n".join((_head(page, section.hunk), *around[0], *edited, *around[1], "")),
+        1,
+    )
+    found = parse_decisions(page, text)
+    assert found.refused == ()
+    assert len(found.rejected) + len(found.amended) <= 1
+    for each, became in found.amended:
+        assert each == section.hunk.id
+        written = [line.rstrip() for line in re.split(r"\r\n|\n", became)]
+        assert written[: len(typed)] == [line.rstrip() for line in typed]
+
+
+@given(st.text(alphabet="@ -+1,h2\n#dif\\ xS", max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    page = page_of(TEXT, NEW)
+    found = parse_decisions(page, text)
+    told = [*found.rejected, *(each for each, _ in (*found.amended, *found.refused))]
+    assert sorted(told) == sorted(set(told))
+    assert set(told) <= {"h1", "h2", "h3"}
+
+
+def _head(page: DiffDocument, hunk: Hunk) -> str:
+    return next(
+        line for line in page.text.split("\n") if re.match(rf"@@ .*? @@ {hunk.id}( |$)", line)
+    )
+
+
+def _rebuilt(page: DiffDocument, gone: set[str]) -> str:
+    """The page without some sections, put together from its parts."""
+    top = page.text.partition("@@ ")[0]
+    kept = [
+        "\n".join((_head(page, section.hunk), *section.lines, ""))
+        for section in page.sections
+        if section.hunk.id not in gone
+    ]
+    return top + "".join(kept)
+
+
+def _around(lines: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The context before and behind the change."""
+    changed = [n for n, line in enumerate(lines) if line.startswith(("+", "-"))]
+    return list(lines[: changed[0]]), [
+        line for line in lines[changed[-1] + 1 :] if line.startswith(" ")
+    ]

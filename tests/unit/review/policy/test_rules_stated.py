@@ -1,0 +1,72 @@
+"""What the model is told of the rules is what can refuse it: no more and no less."""
+
+import ast
+from pathlib import Path
+
+import stet
+from stet.review.policy.policy_prompt import MODE_SENTENCE, POLICY_SENTENCES, describe_policy
+from stet.review.policy.rules import EditRules
+from tests.support.hostile import ATTACKS, PROTECTED
+from tests.support.review_harness import rules
+
+SOURCES = [
+    "review/policy/rules.py", "review/policy/authorization.py", "workspace/path_status.py", "workspace/names.py",
+    "workspace/paths.py", "workspace/privacy_filter.py",
+]  # fmt: skip
+AT_DELIVERY = {"protected"}
+"""Not the model's: it is told to the user whose yes it holds up."""
+
+
+def rules_in_the_code() -> set[str]:
+    """The first argument of every refusal that is made anywhere."""
+    found = set()
+    for name in SOURCES:
+        for node in ast.walk(ast.parse((Path(stet.__file__).parent / name).read_text())):
+            match node:
+                case ast.Call(ast.Name("Refusal" | "PathRefused"), [ast.Constant(str(rule)), *_]):
+                    found.add(rule)
+    return found
+
+
+def stated(gate: EditRules) -> set[str]:
+    """The rules that the model is told of."""
+    told = (each for each in (MODE_SENTENCE, *POLICY_SENTENCES) if each.sentence(gate))
+    return {rule for each in told for rule in each.rules}
+
+
+OFF = {"can_add": False, "can_delete": False, "can_create": False, "can_navigate": False}
+
+
+def test_every_rule_that_can_refuse_is_stated_and_no_other() -> None:
+    everything = stated(rules(**OFF)) | stated(rules(read_only=True))
+    assert everything == rules_in_the_code() - AT_DELIVERY
+
+
+def test_what_is_stated_does_refuse() -> None:
+    # The others: capabilities and mode in test_rules, names of Windows and of several roots in test_paths.
+    elsewhere = {"windows-name", "no-root", "ambiguous", "own", "mode"}
+    refusing = {attack.rule for attack in ATTACKS} - {PROTECTED}
+    assert refusing == stated(rules()) - elsewhere
+
+
+def test_a_capability_is_told_when_it_is_off() -> None:
+    names = {"edit.canAdd", "edit.canDelete", "edit.canCreate", "edit.canNavigate"}
+    assert stated(rules()) & names == set()
+    assert stated(rules(**OFF)) & names == names
+
+
+def test_a_turn_that_only_answers_is_told_only_that() -> None:
+    assert describe_policy(rules(read_only=True)) == (
+        "- You only answer: nothing may be changed in this turn."
+    )
+
+
+def test_the_model_reads_the_scope_first_and_then_what_is_forbidden() -> None:
+    told = describe_policy(rules(scope="current", can_add=False)).splitlines()
+    assert told[:2] == [
+        "- You may propose edits to: only the file that was active when the question was asked. A "
+        "new file must lie beside the active file.",
+        "- Forbidden: adding text (`edit.canAdd` is off).",
+    ]
+    assert all(line.startswith("- ") and line.endswith(".") for line in told)
+    assert len("\n".join(told)) < 2000

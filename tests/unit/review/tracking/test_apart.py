@@ -1,0 +1,49 @@
+"""Places of hunks are in order whatever happens: a change is looked up among them by halving."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.overlap_resolution import is_crowded, resolve_overlaps
+
+LINES = ("one\n", "two\n", "three\n", "")
+
+
+def in_conflict(hunk: str, first: int, end: int) -> Anchor:
+    return Anchor(hunk, LINES, (first, end), "once\n", "new\n", is_lost=True)
+
+
+def insertion(hunk: str, at: int) -> Anchor:
+    return Anchor(hunk, LINES, (at, at), "", "new\n")
+
+
+def test_an_insertion_comes_behind_a_hunk_above_it_not_among_its_lines() -> None:
+    above, below = in_conflict("h1", 0, 2), insertion("h2", 1)
+    assert is_crowded([above, below], above)
+    assert is_crowded([above, below], below)
+    resolve_overlaps([above, below], LINES)
+    assert (above.span[:2], below.span[:2]) == ((0, 2), (2, 2))
+    assert not is_crowded([above, below], below)
+
+
+def test_an_insertion_that_comes_last_stands_before_a_last_line_that_holds_nothing() -> None:
+    above, below = in_conflict("h1", 1, 4), insertion("h2", 4)
+    resolve_overlaps([above, below], LINES)
+    assert (above.span[:2], below.span[:2]) == ((1, 3), (3, 3))
+
+
+places = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(sorted)
+
+
+@given(st.lists(st.tuples(places, st.booleans()), max_size=5))
+def test_whatever_changes_led_to_the_places_are_in_order(
+    drawn: list[tuple[list[int], bool]],
+) -> None:
+    live = [
+        insertion(f"h{nth}", place[0]) if gap else in_conflict(f"h{nth}", *place)
+        for nth, (place, gap) in enumerate(drawn)
+    ]
+    resolve_overlaps(live, LINES)
+    bounds = [line for anchor in live for line in anchor.span[:2]]
+    assert bounds == sorted(bounds)
+    assert max(bounds, default=0) <= len(LINES)

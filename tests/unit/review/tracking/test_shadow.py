@@ -1,0 +1,79 @@
+"""A very long text is followed by the lines about an edit as a short one is followed whole."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.review.tracking.expected_text import ExpectedText
+from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.text.edit import Replacement, TextEdit
+from stet.text.large_document import LargeDocument
+from stet.text.lines import split_lines
+from stet.text.position import Position, Range
+
+N_LINES, EDITED = 500, 250
+TEXT = "".join(f"line {n}\n" for n in range(N_LINES))
+OLD = f"line {EDITED}\n"
+START = TEXT.index(OLD)
+EDIT = TextEdit((Replacement(START, START + len(OLD), "new\nlines\n"),))
+WHOLE = TextChange(Range(Position(EDITED, 0), Position(EDITED + 1, 0)), "new\nlines\n")
+SMALL = TextChange(Range(Position(EDITED, 0), Position(EDITED, len(OLD) - 1)), "new\nlines")
+
+
+def shadows() -> tuple[ExpectedText, ExpectedText]:
+    """The same text as a very long one, and as one that is not."""
+    large = LargeDocument("file:///a", split_lines(TEXT), 1, "", 1)
+    return ExpectedText(large, EDIT), ExpectedText(TextDocument("file:///a", TEXT, 1), EDIT)
+
+
+def insertion(line: int, text: str) -> TextChange:
+    at = Position(line, 0)
+    return TextChange(Range(at, at), text)
+
+
+changes = st.lists(
+    st.one_of(
+        st.sampled_from((WHOLE, SMALL)),
+        st.builds(insertion, st.integers(EDITED - 90, EDITED + 90), st.sampled_from(("x", "y\n"))),
+        st.builds(
+            lambda line: TextChange(Range(Position(line, 0), Position(line, 1)), ""),
+            st.integers(EDITED - 90, EDITED + 90),
+        ),
+    ),
+    max_size=4,
+)
+
+
+@given(changes)
+def test_changes_about_the_edit_complete_it_as_in_a_short_text(made: list[TextChange]) -> None:
+    large, small = shadows()
+    for change in made:
+        has_come = small.completes_with(change)
+        assert large.completes_with(change) is has_come
+        if has_come:
+            assert list(large.lines) == list(small.lines)
+
+
+@given(changes)
+def test_a_long_text_is_expected_where_a_short_one_is(made: list[TextChange]) -> None:
+    buffer = TextBuffer(TEXT)
+    large, small = shadows()
+    for change in made:
+        _ = buffer.apply(change)
+        assert large.is_expected(buffer.lines) is small.is_expected(buffer.lines)
+    assert large.n_lines == small.n_lines == N_LINES + 2
+
+
+def test_a_change_outside_of_the_window_never_completes_the_edit() -> None:
+    for line in (0, N_LINES - 1):
+        large, _ = shadows()
+        assert not large.completes_with(insertion(line, "x\n"))
+        assert not large.completes_with(WHOLE)
+    buffer = TextBuffer(TEXT)
+    _ = buffer.apply(WHOLE)
+    for line in (0, N_LINES - 1):
+        other = TextBuffer(buffer.text)
+        _ = other.apply(insertion(line, "x"))
+        assert not shadows()[0].is_expected(other.lines)
+    assert shadows()[0].is_expected(buffer.lines)

@@ -1,0 +1,94 @@
+"""A second process cuts what the first would cut, and is done without where it dies."""
+
+import os
+import signal
+
+import pytest
+
+from stet.search.chunking_process import ChunkingProcess
+from stet.search.index_entry import FileStamp, SourceFile
+from stet.search.search_engine import digest, make_entry
+
+
+def sources(*names: str) -> list[SourceFile]:
+    """Files of one function each."""
+    texts = {name: f"def {name}(boat):\n    return boat\n" for name in names}
+    return [
+        SourceFile(
+            f"file:///{name}.py", f"{name}.py", text, FileStamp(1.0, len(text), digest(text))
+        )
+        for name, text in texts.items()
+    ]
+
+
+def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
+    cutter = ChunkingProcess()
+    batches = [sources("moor", "land"), sources("sail"), sources(*(f"f{n}" for n in range(500)))]
+    for batch in batches:
+        cutter.send(batch)
+    assert cutter.n_under_way == 3
+    assert [cutter.receive() for _ in batches] == [
+        [make_entry(source) for source in batch] for batch in batches
+    ]
+    assert (cutter.n_under_way, cutter.receive()) == (0, [])
+    cutter.close()
+
+
+def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture) -> None:
+    cutter = ChunkingProcess()
+    cutter.send(sources("moor"))
+    cutter.receive()
+    assert cutter._process is not None
+    os.kill(cutter._process.pid, signal.SIGKILL)
+    cutter.send(sources("land"))
+    cutter.send(sources("sail"))
+    assert cutter.receive() == [make_entry(sources("land")[0])]
+    assert cutter.receive() == [make_entry(sources("sail")[0])]
+    assert "ended by itself" in caplog.text
+    cutter.close()
+
+
+def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cutter = ChunkingProcess()
+    cutter.send(sources("moor"))
+    cutter.receive()
+    assert cutter._process is not None
+    os.kill(cutter._process.pid, signal.SIGKILL)
+    names = ["land", "sail", "row", "drift"]
+    cutter.send(sources("land"))
+    cutter.send(sources("sail"))
+    received = [cutter.receive()]
+    cutter.send(sources("row"))
+    received.append(cutter.receive())
+    cutter.send(sources("drift"))
+    assert cutter.has_done
+    received += [cutter.receive(), cutter.receive()]
+    assert received == [[make_entry(sources(name)[0])] for name in names]
+    assert (cutter.n_under_way, cutter.has_done) == (0, False)
+    assert caplog.text.count("ended by itself") == 1
+    cutter.close()
+
+
+def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
+    cutter = ChunkingProcess()
+    cutter.send(sources("moor"))
+    assert cutter._process is not None
+    os.kill(cutter._process.pid, signal.SIGKILL)
+    cutter.receive()
+    cutter.close()
+    cutter.send(sources("land"))
+    assert cutter._process is not None
+    assert cutter.receive() == [make_entry(sources("land")[0])]
+    cutter.close()
+
+
+def test_closing_forgets_what_is_under_way() -> None:
+    cutter = ChunkingProcess()
+    cutter.send(sources("moor"))
+    cutter.close()
+    assert (cutter.n_under_way, cutter.receive()) == (0, [])
+    cutter.send(sources("land"))
+    assert cutter.receive() == [make_entry(sources("land")[0])]
+    cutter.close()

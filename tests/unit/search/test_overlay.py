@@ -1,0 +1,81 @@
+"""Unsaved text laid over the index: the newest text comes last, whoever asks at the same time."""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from stet.search import index_service as laying
+from stet.search.index_process import IndexProcess
+from stet.search.index_service import OpenTextSync
+from stet.system.os_system import OsSystem
+from stet.text.document import TextDocument
+from stet.workspace.modification import Modification, ModificationKind
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.uris import uri_of
+from stet.workspace.workspace import Workspace
+
+
+class Told:
+    """Stands for the process: what it was told, in order."""
+
+    def __init__(self) -> None:
+        self.texts: list[str | None] = []
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        self.texts.append(message["text"])
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(OsSystem())
+    found.add_root(uri_of(tmp_path))
+    return found
+
+
+def typed(workspace: Workspace, path: Path, text: str, version: int) -> Snapshot:
+    uri = uri_of(path)
+    workspace.apply(
+        Modification(ModificationKind.OPENED, uri, text=text, version=version, language_id="python")
+    )
+    return workspace.snapshot()
+
+
+async def test_a_text_that_takes_long_to_make_ready_is_not_laid_over_a_newer_one(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = typed(workspace, tmp_path / "a.py", "older", 1)
+    newer = typed(workspace, tmp_path / "a.py", "newer", 2)
+    shown, is_begun, may_go_on = laying._shown, asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(snapshot: Snapshot, document: TextDocument) -> str | None:
+        if document.text == "older":
+            loop.call_soon_threadsafe(is_begun.set)
+            may_go_on.wait()
+        return shown(snapshot, document)
+
+    monkeypatch.setattr(laying, "_shown", slow)
+    told = Told()
+    overlay = OpenTextSync(cast(IndexProcess, told))
+    async with asyncio.TaskGroup() as both:
+        both.create_task(overlay.sync(older))
+        await is_begun.wait()
+        both.create_task(overlay.sync(newer))
+        loop.call_soon(may_go_on.set)
+    assert told.texts == ["older", "newer"]
+
+
+async def test_who_asks_with_an_older_look_at_the_world_lays_no_older_text(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    older = typed(workspace, tmp_path / "a.py", "older", 1)
+    newer = typed(workspace, tmp_path / "a.py", "newer", 2)
+    told = Told()
+    overlay = OpenTextSync(cast(IndexProcess, told))
+    await overlay.sync(newer)
+    await overlay.sync(older)
+    assert told.texts == ["newer"]

@@ -1,0 +1,35 @@
+"""The line that a hit is shown by."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stet.search.chunk_fields import query_terms, words
+from stet.search.passage_reader import _best_line
+from stet.text.document import TextDocument
+
+WORDS = st.sampled_from(
+    [
+        "getUserNames",
+        "get_user_names",
+        "__user",
+        "names",
+        "NAMES2",
+        "a1b2",
+        "über",
+        "Größe",
+        "x",
+        "",
+    ]
+)
+LINES = st.lists(st.lists(WORDS, max_size=5).map(" ".join), min_size=1, max_size=8)
+
+
+@given(LINES, st.lists(WORDS, min_size=1, max_size=4).map(" ".join))
+def test_it_is_the_first_that_has_most_of_the_words_asked_for(
+    lines: list[str], question: str
+) -> None:
+    document = TextDocument("file:///ws/a.py", "\n".join(lines))
+    terms = set(query_terms(question))
+    told = [at for at, line in enumerate(lines) if line.strip()] or [0]
+    wanted = max(told, key=lambda at: (len(terms & set(words(lines[at]).split())), -at))
+    assert _best_line(document, 0, len(lines), terms) == wanted

@@ -1,0 +1,35 @@
+"""Memory that is not needed any more goes back to the system."""
+
+import platform
+import re
+from pathlib import Path
+
+import pytest
+
+from stet.search import chunk_fields as fields
+from stet.search.chunk_fields import words
+from stet.search.index_builder import trim_memory
+
+
+def resident() -> int:
+    """Kilobytes of memory of this process."""
+    (found,) = re.findall(r"VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found)
+
+
+def test_words_are_read_alike_once_they_are_forgotten() -> None:
+    before = words("getUserNames über")
+    trim_memory()
+    assert not fields._known
+    assert words("getUserNames über") == before
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no other library is asked")
+def test_what_was_freed_between_other_things_is_given_back() -> None:
+    texts = [bytes(1000) for _ in range(60_000)]
+    last = bytes(1000)
+    texts.clear()
+    before = resident()
+    trim_memory()
+    assert resident() < before - 30_000
+    assert last

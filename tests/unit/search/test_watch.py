@@ -1,0 +1,32 @@
+"""Which changes on the disk are told of: those below a workspace, but for folders of no interest."""
+
+from pathlib import Path
+
+import pytest
+
+from stet.search.folder_watch import wanted_below
+
+
+@pytest.mark.parametrize(
+    ("name", "is_wanted"),
+    [
+        ("node_modules/pkg/a.js", True),
+        ("node_modules/pkg/lib/a.js", True),
+        ("node_modules/pkg/node_modules/b.js", False),
+        ("node_modules/pkg/.git/index", False),
+        ("node_modules/other/a.js", False),
+        ("plain/a.js", True),
+        ("plain/__pycache__/a.pyc", False),
+        ("plain/.git/modules/sub/a.js", True),
+        ("plain/.git/modules/other", False),
+        ("linked/a.js", True),
+    ],
+)
+def test_only_the_folders_below_a_root_say_whether_a_change_is_of_interest(
+    tmp_path: Path, name: str, is_wanted: bool
+) -> None:
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "linked")
+    roots = ("node_modules/pkg", "plain", "plain/.git/modules/sub", "link")
+    is_of_interest = wanted_below([tmp_path / root for root in roots])
+    assert is_of_interest(str(tmp_path / name)) is is_wanted
