@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from stet.settings.parse import Problem, SettingsLayer, build_settings, read_layer, value_at
+from stet.settings.parse import (
+    Problem,
+    SettingsLayer,
+    build_settings,
+    lay_over,
+    read_layer,
+    value_at,
+)
+from stet.settings.restrictions import RESTRICTIONS
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
@@ -22,9 +30,6 @@ MAX_BYTES = 64 * 1024
 """A settings file that is larger is not read."""
 
 _NEGATES = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
-_ADDED = frozenset(
-    {"context.excludedFolders", "agent.disabledTools", "agent.disabledGroups", "privacy.deny"}
-)
 _NARROWEST = {
     "context.scope": "current",
     "context.linkDepth": 0,
@@ -116,7 +121,7 @@ def merge_settings(
     values: dict[str, object] = {}
     problems: list[Problem] = []
     for overlay in overlays:
-        values |= {key: _merge_value(values.get(key), new) for key, new in overlay.values.items()}
+        values = lay_over(values, overlay)
         problems += overlay.problems
     for project in projects:
         narrowing = _narrow(build_settings(values), read_file(project), project.path)
@@ -165,16 +170,6 @@ def _project_prompt(prompt: PromptSettings) -> PromptSettings:
     )
 
 
-def _merge_value(old: object, new: object) -> object:
-    """Return a later value in place of an earlier value; presets replace only presets of their
-    name.
-    """
-    if not isinstance(old, tuple) or not isinstance(new, tuple):
-        return new
-    named = [one for one in (*old, *new) if isinstance(one, PresetSettings)]
-    return tuple({one.name: one for one in named}.values()) if named else new
-
-
 def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSettings:
     """Return a preset of the project, as its name then says; the preset widens no scope."""
     context = settings.context
@@ -215,7 +210,7 @@ def _narrow(settings: Settings, project: SettingsLayer, path: str) -> SettingsLa
             for one, ours in zip(wanted, made, strict=True):
                 if (one.scope, one.link_depth) != (ours.scope, ours.link_depth):
                     problems.append(Problem(key, _too_wide(one.name), path))
-        elif key in _ADDED and isinstance(now, tuple) and isinstance(wanted, tuple):
+        elif key in RESTRICTIONS and isinstance(now, tuple) and isinstance(wanted, tuple):
             added = _without_negations(wanted)
             values[key] = tuple(dict.fromkeys(now + added))
             problems += [Problem(key, _NEGATES.format(key=key), path)] * (added != wanted)

@@ -12,9 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from stet.settings.tool_switches import KINDS, name_problem, nearest_name
+from stet.settings.restrictions import (
+    RESTRICTIONS,
+    SWITCHES,
+    AddedTexts,
+    narrow_value,
+    restriction_meant_by,
+    switched_names,
+    written_texts,
+)
+from stet.settings.tool_switches import KINDS
 from stet.settings.value_checks import deny_problem, url_problem
-from stet.settings.values import Settings
+from stet.settings.values import PresetSettings, Settings
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -23,7 +32,6 @@ T = TypeVar("T")
 MAX_PROBLEMS = 20
 """More are counted, not named: a stranger's file must not fill the log."""
 _MAX_SHOWN = 60
-_SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class SettingsLayer:
 def parse_settings(value: object) -> ParsedSettings:
     """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
     overlay = read_layer(value)
-    return ParsedSettings(build_settings(overlay.values), overlay.problems)
+    return ParsedSettings(build_settings(lay_over({}, overlay)), overlay.problems)
 
 
 def read_layer(value: object, source: str = "") -> SettingsLayer:
@@ -84,6 +92,24 @@ def read_layer(value: object, source: str = "") -> SettingsLayer:
     if more > 0:
         problems[MAX_PROBLEMS:] = [Problem("", f"{more} more settings are wrong too", source)]
     return SettingsLayer(values, tuple(dict.fromkeys(problems)))
+
+
+def lay_over(values: Mapping[str, object], overlay: SettingsLayer) -> dict[str, object]:
+    """Return the values of the sources below with those of a source above in their place.
+
+    Presets replace only presets of their name, and `AddedTexts` no text.
+    """
+    return {**values, **{key: _merge(values, key, new) for key, new in overlay.values.items()}}
+
+
+def _merge(values: Mapping[str, object], key: str, new: object) -> object:
+    old = values[key] if key in values else value_at(Settings(), key)
+    if not isinstance(old, tuple) or not isinstance(new, tuple):
+        return new
+    if isinstance(new, AddedTexts):
+        return tuple(dict.fromkeys((*new, *old)))
+    named = [one for one in (*old, *new) if isinstance(one, PresetSettings)]
+    return tuple({one.name: one for one in named}.values()) if named else new
 
 
 def build_settings(values: Mapping[str, object]) -> Settings:
@@ -120,6 +146,9 @@ def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tup
             yield from _read(item, f"{key}.", values)
         elif key in _leaves():
             yield from _read_leaf(key, item, values)
+        elif meant := restriction_meant_by(key):
+            yield key, f"unknown setting {_short(key)!r} is read as {meant!r}"
+            yield from _read_restriction(meant, item, values, is_sure=False)
         else:
             yield key, _unknown(_short(key))
 
@@ -129,6 +158,9 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
     annotation = _leaves()[key]
     if value is None and not _is_optional(annotation):
         return  # null is how some editors say "not set"
+    if key in RESTRICTIONS:
+        yield from _read_restriction(key, value, values)
+        return
     if get_origin(annotation) is tuple:
         if _key_of(kind := get_args(annotation)[0]):
             yield from _read_named(key, kind, value, values)
@@ -148,38 +180,54 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
 def _read_texts(
     key: str, value: Iterable[object], values: dict[str, object]
 ) -> Iterator[tuple[str, str]]:
-    """Read a list of texts, which loses its bad items only: without all of `privacy.deny` what it
-    hides would be shown.
-    """
+    """Read a list of texts, which loses its bad items only."""
     items = list(value)
     good = tuple(item for item in items if isinstance(item, str) and _is_text(item))
     if len(good) < len(items):
         yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
-    if key == "privacy.deny":
-        faults = {item: why for item in good if (why := deny_problem(item))}
-        for item, why in faults.items():
-            yield key, f"the entry {_show(item)} of {key!r} keeps nothing back: {why}"
-        good = tuple(item for item in good if item not in faults)
-    if switch := _SWITCHES.get(key):
-        faults = {item: why for item in good if (why := name_problem(switch, item))}
-        for why in faults.values():
-            yield key, f"an entry of {key!r} switches nothing off: {why}"
-        good = _fallback_names(key, switch, good, faults)
     values[key] = good
 
 
-def _fallback_names(
-    key: str, switch: str, names: tuple[str, ...], faults: Iterable[str]
-) -> tuple[str, ...]:
-    """Return what to switch off. Invalid names become the most similar names, or else the defaults
-    are added, so that no typo switches anything on.
+def _read_restriction(
+    key: str, value: object, values: dict[str, object], *, is_sure: bool = True
+) -> Iterator[tuple[str, str]]:
+    """Read a list that restricts, however it is written.
+
+    Args:
+        key: The setting.
+        value: What was written.
+        values: Where the list is kept.
+        is_sure: Whether the list may replace what the sources below restrict.
     """
-    _, known = KINDS[switch]
-    near = {name: nearest_name(name, known) for name in faults}
-    usual = value_at(Settings(), key) if not all(near.values()) else ()
-    assert isinstance(usual, tuple)
-    meant = (near.get(name, name) for name in names)
-    return tuple(dict.fromkeys((*filter(None, meant), *usual)))
+    if value is None:
+        return
+    written = written_texts(value)
+    texts = tuple(filter(_is_text, written.texts))
+    is_list = written.is_list and texts == written.texts
+    is_whole = is_sure and is_list
+    if switch := SWITCHES.get(key):
+        names = switched_names(switch, KINDS[switch][1] if written.is_all else written.texts)
+        faults = [f"an entry of {key!r} switches nothing off: {why}" for why in names.problems]
+        texts, is_whole = names.names, is_whole and names.is_whole
+    else:
+        why_not = {text: deny_problem(text) for text in texts} if key == "privacy.deny" else {}
+        faults = [
+            f"the entry {_show(text)} of {key!r} keeps nothing back: {why}"
+            for text, why in why_not.items()
+            if why
+        ]
+        texts, is_whole = (
+            tuple(one for one in texts if not why_not.get(one)),
+            is_whole and not faults,
+        )
+    if not is_list:
+        read = ", ".join(map(repr, texts)) or "nothing"
+        yield key, f"setting {key!r} should be a list of texts: it is read as {_short(read)}"
+    yield from ((key, fault) for fault in faults)
+    other = values.get(key, ())  # of a key that was read as this one
+    assert isinstance(other, tuple)
+    is_added = not is_whole or isinstance(other, AddedTexts)
+    values[key] = (AddedTexts if is_added else tuple)((*texts, *other))
 
 
 def _read_named(
@@ -259,7 +307,13 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
         values[key] = _adapter(key).validate_python(value)
     except ValidationError as error:
         bound = _bound(error.errors(include_url=False)[0].get("ctx", {}))
-        if bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
+        if (narrow := narrow_value(key, value)) is not None:
+            values[key] = narrow
+            yield (
+                key,
+                f"setting {key!r} should be true or false: {_show(value)} is read as {_show(narrow)}",
+            )
+        elif bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
             yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
         else:
             values[key] = _adapter(key).validate_python(bound)

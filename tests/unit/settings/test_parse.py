@@ -12,10 +12,12 @@ from stet.settings.parse import MAX_PROBLEMS, ParsedSettings, Problem, parse_set
 from stet.settings.values import (
     AgentSettings,
     CommandSettings,
+    EditSettings,
     ModelSettings,
     PrivacySettings,
     PromptSettings,
     Settings,
+    WebSettings,
 )
 from tests.support.all_settings import ALL, ALL_SETTINGS
 
@@ -78,9 +80,9 @@ def test_nothing_set_is_the_defaults(value: object) -> None:
         ({"model": 3}, "model", "setting 'model' is ignored: it should be an object, not 3"),
         ("stet", "stet", "setting 'stet' is ignored: it should be an object, not 'stet'"),
         (
-            {"privacy": {"deny": "*.pem"}},
-            "privacy.deny",
-            "setting 'privacy.deny' is ignored: it should be a list of texts",
+            {"web": {"allowHosts": "nas:8080"}},
+            "web.allowHosts",
+            "setting 'web.allowHosts' is ignored: it should be a list of texts",
         ),
     ],
 )
@@ -122,15 +124,76 @@ def test_not_a_number_is_no_number() -> None:
 
 
 def test_a_list_loses_only_its_bad_items() -> None:
-    assert parse_settings({"privacy": {"deny": ["*.pem", 3, "\ud800"]}}) == ParsedSettings(
-        replace(Settings(), privacy=PrivacySettings(("*.pem",))),
+    assert parse_settings({"web": {"allowHosts": ["nas", 3, "\ud800"]}}) == ParsedSettings(
+        replace(Settings(), web=WebSettings(allow_hosts=("nas",))),
         (
             Problem(
-                "privacy.deny",
-                "setting 'privacy.deny' keeps only its texts: the other items are ignored",
+                "web.allowHosts",
+                "setting 'web.allowHosts' keeps only its texts: the other items are ignored",
             ),
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "read"),
+    [
+        ("*.pem", ("*.pem",)),
+        (["*.pem", 3, "\ud800"], ("*.pem",)),
+        ([["a/"], [[["b/"], "c/"]]], ("a/", "b/", "c/")),
+        ({"a/": True, "b/": False, "c/": None, "d/": 1}, ("a/", "d/")),
+        (True, ()),
+        (3, ()),
+    ],
+)
+def test_a_list_that_restricts_keeps_all_that_can_be_read(
+    value: object, read: tuple[str, ...]
+) -> None:
+    shown = ", ".join(map(repr, read)) or "nothing"
+    assert parse_settings({"privacy": {"deny": value}}) == ParsedSettings(
+        replace(Settings(), privacy=PrivacySettings(read)),
+        (
+            Problem(
+                "privacy.deny",
+                f"setting 'privacy.deny' should be a list of texts: it is read as {shown}",
+            ),
+        ),
+    )
+
+
+def test_a_list_nested_deeply_is_read() -> None:
+    value: object = "*.pem"
+    for _ in range(100_000):
+        value = [value]
+    assert parse_settings({"privacy": {"deny": value}}).settings.privacy.deny == ("*.pem",)
+    while isinstance(value, list):  # freed level by level
+        value = value[0]
+
+
+@pytest.mark.parametrize("value", ["false", " No ", "off", "0", 0, 0.0, "disabled"])
+def test_a_no_in_another_form_is_a_no(value: object) -> None:
+    edit = {"canAdd": value, "canDelete": value, "canCreate": value, "canNavigate": value}
+    parsed = parse_settings({"edit": edit, "bridges": {"opencode": {"enabled": value}}})
+    assert parsed.settings.edit == EditSettings(
+        can_add=False, can_delete=False, can_create=False, can_navigate=False
+    )
+    assert not parsed.settings.bridges.opencode.enabled
+    assert len(parsed.problems) == 5
+    assert "should be true or false" in parsed.problems[0].message
+
+
+@pytest.mark.parametrize("value", ["true", "yes", "on", 1, "1"])
+def test_what_would_allow_more_is_taken_in_its_own_form_only(value: object) -> None:
+    assert (
+        parse_settings({"edit": {"canAdd": value}})
+        .problems[0]
+        .message.startswith("setting 'edit.canAdd' is ignored")
+    )
+    parsed = parse_settings({"privacy": {"redactSecrets": value}})
+    assert parsed.settings.privacy.redact_secrets
+    assert "is read as true" in parsed.problems[0].message
+    off = parse_settings({"privacy": {"redactSecrets": "false"}})
+    assert off.settings.privacy.redact_secrets
 
 
 def test_an_empty_object_is_an_empty_list_to_editors_that_cannot_tell() -> None:
