@@ -10,6 +10,26 @@ from tests.soak.run import cut_down, play, soak
 from tests.soak.simulated_world import Op
 
 BROKEN_ONCE = {
+    "lines of a hunk in conflict come together as the line between them is moved": (
+        7000726,
+        (
+            ("type", 811238454),
+            ("type", 438762468),
+            ("replace_all", 237908433),
+            ("restart", 695069823),
+            ("at_once", 111511681),
+            ("propose", 280975718),
+            ("type_near", 523670257),
+            ("propose", 1048415783),
+            ("propose", 23652184),
+            ("move_lines", 845051023),
+            ("propose", 370719230),
+            ("replace_all", 696209040),
+            ("type_near", 633401988),
+            ("move_lines", 380612446),
+            ("go_and_return", 24040747),
+        ),
+    ),
     "what stands as proposed already, typed in between two turns of all line ends": (
         1005020,
         (

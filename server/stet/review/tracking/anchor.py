@@ -42,7 +42,15 @@ class Anchor(TrackedSpan):
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
-    __slots__ = ("_base", "_merger", "_original_neighbours", "hunk", "is_mixed", "proposed")
+    __slots__ = (
+        "_base",
+        "_base_words",
+        "_merger",
+        "_original_neighbours",
+        "hunk",
+        "is_mixed",
+        "proposed",
+    )
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -76,6 +84,7 @@ class Anchor(TrackedSpan):
         self.proposed = proposed
         self.is_mixed = False
         self._base = whole_lines(base)
+        self._base_words: frozenset[str] | None = None
         self._merger: Merger | None = None
         self._original_neighbours = lines_around(lines, first, first) if was_written else None
         stands = tuple(lines[first:end])
@@ -95,10 +104,12 @@ class Anchor(TrackedSpan):
         return "".join(self._base)
 
     @property
-    def base_edges(self) -> tuple[str, str] | None:
-        """The first and the last line of `base`; None if it has fewer than two lines."""
-        last = len(self._base) - (self._base[-1:] == ("",))
-        return (self._base[0], self._base[last - 1]) if last > 1 else None
+    def base_words(self) -> frozenset[str]:
+        """The lines of `base`, each once and without its line end; empty if there are fewer than two."""
+        if self._base_words is None:
+            last = len(self._base) - (self._base[-1:] == ("",))
+            self._base_words = frozenset(map(without_end, self._base[:last] if last > 1 else ()))
+        return self._base_words
 
     @property
     def is_done(self) -> bool:

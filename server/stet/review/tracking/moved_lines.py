@@ -8,7 +8,7 @@ was taken out with them tells which of several places that read alike it is.
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, takewhile
 from operator import attrgetter
 from typing import NamedTuple
@@ -25,6 +25,8 @@ MAX_LINES = 120_000
 """How many lines it knows with them, each counted with every anchor; the oldest are forgotten first."""
 _ROUND = 50
 """How many of the lines taken out are known on each side of an anchor's own."""
+_ALIKE = 8
+"""A line that was put in more often than this tells where an anchor begins only at the anchor's edge."""
 _FIRST = attrgetter("first")
 
 
@@ -45,12 +47,21 @@ class ReplacedLines(NamedTuple):
 
 
 class _RemovedLines(NamedTuple):
-    """What was taken out at once, without line ends; where in it an anchor stood, what that remembered."""
+    """What was taken out at once, without line ends; where in it an anchor stood, what that remembered.
+
+    Attributes:
+        lines: What was taken out.
+        span: The lines of it that are the anchor's.
+        anchor: The anchor.
+        records: The changes that the anchor remembered.
+        is_torn: Whether the lines were not taken out at once, and may come together one by one.
+    """
 
     lines: tuple[str, ...]
     span: LineSpan
     anchor: Anchor
     records: tuple[ChangeRecord, ...]
+    is_torn: bool = False
 
     @property
     def anchor_lines(self) -> tuple[str, ...]:
@@ -71,7 +82,7 @@ class _RemovedLines(NamedTuple):
         """Where the anchor's lines begin by now, None if that is in doubt; and how many lines tell that.
 
         Args:
-            put: Where each line was put that was.
+            put: Where each line was put that was; of torn lines also where each line has a new neighbour.
             lines: The text.
         """
         found = {
@@ -87,11 +98,13 @@ class _RemovedLines(NamedTuple):
             else (None, 0)
         )
 
-    def _candidates(self, put: Mapping[str, Sequence[int]]) -> Iterator[int]:
-        """Where the anchor's lines may begin: one at their edge was put there."""
+    def _candidates(self, put: Mapping[str, Sequence[int]]) -> set[int]:
+        """Where the anchor's lines may begin: one at their edge was put there, or any of torn lines."""
         first, end, _ = self.span
-        for of in {first, max(end - 1, first)}:
-            yield from (at - of + first for at in put.get(self.lines[of], ()))
+        edges = {first, max(end - 1, first)}
+        inside = range(first + 1, end - 1) if self.is_torn else ()
+        known = [*edges, *(of for of in inside if len(put.get(self.lines[of], ())) <= _ALIKE)]
+        return {at - of + first for of in known for at in put.get(self.lines[of], ())}
 
     def _matching_context(self, lines: Sequence[str], at: int) -> tuple[str, ...] | None:
         """Return the lines at and around `at` that match the removed lines. None if the anchor's
@@ -99,7 +112,13 @@ class _RemovedLines(NamedTuple):
         """
         first, end, _ = self.span
         after = at + end - first
-        if at < 0 or _without_ends(lines[at:after]) != self.anchor_lines:
+        if at < 0 or after > len(lines):
+            return None
+        # Of long lines that repeat themselves most places are told by the first one and the last one.
+        ends = ((at, first), (after - 1, end - 1)) if at < after else ()
+        if any(without_end(lines[now]) != self.lines[was] for now, was in ends):
+            return None
+        if _without_ends(lines[at:after]) != self.anchor_lines:
             return None
         above = _common_prefix(self.lines[:first][::-1], lines[max(at - first, 0) : at][::-1])
         below = _common_prefix(self.lines[end:], lines[after : after + len(self.lines) - end])
@@ -114,7 +133,7 @@ class MovedLineTracker:
     def __init__(self) -> None:
         """Nothing yet."""
         self._removed: dict[str, _RemovedLines] = {}
-        self._inserted: list[ReplacedLines] = []
+        self._replaced: list[ReplacedLines] = []
         self._fresh: set[str] = set()
 
     def record_removed(
@@ -165,38 +184,28 @@ class MovedLineTracker:
         """
         if not blocks:
             return
-        self._inserted = [
-            *(_shift_block(one, blocks) for one in self._inserted),
-            *filter(_inserts_lines, blocks),
-        ]
+        self._replaced = [*(_shift_block(one, blocks) for one in self._replaced), *blocks]
         self._removed = {hunk: one for hunk, one in self._removed.items() if one.is_missing(lines)}
-        if not self._inserted:
+        conflicts = [one for one in pending if one.merged is None]
+        if not (conflicts or self._removed):
             return
-        put: dict[str, list[int]] = defaultdict(list)
-        texts = [_without_ends(block.added) for block in self._inserted]
-        for block, words in zip(self._inserted, texts, strict=True):
-            for nth, line in enumerate(words, block.after):
-                put[line].append(nth)
-        wholes = {
-            words for block, words in zip(self._inserted, texts, strict=True) if not block.removed
-        }
-        torn = [
-            _conflict_as_removed(one)
-            for one in pending
-            if one.merged is None and _is_torn(one, put)
-        ]
-        for cut in (*self._removed.values(), *torn):
+        put = _inserted_places(self._replaced)
+        beside = _joined_places(self._replaced, put, lines) if conflicts else put
+        wholes = {_without_ends(one.added) for one in self._replaced if not one.removed}
+        removed = self._removed.values() if put else ()
+        torn = [_conflict_as_removed(one) for one in conflicts if _is_torn(one, beside)]
+        for cut in (*removed, *torn):
             if not cut.is_missing(lines):
                 continue
-            at, n_matching = cut.locate(put, lines)
+            at, n_matching = cut.locate(beside if cut.is_torn else put, lines)
             is_moved = cut.anchor.hunk in self._fresh and is_distinctive(cut.anchor_lines)
             if at is not None and (is_moved or n_matching > 1 or cut.lines in wholes):
                 first, end, is_lost = cut.span
                 yield cut.anchor, LineSpan(at, at + end - first, is_lost), cut.records
 
     def reset_message(self) -> None:
-        """Reset the tracker after a message; its inserted lines do not count for the next message."""
-        self._inserted.clear()
+        """Reset the tracker after a message; its replaced lines do not count for the next message."""
+        self._replaced.clear()
         self._fresh.clear()
 
     def forget(self, hunk: str) -> None:
@@ -215,12 +224,11 @@ def _anchors_removed_by(anchors: Sequence[Anchor], block: ReplacedLines) -> Iter
             yield anchor
 
 
-def _is_torn(anchor: Anchor, put: Container[str]) -> bool:
-    """Whether a line at the edge of what an anchor in conflict was made against was put in."""
+def _is_torn(anchor: Anchor, beside: Mapping[str, Sequence[int]]) -> bool:
+    """Whether what an anchor in conflict was made against may have come together in a step."""
     if isinstance(anchor, BlockAnchor):
-        return False
-    edges = anchor.base_edges
-    return edges is not None and any(without_end(line) in put for line in edges)
+        return False  # it is found again by its hunk's id
+    return not anchor.base_words.isdisjoint(beside)
 
 
 def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
@@ -228,19 +236,43 @@ def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
     put together again one by one.
     """
     lines = _without_ends(whole_lines(anchor.base))
-    return _RemovedLines(lines, LineSpan(0, len(lines), is_lost=False), anchor, anchor.undo_records)
+    span = LineSpan(0, len(lines), is_lost=False)
+    return _RemovedLines(lines, span, anchor, anchor.undo_records, is_torn=True)
 
 
 def _shift_block(put: ReplacedLines, blocks: Sequence[ReplacedLines]) -> ReplacedLines:
-    """Where lines that were put stand behind another step that left them alone."""
+    """Where lines that were put, or taken out, stand after another step that left them alone."""
     shift = sum(
         len(block.added) - len(block.removed) for block in blocks if block.before < put.after
     )
     return put._replace(after=put.after + shift)
 
 
-def _inserts_lines(block: ReplacedLines) -> bool:
-    return bool(block.added)
+def _inserted_places(replaced: Sequence[ReplacedLines]) -> dict[str, list[int]]:
+    """Return where each line was put in."""
+    put: dict[str, list[int]] = defaultdict(list)
+    for block in replaced:
+        for nth, line in enumerate(_without_ends(block.added), block.after):
+            put[line].append(nth)
+    return put
+
+
+def _joined_places(
+    replaced: Sequence[ReplacedLines], put: Mapping[str, Sequence[int]], lines: Sequence[str]
+) -> dict[str, list[int]]:
+    """Return where each line was put in or has got a new neighbour.
+
+    Args:
+        replaced: What was done to whole lines.
+        put: Where each line was put in.
+        lines: The text after it.
+    """
+    beside = defaultdict(list, {line: [*places] for line, places in put.items()})
+    for block in replaced:
+        for at in (block.after - 1, block.after + len(block.added)):
+            if 0 <= at < len(lines):
+                beside[without_end(lines[at])].append(at)
+    return beside
 
 
 def is_typing(changes: Sequence[TextChange]) -> bool:
