@@ -137,3 +137,17 @@ async def test_of_many_changes_the_last_one_holds(root: Path, tmp_path: Path) ->
         changed(editor, {"stet": lines(30)})
         await wait_for_head(editor, 30)
         assert [await head(editor) for _ in range(5)] == [30] * 5
+
+
+@pytest.mark.parametrize("client", ["kakoune", "vscode"])
+async def test_what_is_asked_after_a_change_is_asked_with_the_new_settings(
+    root: Path, tmp_path: Path, client: str
+) -> None:
+    async with FakeEditor.start(root, client=client, env=scripted(tmp_path)) as editor:
+        editor.open("a.md")
+        editor.open("b.md")
+        await ready(editor)
+        for number in (3, 1, 4):
+            editor.set_configuration(lines(number), section="stet")
+            changed(editor, {"stet": lines(number)} if client == "kakoune" else None)
+            assert await head(editor) == number

@@ -124,8 +124,8 @@ class Startup:
         await answerer.warm()
 
     async def wait_pipeline(self) -> "TurnPipeline":
-        """Who does the turns' work; waited for until settings are read."""
-        await self.readiness.wait()
+        """Who does the turns' work; waited for until settings are read, also those that have come since."""
+        await self.wait_settings()
         if self._missing:
             raise ImportError(self._missing)
         if self._answerer is None:
@@ -166,6 +166,12 @@ class Startup:
             self._editor = (self.options, *values) if begins else values
             self._has_editor_settings = self._has_editor_settings or not begins
             self._take_over(await asyncio.to_thread(self._read, self._editor))
+
+    async def wait_settings(self) -> None:
+        """Wait until the settings hold that the editor has sent before this call."""
+        await self.readiness.wait()
+        async with self._in_order:
+            return
 
     async def _ask_editor_settings(self, *, is_nothing: bool) -> tuple[object, ...]:
         """Ask the editor what it has set; `is_nothing` says that it has just sent an empty object.

@@ -131,6 +131,7 @@ async def _build_context(
 ) -> dict[str, object]:
     if place is not None:
         await place.wait()
+    await state.startup.wait_settings()
     question = _with_attachments(state, question, preset)
     answerer = state.startup.pipeline
     if answerer is None:
