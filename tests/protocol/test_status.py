@@ -1,9 +1,15 @@
 """What `stet.status` says of the model: which, and why there is none."""
 
+import socket
 from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import done, run, scripted
+from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, say
 
 
 async def test_after_a_turn_without_a_model_it_says_why_there_is_none(tmp_path: Path) -> None:
@@ -22,3 +28,82 @@ async def test_after_a_turn_without_a_model_it_says_why_there_is_none(tmp_path: 
         await run(editor, "Hello again", uri=editor.uri("a.txt"))
         now = await editor.command("stet.status")
         assert (now["provider"], now["why"] != turn["error"]) == ("scripted", True)
+
+
+def free_address() -> str:
+    """An address at which nothing listens."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return f"http://127.0.0.1:{one.getsockname()[1]}/v1"
+
+
+def changed(editor: FakeEditor, model: dict[str, Any]) -> None:
+    """The user has changed the settings of the model."""
+    params = lsp.DidChangeConfigurationParams({"stet": {"model": model}})
+    editor.workspace_did_change_configuration(params)
+
+
+@pytest.mark.parametrize(
+    ("model", "is_chosen"),
+    [
+        ({}, False),
+        ({"provider": "openai"}, False),
+        ({"provider": "local"}, False),
+        ({"baseUrl": "localhost:11434"}, False),
+        ({"baseUrl": free_address(), "name": "m"}, True),
+        ({"baseUrl": "http://no-such-host.invalid/v1", "name": "m"}, True),
+    ],
+)
+async def test_the_reason_of_a_turn_without_a_model_goes_with_a_turn_that_has_one(
+    tmp_path: Path, model: dict[str, Any], is_chosen: bool
+) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    async with (
+        OpenAIServer(replies=[say("Hi"), say("Hi")]) as server,
+        FakeEditor.start(
+            tmp_path, client="kakoune", env={"no_proxy": "*"}, options={"stet": {"model": model}}
+        ) as editor,
+    ):
+        uri = editor.open("a.txt")
+        for number in range(2):
+            failed = await run(editor, f"Fail {number}", uri=uri)
+            status = await editor.command("stet.status")
+            assert failed["state"] == "failed"
+            assert (bool(status["model"]), status["why"]) == (is_chosen, failed["error"])
+            changed(editor, {"baseUrl": server.base_url, "name": "m"})
+            turn = await run(editor, f"Work {number}", uri=uri)
+            assert turn["state"] == "completed", turn
+            status = await editor.command("stet.status")
+            assert (status["model"], status["why"]) == ("m", "model.baseUrl is set.")
+            changed(editor, model)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "is_told"),
+    [
+        (error(401, "no such key"), True),
+        (error(404, "no model m", code="model_not_found"), True),
+        (error(429, "slow down", retry_after="3000"), True),
+        (Reply([delta(content="I")] * 2, end=End.CUT), False),
+    ],
+    ids=["key", "name", "quota", "broken off"],
+)
+async def test_a_model_that_does_not_answer_is_the_reason_until_it_does(
+    tmp_path: Path, refusal: Reply, is_told: bool
+) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    async with OpenAIServer() as server:
+        server.add(*[refusal] * (1 if is_told else 2), say("Hi"))
+        settings = {"model": {"baseUrl": server.base_url, "name": "m"}}
+        async with FakeEditor.start(tmp_path, env={"no_proxy": "*"}, settings=settings) as editor:
+            failed = await run(editor, "Hello", uri=editor.open("a.txt"))
+            status = await editor.command("stet.status")
+            assert failed["state"] == "failed"
+            assert (status["model"], status["why"]) == (
+                "m",
+                failed["error"] if is_told else "model.baseUrl is set.",
+            )
+            turn = await run(editor, "Hello again", uri=editor.uri("a.txt"))
+            assert turn["state"] == "completed", turn
+            status = await editor.command("stet.status")
+            assert (status["model"], status["why"]) == ("m", "model.baseUrl is set.")

@@ -1,16 +1,53 @@
 """Where the turns' model comes from: chosen once, opened once, until the settings change."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from stet.llm.errors import ModelError, NoModel
-from stet.llm.model import Model
+from stet.llm.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, NoModel
+from stet.llm.messages import Completion
+from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_selection import ModelChoice, open_model, select_model
+from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.traced_model import TracedModel, Tracer, no_tracer
 from stet.settings.values import ModelSettings
 from stet.system.system import System
+
+_UNUSABLE = (NoModel, ModelUnavailable, ModelTimeout, ModelRefused)
+"""Errors after which a turn had no model; after others the model is there, and another turn may do."""
+
+
+class _ObservedModel(ModelWrapper):
+    """A model of which it is noted whether it answers.
+
+    Args:
+        inner: The model.
+        note: Takes why the model does not answer, as a sentence; "" where it does.
+    """
+
+    def __init__(self, inner: Model, note: Callable[[str], None]) -> None:
+        super().__init__(inner)
+        self._note = note
+
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
+        """Ask; see `Model.complete`.
+
+        Raises:
+            ModelError: As the inner model does.
+        """
+
+        def note_wait(reason: str) -> None:
+            self._note(reason)
+            on_wait(reason)
+
+        try:
+            completion = await self.inner.complete(request, on_text, note_wait)
+        except ModelError as error:
+            self._note(str(error) if isinstance(error, _UNUSABLE) else "")
+            raise
+        self._note("")
+        return completion
 
 
 @dataclass(slots=True)
@@ -41,7 +78,9 @@ class ModelSource:
 
     @property
     def problem(self) -> str:
-        """Why the latest turn had no model, as a sentence; "" if it had one, or before the first turn."""
+        """Why the latest turn had no model that answers, as a sentence; "" if it had one, or before the
+        first turn.
+        """
         return self._problem
 
     @property
@@ -70,16 +109,21 @@ class ModelSource:
         except ModelError as error:
             self._problem = str(error) if is_turn else self._problem
             raise
-        self._problem = ""
         opened.n_users += 1
         try:
             write = self._tracer()
-            yield opened.model if write is None else TracedModel(opened.model, write)
+            model = opened.model if write is None else TracedModel(opened.model, write)
+            yield _ObservedModel(model, lambda problem: self._note_problem(opened, problem))
         finally:
             opened.n_users -= 1
             # Other settings have come meanwhile: the last turn with the old model closes it.
             if opened is not self._opened and not opened.n_users:
                 await opened.model.close()
+
+    def _note_problem(self, opened: _OpenModel, problem: str) -> None:
+        """Keep why a model does not answer, unless other settings have come meanwhile."""
+        if opened is self._opened:
+            self._problem = problem
 
     async def warm(self, settings: ModelSettings) -> None:
         """Do what the first turn would have to wait for, if there is a model."""
@@ -102,4 +146,5 @@ class ModelSource:
                 choice = await select_model(settings, self._system)
                 model = await open_model(choice, settings, self._system)
                 self._opened = _OpenModel(settings, choice, model)
+                self._problem = ""
             return self._opened

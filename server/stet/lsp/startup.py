@@ -143,10 +143,11 @@ class Startup:
         return self._answerer.models.choice if self._answerer else None
 
     @property
-    def why_no_model(self) -> str:
-        """Why there is no model in use, as far as that is known."""
-        problem = self._answerer.models.problem if self._answerer else ""
-        return problem or "no turn has needed a model yet"
+    def model_reason(self) -> str:
+        """Why the latest turn had no model, or else why the model in use was chosen."""
+        if self._answerer and self._answerer.models.problem:
+            return self._answerer.models.problem
+        return self.choice.why if self.choice else "no turn has needed a model yet"
 
     async def configuration_changed(self, settings: object, *, begins: bool) -> None:
         """Take over the settings that the editor has now, in the place of those that it had.

@@ -157,7 +157,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "version": __version__,
         "model": choice.name if choice else None,
         "provider": choice.provider if choice else None,
-        "why": choice.why if choice else state.startup.why_no_model,
+        "why": state.startup.model_reason,
         "notPersisted": state.store.not_persisted or None,
         "index": state.index_view.to_json(),
         "bridges": {"opencode": state.opencode.to_json()},
