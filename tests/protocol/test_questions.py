@@ -18,7 +18,6 @@ from tests.support.live_turns import (
     end_of,
     provider,
     question_of,
-    run_answering,
     scripted,
 )
 from tests.support.openai_server import OpenAIServer
@@ -291,11 +290,18 @@ async def test_the_beginning_of_a_choice_answers_the_agents_own_question(root: P
         OpenAIServer([asks, asks, asks, api.say("Thanks.")]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,
     ):
-        said = ("the sec", "the", "NO")
-        await run_answering(editor, "Ask me", *said, uri=editor.open("a.txt"))
+        turn, last = await ask(editor, "Ask me", uri=editor.open("a.txt")), ""
+        for said in ("the sec", "nobody", "NO"):
+            last = await question_of(editor, turn, after=last)
+            for unclear in ("the", " The ", ""):
+                with pytest.raises(JsonRpcException, match="choose of 'The first line', 'The sec"):
+                    await editor.command("stet.answer", {"question": last, "text": unclear})
+            await editor.command("stet.answer", {"question": last, "text": said})
+        await end_of(editor, turn)
         heard = [
             one["content"].strip()
             for one in server.requests[-1].body["messages"]
             if one["role"] == "tool"
         ]
-        assert heard == [f"The user answers: {one}" for one in ("The second line", "the", "None")]
+        answers = ("The second line", "nobody", "None")
+        assert heard == [f"The user answers: {one}" for one in answers]

@@ -277,7 +277,34 @@ def test_a_choice_is_one_of_the_choices() -> None:
     assert question.parse_answer("r", is_choice=True) is None
     assert question.parse_answer("blue", is_choice=True) is None
     assert question.parse_answer("y", is_choice=True) is None
-    assert (question.parse_answer("ro"), question.parse_answer("r")) == ("Rose", "r")
+    assert question.parse_answer("ro") == "Rose"
+
+
+@pytest.mark.parametrize("is_choice", [False, True])
+@pytest.mark.parametrize(
+    ("choices", "said", "meant"),
+    [
+        (("Red", "Rose"), "r", None),
+        (("Red", "Reddish"), "red", "Red"),
+        (("Reddish", "Red"), " RED ", "Red"),
+        (("Red", "Reddish"), "redd", "Reddish"),
+        (("Red", "red"), "red", "red"),
+        (("Red", "red"), "RED", None),
+        (("The first line", "The second line"), "\tthe  SEC", "The second line"),
+        (("2 blanks", "4 blanks"), "2", None),
+        (("2 blanks", "4 blanks"), "4", "4 blanks"),
+        (("1 blank", "2 blanks"), "2", "2 blanks"),
+        (("4", "2", "1"), "2", "2"),
+        (("20", "10", "1"), "1", "1"),
+        (("Cafe\u0301 au lait", "Tea"), "caf\xe9", "Cafe\u0301 au lait"),
+        (("Stra\xdfe", "Weg"), "STRASS", "Stra\xdfe"),
+    ],
+)
+def test_what_may_be_several_choices_is_no_answer(
+    choices: tuple[str, ...], said: str, meant: str | None, *, is_choice: bool
+) -> None:
+    question = Question("q", "ask", "?", choices)
+    assert question.parse_answer(said, is_choice=is_choice) == meant
 
 
 async def test_what_the_model_asks_is_short_and_whole() -> None:
