@@ -19,7 +19,7 @@ from stet.review.inline.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import SIGN, MalformedBlock
+from stet.text.stripped_document import SIGN, MalformedBlock
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace

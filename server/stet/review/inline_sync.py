@@ -10,11 +10,10 @@ from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.block_anchor import BlockAnchor
 from stet.review.tracking.line_span import LineSpan, overlap
 from stet.review.tracking.tracked_document import TrackedDocument
-from stet.text.block_codec import find_blocks, is_leftover, may_hold_blocks
+from stet.text.block_codec import InlineBlock, find_blocks, is_leftover, may_hold_blocks
 from stet.text.change import TextChange
-from stet.text.imported_blocks import imported_at
-from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
+from stet.text.stripped_document import imported_at
 
 _AMENDED = "amended by hand"
 

@@ -1,18 +1,104 @@
-"""Blocks of pending changes in a text: written, found again, and read past.
+r"""Inline blocks: pending changes that are lines of the text itself, written and found again.
 
-A block counts only if its id is known: conflicts of the user's own are text like any other, and
-blocks of other programs are found by their shape (`stet.text.imported_blocks`). Where a known one is
-no longer whole, it is named as broken and left alone.
+A block replaces the lines that the change is about and says what they were and what they would
+become. The line end of its last line is that of the lines it replaces: it is not part of what is
+written inside, so a block at the end of a text without a final line end has none either.
+
+A Markdown note gets a fenced block of JSON that other tools can read, and a tag to search for:
+
+    ```ai-edit
+    {"id":"h12","type":"replace","before":"old words","after":"new words"}
+    ```
+    #ai_edit
+
+`type` is `add`, `delete` or `replace`; an empty `before` means no line in an `add`, and one empty
+line in a `replace`; likewise `after` in a `delete`.
+
+Any other text gets a conflict, as git writes one and as the merge tools of editors read it:
+
+    <<<<<<< yours
+    old lines
+    =======
+    new lines
+    >>>>>>> stet h12 (summary)
+
+The markers are longer than seven characters if a line inside looks like a marker; they count only if
+all markers of a block have one length.
+
+A block counts only if its id is known: conflicts of the user's own are ordinary text, and blocks of
+other programs are found by their shape (`stet.text.stripped_document`). A known block that is no
+longer whole is reported as broken and left alone.
 """
 
+import json
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from itertools import chain
 
-from stet.text import conflict_block as marker_block
-from stet.text import fenced_block
 from stet.text.document import TextDocument
-from stet.text.inline_block import BlockForm, BlockStyle, InlineBlock
+from stet.text.escape import escape_line
 from stet.text.lines import dominant_line_end, line_end, split_lines, without_end
+from stet.text.render import fence_for
+
+
+class BlockStyle(Enum):
+    """What a block looks like."""
+
+    FENCE = "fence"
+    """A fenced `ai-edit` block of Markdown that holds JSON, and a tag."""
+    MARKERS = "markers"
+    """Conflict markers as git writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockForm:
+    r"""How a block is to be written at its place.
+
+    Attributes:
+        style: How it looks.
+        line_end: The line end of its lines: that of the text, never `"\r"` in a text with `"\n"`.
+        at_end: Whether nothing follows it in the text.
+    """
+
+    style: BlockStyle
+    line_end: str
+    at_end: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InlineBlock:
+    """A block found in a text.
+
+    Attributes:
+        id: Of the hunk it shows.
+        first: Its first line, 0-based.
+        end: The line after its last one.
+        before: The lines that it replaces, as the block has them now; `""` for none.
+        after: What they would become.
+    """
+
+    id: str
+    first: int
+    end: int
+    before: str
+    after: str
+
+
+def closing_end(before: str, after: str, form: BlockForm) -> str | None:
+    """Return the line end that `before` and `after` share, which becomes the block's line end.
+
+    Returns:
+        None where they have none and one is needed: such a change can't be shown as a block.
+    """
+    values = [value for value in (before, after) if value]
+    ends = [line_end(value) for value in values]
+    for end in (*ends, "\n"):
+        if end and all(value.endswith(end) for value in values):
+            return end
+    return "" if form.at_end else None
+
 
 _FIRST = frozenset("`<>")
 _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
@@ -56,8 +142,8 @@ def render_block(
     """Return the lines that show a change of the lines `before` into `after`.
 
     Args:
-        block_id: What it is found again by.
-        before: Whole lines as they stand in the text; `""` for none.
+        block_id: The id by which it is found again.
+        before: Whole lines of the text; `""` for none.
         after: What they are to become; something else.
         form: How to write it.
         summary: A few words for the reader, where the style has room for them.
@@ -66,8 +152,8 @@ def render_block(
         None where line ends are so mixed that no block can tell the two apart.
     """
     if form.style is BlockStyle.FENCE:
-        return fenced_block.render(block_id, before, after, form)
-    return marker_block.render(block_id, before, after, form, summary)
+        return _render_fence(block_id, before, after, form)
+    return _render_conflict(block_id, before, after, form, summary)
 
 
 def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
@@ -80,9 +166,9 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
             continue
         block = None
         if line[0] == "`":
-            block = fenced_block.read(lines, number, known)
+            block = _read_fence(lines, number, known)
         elif line[0] == "<":
-            block = marker_block.read(lines, number, known)
+            block = _read_conflict(lines, number, known)
         if block is not None:
             blocks.append(block)
             copied_to = block.end
@@ -99,12 +185,12 @@ def block_ids_in(text: str) -> frozenset[str]:
 
 
 def _block_id_at(line: str) -> str | None:
-    return fenced_block.block_id_at(line) or marker_block.block_id_at(line)
+    return _fence_id(line) or _conflict_id(line)
 
 
 def is_leftover(line: str) -> bool:
     """Whether a line reads as one of a block's own: of a fenced one, or one that names a hunk."""
-    return fenced_block.is_leftover(line) or _block_id_at(line) is not None
+    return _is_fence_leftover(line) or _block_id_at(line) is not None
 
 
 def may_hold_blocks(text: str) -> bool:
@@ -113,19 +199,216 @@ def may_hold_blocks(text: str) -> bool:
 
 
 def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
-    """Whether lines where a block stood still hold a part of it.
+    """Whether lines where a block was still hold a part of it.
 
     Args:
-        lines: Those that stand there now.
-        before: What the block stood for.
+        lines: The lines that are there now.
+        before: What the block replaced.
         after: What it would have become.
     """
     content = {without_end(line) for line in (*split_lines(before), *split_lines(after))}
-    size = marker_block.marker_size(before, after)
+    size = _marker_size(before, after)
     return any(
-        fenced_block.is_leftover(line)
-        or fenced_block.block_id_at(line) is not None
-        or marker_block.is_leftover(line, size)
+        _is_fence_leftover(line) or _fence_id(line) is not None or _is_conflict_leftover(line, size)
         for line in lines
         if without_end(line) not in content
     )
+
+
+TAG = "#ai_edit"
+_FENCE_OPENING = re.compile(r"(`{3,})ai-edit[ \t]*")
+_FENCE = re.compile(r"(`{3,})[ \t]*")
+_NAMED = re.compile(r"""[ \t]*\{[ \t]*"id"[ \t]*:[ \t]*"([^"]*)\"""")
+_ACTING = re.compile(
+    "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
+)
+"""What is hidden, ends a line in some editors, or can't be written as UTF-8: escaped in the JSON."""
+
+
+def _render_fence(block_id: str, before: str, after: str, form: BlockForm) -> str | None:
+    """Return the block for a change of the lines `before` into `after`. Return None if no block can
+    show the change.
+    """
+    end = closing_end(before, after, form)
+    if end is None:
+        return None
+    content = json.dumps(
+        {
+            "id": block_id,
+            "type": "add" if not before else "replace" if after else "delete",
+            "before": before.removesuffix(end),
+            "after": after.removesuffix(end),
+        },
+        ensure_ascii=False,
+        separators=(",", ":"),
+    )
+    content = _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
+    fence = fence_for(content)
+    return form.line_end.join((f"{fence}ai-edit", content, fence, TAG)) + end
+
+
+def _read_fence(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
+    """Return the whole block of a known id that begins at line `first`, or None."""
+    opening = _FENCE_OPENING.fullmatch(without_end(lines[first]))
+    if opening is None:
+        return None
+    last = first + 1
+    while last < len(lines) and not (closing := _FENCE.match(lines[last])):
+        last += 1
+    if last == len(lines):
+        return None
+    closing = _FENCE.fullmatch(without_end(lines[last]))
+    if closing is None or len(closing[1]) < len(opening[1]):
+        return None
+    fields = _parse_fields("".join(lines[first + 1 : last]), known)
+    if fields is None:
+        return None
+    last = tag_line(lines, last)
+    end = line_end(lines[last])
+    kind, before, after = fields["type"], fields["before"], fields["after"]
+    return InlineBlock(
+        fields["id"],
+        first,
+        last + 1,
+        "" if kind == "add" and not before else before + end,
+        "" if kind == "delete" and not after else after + end,
+    )
+
+
+def _fence_id(line: str) -> str | None:
+    """Return the id in a line that looks like the JSON of a block; None for any other line."""
+    found = _NAMED.match(line) if "{" in line else None
+    return found[1] if found else None
+
+
+def _is_fence_leftover(line: str) -> bool:
+    """Whether a line can only be what is left of a block."""
+    plain = without_end(line).rstrip()
+    return plain == TAG or _FENCE_OPENING.fullmatch(plain) is not None
+
+
+def tag_line(lines: Sequence[str], fence: int) -> int:
+    """Return the line of the tag after the closing fence, or the fence itself if the tag is gone.
+
+    A formatter may have put an empty line between them.
+    """
+    for line in (fence + 1, fence + 2):
+        if line < len(lines) and lines[line].strip() == TAG:
+            return line
+        if line == len(lines) or lines[fence + 1].strip():
+            break
+    return fence
+
+
+def _parse_fields(content: str, known: Collection[str]) -> dict[str, str] | None:
+    """Return the fields of the JSON. Return None if the id is unknown or the content is not a
+    block's.
+    """
+    if not any(f'"{block_id}"' in content for block_id in known):
+        return None
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    fields = {name: found.get(name) for name in ("id", "type", "before", "after")}
+    if fields["id"] not in known or not all(isinstance(text, str) for text in fields.values()):
+        return None
+    return fields  # type: ignore[return-value]
+
+
+_MARKER_SIZE = 7
+_MAX_SUMMARY = 60
+_MARKER_OPENING = re.compile(r"(<{7,}) yours[ \t]*")
+_SPLIT = re.compile(r"(={7,})[ \t]*")
+_CLOSING = re.compile(r"(>{7,}) stet (\S+)(?: .*)?")
+_RUN = re.compile(r"<{7,}|={7,}|>{7,}|\|{7,}")
+
+
+def _render_conflict(
+    block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
+) -> str | None:
+    """Return the block for a change of the lines `before` into `after`. Return None if no block can
+    show the change.
+    """
+    end = closing_end(before, after, form)
+    if end is None:
+        return None
+    size = _marker_size(before, after)
+    said = escape_line(summary).strip()[:_MAX_SUMMARY]
+    note = f" ({said})" if said else ""
+    return "".join(
+        (
+            f"{'<' * size} yours{form.line_end}",
+            _content(before, end, form),
+            f"{'=' * size}{form.line_end}",
+            _content(after, end, form),
+            f"{'>' * size} stet {block_id}{note}{end}",
+        )
+    )
+
+
+def _marker_size(before: str, after: str) -> int:
+    """Return the length that the markers around these lines need."""
+    runs = (
+        len(run[0])
+        for line in chain(split_lines(before), split_lines(after))
+        if (run := _RUN.match(line))
+    )
+    return max(runs, default=_MARKER_SIZE - 1) + 1
+
+
+def _read_conflict(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:
+    """Return the whole block of a known id that begins at line `first`, or None."""
+    opening = _MARKER_OPENING.fullmatch(without_end(lines[first]))
+    if opening is None:
+        return None
+    size, middle = len(opening[1]), -1
+    for number in range(first + 1, len(lines)):
+        run = _RUN.match(lines[number])
+        if run is None or len(run[0]) != size:
+            continue
+        line = without_end(lines[number])
+        if _SPLIT.fullmatch(line) and middle < 0:
+            middle = number
+            continue
+        closing = _CLOSING.fullmatch(line)
+        if closing is None or middle < 0 or closing[2] not in known:
+            return None  # a marker too many: it is unclear what belongs where
+        end = line_end(lines[number])
+        before, after = lines[first + 1 : middle], lines[middle + 1 : number]
+        return InlineBlock(closing[2], first, number + 1, _value(before, end), _value(after, end))
+    return None
+
+
+def _conflict_id(line: str) -> str | None:
+    """Return the id in a line that looks like the last line of a block; None for any other line."""
+    found = _CLOSING.fullmatch(without_end(line)) if line.startswith(">" * _MARKER_SIZE) else None
+    return found[2] if found else None
+
+
+def _is_conflict_leftover(line: str, size: int) -> bool:
+    """Whether a line looks like a marker of this length, left of a block."""
+    plain = without_end(line)
+    marks = (_MARKER_OPENING.fullmatch(plain), _SPLIT.fullmatch(plain), _CLOSING.fullmatch(plain))
+    return any(mark is not None and len(mark[1]) == size for mark in marks)
+
+
+def _content(value: str, end: str, form: BlockForm) -> str:
+    r"""Return the lines as they are inside a block, where the last one always has a line end."""
+    if not value:
+        return ""
+    body = value.removesuffix(end)
+    # A line end of its own: `"\n"` would make one with a `"\r"` before it.
+    return body + (end or ("\r" if body.endswith("\r") else form.line_end))
+
+
+def _value(lines: Sequence[str], end: str) -> str:
+    """Return the text that lines inside a block represent, given the line end after the block."""
+    if not lines:
+        return ""
+    text = "".join(lines)
+    if end and text.endswith(end):
+        return text
+    return text.removesuffix(line_end(lines[-1])) + end

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate, islice
 
+from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.inline_block import InlineBlock
 from stet.text.lines import line_end, whole_lines
 from stet.text.piecewise_lines import PiecewiseLines
 from stet.text.position import Position, Range

@@ -12,8 +12,8 @@ from pathlib import Path
 from stet.privacy.redactor import Redactor
 from stet.settings.values import Settings
 from stet.system.system import FileKind, System
+from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.inline_block import InlineBlock
 from stet.text.position import Range
 from stet.text.stripped_document import StrippedDocument, strip_blocks
 from stet.workspace.activity import ActivityView

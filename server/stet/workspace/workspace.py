@@ -18,11 +18,11 @@ from stet.privacy.redactor import Redactor
 from stet.privacy.request_log import RequestLog
 from stet.settings.values import Settings
 from stet.system.system import System
+from stet.text.block_codec import InlineBlock
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
-from stet.text.inline_block import InlineBlock
 from stet.text.large_document import LARGE, LargeDocument
 from stet.text.stripped_document import strip_blocks
 from stet.workspace.activity import Activity

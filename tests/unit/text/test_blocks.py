@@ -8,7 +8,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stet.text.block_codec import (
+    BlockForm,
     BlockScan,
+    BlockStyle,
+    InlineBlock,
     find_blocks,
     form_for,
     has_leftovers,
@@ -17,7 +20,6 @@ from stet.text.block_codec import (
 )
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
-from stet.text.inline_block import BlockForm, BlockStyle, InlineBlock
 from stet.text.lines import split_lines
 from stet.text.stripped_document import strip_blocks
 from tests.support.naive_text import NASTY

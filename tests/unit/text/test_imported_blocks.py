@@ -7,9 +7,8 @@ from time import thread_time
 import pytest
 
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import MAX_BLOCKS, find_imported, imported_at
 from stet.text.lines import split_lines
-from stet.text.stripped_document import strip_blocks
+from stet.text.stripped_document import MAX_BLOCKS, find_imported, imported_at, strip_blocks
 
 
 def block(before: str = "old", after: str = "new", **other: object) -> str:

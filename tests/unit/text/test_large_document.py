@@ -4,15 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.text.block_codec import InlineBlock
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import find_imported
-from stet.text.inline_block import InlineBlock
 from stet.text.large_document import LargeDocument
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
-from stet.text.stripped_document import plain_changes, strip_blocks
+from stet.text.stripped_document import find_imported, plain_changes, strip_blocks
 
 URI = "file:///ws/a.md"
 BLOCKS = {

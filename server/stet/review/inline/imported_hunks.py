@@ -13,9 +13,9 @@ from stet.review.policy.rules import ProposalRefused
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.review.tracking.block_anchor import BlockAnchor
 from stet.review.tracking.line_span import range_of
+from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.imported_blocks import SIGN, MalformedBlock, find_imported
-from stet.text.inline_block import InlineBlock
+from stet.text.stripped_document import SIGN, MalformedBlock, find_imported
 from stet.workspace.snapshot import Snapshot
 
 AUTHOR = "imported"

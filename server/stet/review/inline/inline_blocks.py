@@ -20,11 +20,17 @@ from stet.review.tracking.block_anchor import BlockAnchor
 from stet.review.tracking.edit_plan import Settle, plan_write
 from stet.review.tracking.line_boundaries import HunkEdit
 from stet.review.tracking.tracked_document import TrackedDocument
-from stet.text.block_codec import block_ids_in, form_for, render_block, style_for
+from stet.text.block_codec import (
+    BlockStyle,
+    InlineBlock,
+    block_ids_in,
+    form_for,
+    render_block,
+    style_for,
+)
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.inline_block import BlockStyle, InlineBlock
 from stet.text.lines import front_matter_end, line_end, split_lines
 
 _LinesByHunk = Mapping[str, tuple[int, int]]

@@ -25,9 +25,9 @@ from stet.review.policy.rules import (
     check_text,
 )
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.text.block_codec import InlineBlock
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
-from stet.text.inline_block import InlineBlock
 from stet.text.spoofing import describe_spoofing
 from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.refusal import Refusal

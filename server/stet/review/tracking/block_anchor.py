@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from stet.review.tracking.anchor import Anchor
-from stet.text.block_codec import find_blocks, has_leftovers
+from stet.text.block_codec import InlineBlock, find_blocks, has_leftovers
 from stet.text.change import LineChange
-from stet.text.imported_blocks import imported_at
-from stet.text.inline_block import InlineBlock
+from stet.text.stripped_document import imported_at
 
 _NEAR = 100
 """How many lines round its place a block that is not whole may reach: marks that come back do so at
