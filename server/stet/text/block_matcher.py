@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from stet.text.edit import Replacement, TextEdit
 from stet.text.edit_rebase import line_edit
-from stet.text.fuzzy_lines import MatchedLines, find_fuzzy
 from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
@@ -22,7 +21,14 @@ from stet.text.match_result import (
     MatchKind,
     UnclearEdit,
 )
-from stet.text.normalized_text import NormalizedText, normalize_text
+from stet.text.normalized_text import (
+    MatchedLines,
+    NormalizedText,
+    PositionMap,
+    ShownText,
+    find_fuzzy,
+    normalize_text,
+)
 from stet.text.occurrences import find_occurrences
 from stet.text.reindent import (
     adopt_line_ends,
@@ -30,7 +36,6 @@ from stet.text.reindent import (
     reindent_block,
     restore_lost_indent,
 )
-from stet.text.shown_text import PositionMap, ShownText
 
 _WORD = re.compile(r"\w+")
 _MAX_HOMES = 8

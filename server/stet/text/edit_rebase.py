@@ -9,8 +9,8 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 from stet.text.match_result import EditAlreadyApplied
 from stet.text.merge import merge
+from stet.text.normalized_text import ShownText
 from stet.text.position import Position
-from stet.text.shown_text import ShownText
 
 
 def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> TextEdit | None:

@@ -29,8 +29,7 @@ from stet.text.match_result import (
     MatchKind,
     UnclearEdit,
 )
-from stet.text.normalized_text import NormalizedText, normalize_text
-from stet.text.shown_text import ShownText
+from stet.text.normalized_text import NormalizedText, ShownText, normalize_text
 
 __all__ = [
     "AmbiguousBlock",

@@ -1,12 +1,122 @@
-r"""A text as a model writes it: line ends are `\n`, no byte order mark; with the way back."""
+r"""A text as a model reads and writes it, with the way back to the text itself.
+
+- `NormalizedText`: line ends are `\n`, and there is no byte order mark.
+- `LineTable` and `find_fuzzy`: its whole lines, compared without what a model gets wrong. A step
+  compares the *keys* of lines. Each step also forgives what the step before it forgave.
+- `ShownText` and `PositionMap`: the text that the model was shown, and where its places are now.
+"""
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, islice
 
+from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
-from stet.text.fuzzy_lines import LineTable
+from stet.text.indent import IndentRule, find_indent_rule, visible_indent
 from stet.text.lines import dominant_line_end, split_lines, split_plain
+from stet.text.match_result import MatchKind
+from stet.text.position import Position
+from stet.text.typography import BLANK, SPACES, plain_punctuation
+
+_MAX_PLACES = 100
+"""The most places that are returned: a second place is already one too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedLines:
+    """Lines that match.
+
+    Attributes:
+        first: The first of them (0-based).
+        n: How many.
+        indent: How the model's indents become the file's.
+        lost: The indent that the model's first line lacks, since answers are trimmed.
+        kind: The step that found them.
+    """
+
+    first: int
+    n: int
+    indent: IndentRule
+    kind: MatchKind
+    lost: str = ""
+
+
+_KEYS: Mapping[MatchKind, Callable[[str], str]] = {
+    MatchKind.TRAILING_SPACE: lambda line: line.rstrip(BLANK),
+    MatchKind.INDENT: lambda line: line.strip(BLANK),
+    MatchKind.PUNCTUATION: lambda line: plain_punctuation(line).strip(BLANK),
+}
+"""The steps in order, and what each makes of a line."""
+
+
+class LineTable:
+    """Lines in which blocks are searched for. What many searches share is computed once.
+
+    Attributes:
+        lines: The lines, without line ends.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._keys: dict[MatchKind, list[str]] = {}
+        self._places: dict[MatchKind, dict[str, Sequence[int]]] = {}
+
+    def keys(self, kind: MatchKind) -> list[str]:
+        """Return the key of every line in a step."""
+        if kind not in self._keys:
+            self._keys[kind] = list(map(_KEYS[kind], self.lines))
+        return self._keys[kind]
+
+    def line_numbers(self, kind: MatchKind, keys: Sequence[str]) -> Mapping[str, Sequence[int]]:
+        """Map each key of `keys` to the lines (0-based) that have the key in a step, in order."""
+        known = self._places.setdefault(kind, {})
+        if missing := set(keys) - known.keys():
+            # Only what is asked for: a list for each line of a very long text takes longer than a search.
+            places: dict[str, list[int]] = {key: [] for key in missing}
+            for at, line_key in enumerate(self.keys(kind)):
+                if line_key in places:
+                    places[line_key].append(at)
+            known.update(places)
+        return known
+
+
+def find_fuzzy(table: LineTable, query: Sequence[str]) -> tuple[MatchedLines, ...]:
+    """Return the places of `query` that the first successful step finds, at most `_MAX_PLACES`.
+
+    `query` holds lines without line ends. A block without a visible character has no place.
+    """
+    if not any(line.strip(SPACES) for line in query):
+        return ()
+    for kind in _KEYS:
+        found = tuple(islice(_candidates(table, query, kind), _MAX_PLACES))
+        if found:
+            return found
+    return ()
+
+
+def _candidates(table: LineTable, query: Sequence[str], kind: MatchKind) -> Iterator[MatchedLines]:
+    """Yield the places where the keys are equal and the indents differ by one rule."""
+    lines, keys = table.lines, table.keys(kind)
+    query_keys = list(map(_KEYS[kind], query))
+    theirs = list(map(visible_indent, query))
+    places = table.line_numbers(kind, query_keys)
+    rarest = min(range(len(query)), key=lambda i: len(places[query_keys[i]]))
+    for at in places[query_keys[rarest]]:
+        first = at - rarest
+        end = first + len(query)
+        if first >= 0 and keys[first:end] == query_keys:
+            ours = list(map(visible_indent, lines[first:end]))
+            indent = find_indent_rule(theirs, ours)
+            if indent is not None:
+                yield MatchedLines(first, len(query), indent, kind)
+            elif kind is not MatchKind.TRAILING_SPACE and theirs[0] == "":
+                indent = find_indent_rule(theirs[1:], ours[1:])
+                lost = indent.to_model(ours[0] or "") if indent else None
+                if indent is not None and lost is not None:
+                    yield MatchedLines(first, len(query), indent, kind, lost)
+
 
 BOM = "\ufeff"
 
@@ -40,7 +150,7 @@ class NormalizedText:
 
     @cached_property
     def line_table(self) -> LineTable:
-        """The same, without the empty rest behind a final line end, for the forgiving steps."""
+        """The lines without the empty string after a final line end, for the fuzzy steps."""
         return LineTable(self.lines[:-1] if self.lines[-1] == "" else self.lines)
 
     @cached_property
@@ -77,7 +187,7 @@ class NormalizedText:
         return self._source_starts[line] + offset - self._starts[line]
 
     def source_line_start(self, line: int) -> int:
-        """Where a line starts in the text; for the line behind the last one, the text's end."""
+        """Where a line starts in the text; for the line after the last one, the end of the text."""
         return self._source_starts[line]
 
     def line_start(self, line: int) -> int:
@@ -88,3 +198,54 @@ class NormalizedText:
         """Return the line of an offset of the text; the byte order mark belongs to the first line."""
         line = bisect_right(self._source_starts, offset, hi=len(self.lines)) - 1
         return max(0, line)
+
+
+@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class ShownText:
+    """What the model was shown.
+
+    Attributes:
+        text: The text then.
+        changes: What has been changed since, in order; together they lead to the live text.
+        made: The text and its plain form, if they were computed before.
+    """
+
+    text: str
+    changes: tuple[TextChange, ...]
+    made: NormalizedText | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def view(self) -> NormalizedText:
+        """The text and its plain form."""
+        return self.made or NormalizedText(self.text)
+
+
+class PositionMap:
+    """Follows places of a text that was shown to the live text.
+
+    Places in the text shown are offsets of its plain form (`NormalizedText`); places in the live text are
+    offsets of the text itself.
+
+    Attributes:
+        view: The text shown.
+    """
+
+    def __init__(self, shown_text: ShownText, current: NormalizedText) -> None:
+        self.view = shown_text.view
+        self._changes = shown_text.changes
+        self._then = shown_text.view.document
+        self._now = current.document
+
+    def map_inside(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch is now, without what was inserted at its edges."""
+        return self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT)
+
+    def map_around(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch is now, with whatever replaced it or was inserted at its edges."""
+        return self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT)
+
+    def _map(self, offset: int, bias: Bias) -> int:
+        place: Position = self._then.position_at(self.view.source_offset(offset))
+        for change in self._changes:
+            place = map_position(place, change, bias)
+        return self._now.offset_at(place)

@@ -35,8 +35,7 @@ from stet.text.match import (
     UnclearEdit,
     find_block,
 )
-from stet.text.normalized_text import BOM, normalize_text
-from stet.text.shown_text import ShownText
+from stet.text.normalized_text import BOM, ShownText, normalize_text
 
 Changes = tuple[TextChange, ...]
 

@@ -28,8 +28,8 @@ from stet.review.resolve.shown_documents import changes_since_text, latest_with,
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError
+from stet.text.normalized_text import ShownText
 from stet.text.position import Range
-from stet.text.shown_text import ShownText
 from stet.tools.edit_file.edit_file_call import EditFile
 from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
 from stet.tools.tool_context import ToolContext
