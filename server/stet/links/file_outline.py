@@ -8,8 +8,8 @@ from stet.notes.note_content import headings_in
 from stet.outline.definitions import defined_name
 from stet.text import masking
 from stet.text.document import TextDocument, ending_of
-from stet.text.indent import indent_of
 from stet.text.lines import split_lines
+from stet.text.reindent import indent_of
 
 MAX_TITLE = 160
 

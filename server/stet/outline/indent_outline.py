@@ -13,8 +13,8 @@ from enum import Enum
 from functools import cached_property
 
 from stet.outline.definitions import MAX_NAME, defined_name
-from stet.text.indent import indent_of
 from stet.text.lines import front_matter_end, without_end
+from stet.text.reindent import indent_of
 
 MAX_DISTANCE = 5000
 """Lines looked at between a line and what encloses it."""

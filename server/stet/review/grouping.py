@@ -5,9 +5,9 @@ from functools import lru_cache
 from stet.outline.definitions import defined_name
 from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.text.document import TextDocument
-from stet.text.indent import indent_of
 from stet.text.lines import split_lines
 from stet.text.position import Range
+from stet.text.reindent import indent_of
 
 _PLAIN = frozenset(
     {"", "txt", "text", "log", "csv", "tsv", "json", "jsonl", "xml", "html", "svg", "lock", "diff"}

@@ -14,11 +14,11 @@ from itertools import accumulate, islice
 
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
-from stet.text.indent import IndentRule, find_indent_rule, visible_indent
 from stet.text.lines import dominant_line_end, split_lines, split_plain
 from stet.text.match_result import MatchKind
 from stet.text.position import Position
-from stet.text.typography import BLANK, SPACES, plain_punctuation
+from stet.text.reindent import IndentRule, find_indent_rule, visible_indent
+from stet.text.unicode_normal import BLANK, SPACES, plain_punctuation
 
 _MAX_PLACES = 100
 """The most places that are returned: a second place is already one too many."""
