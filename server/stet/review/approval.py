@@ -3,7 +3,7 @@
 from collections import Counter
 
 from stet.review.proposal import Hunk
-from stet.text.token_merge import TOKEN
+from stet.text.merge import TOKEN
 
 
 def exceeds_approval(now: Hunk, approved: Hunk) -> bool:

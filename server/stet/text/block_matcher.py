@@ -29,13 +29,13 @@ from stet.text.normalized_text import (
     find_fuzzy,
     normalize_text,
 )
-from stet.text.occurrences import find_occurrences
 from stet.text.reindent import (
     adopt_line_ends,
     check_clear_indent,
     reindent_block,
     restore_lost_indent,
 )
+from stet.text.sequence import find_occurrences
 
 _WORD = re.compile(r"\w+")
 _MAX_HOMES = 8

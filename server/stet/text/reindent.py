@@ -13,7 +13,7 @@ from itertools import pairwise
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.match_result import UnclearEdit
-from stet.text.token_merge import TOKEN
+from stet.text.merge import TOKEN
 from stet.text.unicode_normal import (
     SPACES,
     plain_punctuation,

@@ -1,19 +1,22 @@
-"""Which items two sequences have in common, in order: the heart of the line diff.
+"""Comparing sequences: what two have in common, and where one occurs in another.
 
-Never quadratic, whatever comes in. Three steps, each bounded:
+The comparison is the core of the line diff. It is never quadratic, whatever comes in. Three steps, each
+bounded:
 
 1. Common ends are cut off.
-2. Items that stand exactly once on both sides are paired by the longest increasing run (patience
+2. Items that occur exactly once on both sides are paired by the longest increasing run (patience
    diff, Bram Cohen 2008) and the gaps between them are treated the same way, a few levels deep.
 3. A gap without such items goes to the greedy algorithm of E. W. Myers, "An O(ND) Difference
-   Algorithm and Its Variations" (1986). After `_MAX_EDITS` edits it settles for the path that got
-   farthest and starts anew from there, so the work stays proportional to the length of the gap.
+   Algorithm and Its Variations" (1986). After `_MAX_EDITS` edits the path that got farthest is taken
+   and the algorithm starts anew from there, so the work stays proportional to the length of the gap.
+
+The search for occurrences takes linear time too, however often the text repeats itself.
 """
 
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 _MAX_DEPTH = 16
@@ -229,3 +232,42 @@ def _path(
         x, y = x - 1, y - 1
         pairs.append((x, y))
     return pairs[::-1]
+
+
+def find_occurrences(text: str, query: str) -> list[int]:
+    """Where `query` is in `text`, overlapping places too; in time that grows with both.
+
+    In a text full of repeats it stands at nearly every step, and comparing all of it each time would
+    take the product of both. Two places that overlap by half or more say that `wanted` repeats itself
+    at their distance: then it stands as far behind the second again if that little more is there, and
+    nowhere between (Fine and Wilf, 1965).
+    """
+    places: list[int] = []
+    at, n = text.find(query), len(query)
+    while at >= 0:
+        step = at - places[-1] if places else n
+        places.append(at)
+        if 2 * step <= n and text.startswith(query[n - step :], at + n):
+            at += step
+        else:
+            at = text.find(query, at + 1)
+    return places
+
+
+def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
+    """From which of `lines` on the lines `query`, at least one, stand; all with their line ends."""
+    starts = list(accumulate(map(len, lines), initial=0))
+    line_at = {start: at for at, start in enumerate(starts)}
+    text, first_line = "".join(lines), "".join(query)
+    found = (
+        line_at.get(place)
+        for place in find_occurrences(text, first_line)
+        if place + len(first_line) in line_at
+    )
+    # The same text may be other lines, as a `\r` and a `\n` are one line end or two.
+    n = len(query)
+    return [
+        at
+        for at in found
+        if at is not None and starts[at + n : at + n + 1] == [starts[at] + len(first_line)]
+    ]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from stet.text.match import find_block
 from stet.text.match_result import AmbiguousBlock
-from stet.text.occurrences import find_line_runs, find_occurrences
+from stet.text.sequence import find_line_runs, find_occurrences
 
 FEW = st.text("ab", max_size=60)
 

@@ -27,7 +27,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
-from stet.text.occurrences import find_line_runs
+from stet.text.sequence import find_line_runs
 
 _NOWHERE = ("\n\n", "\n\n")
 """Lines that no text has: an insertion that is lost and can't be found by what was round it."""

@@ -18,7 +18,7 @@ from stet.review.tracking.line_span import (
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines
-from stet.text.occurrences import find_line_runs
+from stet.text.sequence import find_line_runs
 
 _MAX_WAYS = 64
 """How many readings of lines as hunks that came or did not are weighed."""

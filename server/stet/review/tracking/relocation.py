@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.line_span import is_distinctive
 from stet.text.lines import whole_lines, without_end
-from stet.text.occurrences import find_line_runs
+from stet.text.sequence import find_line_runs
 
 
 def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
