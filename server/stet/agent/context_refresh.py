@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, EditorLocation, build_context
 from stet.links.link_scan import scan_links
-from stet.text.bounded_output import MAX_CHARACTERS
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.tool_context import ToolContext
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot

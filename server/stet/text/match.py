@@ -18,7 +18,6 @@ what it has. Lines in results are counted from 1, offsets in code points from 0.
 from stet.text.block_matcher import BlockMatcher, BlockQuery
 from stet.text.edit import Replacement, TextEdit
 from stet.text.edit_rebase import rebase_text_edit
-from stet.text.line_numbers import check_no_line_numbers, strip_line_numbers
 from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
@@ -30,6 +29,7 @@ from stet.text.match_result import (
     UnclearEdit,
 )
 from stet.text.normalized_text import NormalizedText, ShownText, normalize_text
+from stet.text.render import check_no_line_numbers, strip_line_numbers
 
 __all__ = [
     "AmbiguousBlock",

@@ -36,7 +36,7 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Merger:
-    """The same for a user who goes on typing: what the agent changed is found once.
+    """A merge for a user who goes on typing: what the agent changed is found once.
 
     Attributes:
         base: The old lines.

@@ -1,10 +1,16 @@
-"""Text as models and people are shown it."""
+r"""Text as a model or a person is shown it, and line numbers that a model copies into its answer.
+
+Lines are shown with numbers or marks; texts are fenced, quoted on one line or cut, and a cut text says
+so. A model may send the numbers back with the lines: they are recognised and taken off.
+"""
 
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from stet.text.lines import without_end
+from stet.text.escape import escape_line
+from stet.text.lines import split_plain, without_end
+from stet.text.match_result import UnclearEdit
 
 
 def fence_for(text: str) -> str:
@@ -27,7 +33,7 @@ def number_lines(lines: Sequence[str], first: int) -> str:
 def mark_lines(lines: Sequence[str], mark: str) -> str:
     r"""Lines that are not in the file (yet), with `mark` where others have a number: `   h3+\ttext\n`.
 
-    `stet.text.line_numbers` knows the form again.
+    `strip_new_line_marks` recognises the form.
     """
     return "".join(f"{mark + '+':>6}\t{without_end(line)}\n" for line in lines)
 
@@ -39,3 +45,143 @@ def iso_time(seconds: float) -> str | None:
     except (OverflowError, ValueError, OSError):
         return None
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_LINE_NUMBER = re.compile(r" *([0-9]{1,9})\t")
+_MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
+_AS_SHOWN = re.compile(r"(?:(?=[ 0-9]{6}\t) +[0-9]+| *[a-z][0-9]{1,9}\+)\t")
+"""A number or a mark just as `number_lines` and `mark_lines` write it; an unpadded number may begin a table's row."""
+
+
+def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
+    r"""Both texts without line numbers; None if the old text does not carry them.
+
+    It does if *all* its lines begin with a number and a tab and the numbers count up by one. The
+    new text loses its numbers where all its lines have them.
+
+    Raises:
+        Unclear: Only some lines of the new text have numbers.
+    """
+    old_lines, new_lines = _lines(old_text), _lines(new_text)
+    numbers = [_number(line) for line in old_lines]
+    first = numbers[0]
+    if first is None or numbers != list(range(first, first + len(numbers))):
+        return None
+    n_marked = sum(_number(line) is not None for line in new_lines)
+    if n_marked not in {0, len(new_lines)}:
+        raise UnclearEdit(
+            f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number. "
+            "Send both texts without line numbers."
+        )
+    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
+
+
+def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
+    r"""Both texts without the marks of lines that are not in the file yet; None if the old has none.
+
+    It has if *all* its lines begin with a number or a mark and a tab, and at least one with a mark.
+    The new text loses its own where all its lines have them.
+
+    Raises:
+        Unclear: Only some lines of the new text have numbers or marks.
+    """
+    old_lines, new_lines = _lines(old_text), _lines(new_text)
+    if not any(map(_MARK.match, old_lines)) or not all(map(_has_line_number, old_lines)):
+        return None
+    n_marked = sum(map(_has_line_number, new_lines))
+    if n_marked not in {0, len(new_lines)}:
+        raise UnclearEdit(
+            f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number or a "
+            "mark. Send both texts without them."
+        )
+    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
+
+
+def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
+    """See that no number or mark gets into a text with lines that were quoted without.
+
+    Args:
+        old_text: The lines to replace.
+        new_text: What is to stand there.
+        text: Where. If it has such lines itself, they belong to it.
+
+    Raises:
+        Unclear: Lines of the new text have numbers or marks, and none of the old text has.
+    """
+    if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(
+        map(_has_line_number, _lines(old_text))
+    ):
+        return
+    if any(map(_AS_SHOWN.match, split_plain(text))):
+        return
+    raise UnclearEdit(
+        "Lines of the new text begin with a line number or a mark, as the file was shown to you, and "
+        "the old text has none. Send both without them. Where they belong in the file, use `position`."
+    )
+
+
+def strip_consistent_numbers(content: str, first: int, neighbours: Sequence[str]) -> str:
+    r"""Whole lines for line `first` (1-based) without line numbers, if all of them carry their own.
+
+    They do if they are what `number_lines` makes of lines that start there. There is no quoted
+    text to compare with here, so nothing less will do: a table may begin its lines with a number.
+
+    Args:
+        content: The lines, which end in `\n`.
+        first: Where they go.
+        neighbours: The lines of the text there. If one begins like a numbered line, the text is of that
+            kind, and the numbers belong to it.
+    """
+    bare = _strip_numbers(content)
+    as_shown = number_lines([f"{line}\n" for line in _lines(bare)], first)
+    if as_shown.removesuffix("\n") != content.removesuffix("\n"):
+        return content
+    return content if any(map(_LINE_NUMBER.match, neighbours)) else bare
+
+
+def _has_line_number(line: str) -> bool:
+    return _number(line) is not None or _MARK.match(line) is not None
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
+
+
+def _number(line: str) -> int | None:
+    found = _LINE_NUMBER.match(line)
+    return int(found[1]) if found else None
+
+
+def _strip_numbers(text: str) -> str:
+    """Without numbers; a blank last line keeps its end, or it would be no line any more."""
+    lines = [line.partition("\t")[2] for line in _lines(text)]
+    return "\n".join(lines) + ("\n" if text.endswith("\n") or not lines[-1] else "")
+
+
+MAX_CHARACTERS = 20_000
+"""Of one answer, in code points."""
+MAX_LINE = 200
+"""Of a line that is quoted in one, in code points."""
+
+
+def join_bounded(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str:
+    """`lines`, each with a line end, up to `limit` of them and `MAX_CHARACTERS` in all.
+
+    After a cut, the answer says how many lines are left out and `go_on`: what to do to see them.
+    """
+    shown: list[str] = []
+    size = 0
+    for line in lines[:limit]:
+        size += len(line) + 1
+        if size > MAX_CHARACTERS:
+            break
+        shown.append(f"{line}\n")
+    if len(shown) < len(lines):
+        shown.append(f"(cut: {len(lines) - len(shown)} more lines; {go_on})\n")
+    return "".join(shown)
+
+
+def quote_line(line: str) -> str:
+    """Return a line of a file on one line, escaped and cut to a limited length."""
+    text = escape_line(line.strip())
+    return text if len(text) <= MAX_LINE else text[:MAX_LINE] + " …"

@@ -238,7 +238,7 @@ def find_occurrences(text: str, query: str) -> list[int]:
     """Where `query` is in `text`, overlapping places too; in time that grows with both.
 
     In a text full of repeats it stands at nearly every step, and comparing all of it each time would
-    take the product of both. Two places that overlap by half or more say that `wanted` repeats itself
+    take the product of both. Two places that overlap by half or more say that `query` repeats itself
     at their distance: then it stands as far behind the second again if that little more is there, and
     nowhere between (Fine and Wilf, 1965).
     """

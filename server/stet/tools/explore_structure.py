@@ -9,8 +9,8 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from stet.links.file_outline import outline_file
-from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
+from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -8,8 +8,8 @@ from pydantic import Field, model_validator
 from stet.links.dead_report import dead_links, files_below
 from stet.links.file_table import is_below
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
-from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
+from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.text.bounded_output import MAX_CHARACTERS
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.workspace.safe_excerpt import excerpt, redactor_of

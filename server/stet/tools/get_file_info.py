@@ -9,10 +9,9 @@ from pydantic import Field
 from stet.links.link_scan import LinkCache, scan_links
 from stet.notes.note_content import tags_in
 from stet.outline.languages import language_named
-from stet.text.bounded_output import join_bounded
 from stet.text.document import TextDocument, ending_of
 from stet.text.escape import escape_line
-from stet.text.render import iso_time
+from stet.text.render import iso_time, join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -12,8 +12,8 @@ from stet.links.dead_link_check import DeadLinkChecker, is_local
 from stet.links.graph import Edge
 from stet.links.link_locations import LinkLocations
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
-from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
+from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -6,9 +6,9 @@ import json
 from pydantic import Field
 
 from stet.notes.note_properties import InvalidYaml, read_properties
-from stet.text.bounded_output import join_bounded
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.escape import escape_line
+from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

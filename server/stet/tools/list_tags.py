@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pydantic import Field
 
 from stet.notes.note_content import tags_in
-from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
+from stet.text.render import join_bounded
 from stet.text.unicode_normal import fold_name
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext

@@ -11,9 +11,8 @@ from stet.links.file_query import FileMatch, FileQuery, match_all
 from stet.links.link_scan import LinkCache, scan_links
 from stet.notes.property_filter import PropertyFilter, parse_age, parse_moment
 from stet.privacy.redactor import Redactor
-from stet.text.bounded_output import join_bounded
 from stet.text.escape import escape_line
-from stet.text.render import iso_time
+from stet.text.render import iso_time, join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from stet.privacy.redactor import Redactor
 from stet.search.search_query import SearchMode, SearchQuery, SearchResults
-from stet.text.bounded_output import MAX_LINE, join_bounded
 from stet.text.escape import escape_line
+from stet.text.render import MAX_LINE, join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -4,7 +4,7 @@ What is left of one has no look of its own, so nothing behind finds it any more.
 """
 
 from stet.privacy.redactor import Redactor
-from stet.text.bounded_output import MAX_LINE, quote_line
+from stet.text.render import MAX_LINE, quote_line
 from stet.workspace.snapshot import Snapshot
 
 

@@ -3,8 +3,8 @@
 from stet.agent.context_refresh import refresher
 from stet.context.context_builder import EditorLocation
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.position import Position, Range
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import insertion, make_workspace, open_document, uri_at

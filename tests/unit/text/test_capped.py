@@ -1,6 +1,6 @@
 """How answers are kept in bounds."""
 
-from stet.text.bounded_output import MAX_CHARACTERS, MAX_LINE, join_bounded, quote_line
+from stet.text.render import MAX_CHARACTERS, MAX_LINE, join_bounded, quote_line
 
 
 def test_what_fits_is_shown_whole() -> None:

@@ -2,10 +2,9 @@
 
 import pytest
 
-from stet.text.line_numbers import strip_new_line_marks
 from stet.text.match import find_block
 from stet.text.match_result import UnclearEdit
-from stet.text.render import mark_lines, number_lines
+from stet.text.render import mark_lines, number_lines, strip_new_line_marks
 
 
 def test_marks_come_off_what_was_copied_as_it_was_shown() -> None:

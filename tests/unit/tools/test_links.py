@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from stet.settings.values import ContextSettings, Settings
-from stet.text.bounded_output import MAX_CHARACTERS
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
 from stet.tools.get_links import GET_LINKS
 from tests.support.agent_harness import make_tool_context, use

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from stet.settings.values import ContextSettings, Settings
 from stet.system.memory_system import MemorySystem
-from stet.text.bounded_output import MAX_CHARACTERS
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.query_files import QUERY_FILES
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.workspaces import make_workspace

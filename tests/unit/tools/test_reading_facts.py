@@ -5,8 +5,8 @@ from pydantic import ValidationError
 
 from stet.review.resolve.prepared_edit import prepare_or_reject
 from stet.settings.values import ContextSettings, Settings
-from stet.text.bounded_output import MAX_CHARACTERS
 from stet.text.edit import Replacement, TextEdit
+from stet.text.render import MAX_CHARACTERS
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.get_attached_context import GET_ATTACHED_CONTEXT
 from stet.tools.get_file_info import GET_FILE_INFO

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stet.text.bounded_output import quote_line
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape_line
+from stet.text.render import quote_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 

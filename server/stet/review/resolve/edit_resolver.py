@@ -20,11 +20,6 @@ from stet.review.resolve.shown_edit_rebase import rebase_edit
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit
-from stet.text.line_numbers import (
-    strip_consistent_numbers,
-    strip_line_numbers,
-    strip_new_line_marks,
-)
 from stet.text.lines import split_lines
 from stet.text.match import (
     AmbiguousBlock,
@@ -36,6 +31,11 @@ from stet.text.match import (
     find_block,
 )
 from stet.text.normalized_text import BOM, ShownText, normalize_text
+from stet.text.render import (
+    strip_consistent_numbers,
+    strip_line_numbers,
+    strip_new_line_marks,
+)
 
 Changes = tuple[TextChange, ...]
 
