@@ -17,8 +17,8 @@ from stet.links.file_table import FileTable, join_path, nearest_file, nearest_no
 from stet.links.link import Link, LinkKind
 from stet.links.script_packages import script_locations
 from stet.notes.yaml_quotes import unquote_name
+from stet.text.bounded_input import unescape_entities
 from stet.text.document import ending_of
-from stet.text.entities import unescape_entities
 from stet.text.unicode_normal import fold_name
 
 WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")

@@ -14,7 +14,7 @@ from typing import Any
 import httpx2
 import openai
 
-from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
+from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding
 
 ERROR_BYTES = 64_000
 """Decoded bytes of an error that are read; the rest is left out."""

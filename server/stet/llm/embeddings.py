@@ -8,7 +8,7 @@ from typing import Any
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.settings.values import SearchSettings
 from stet.system.system import System
-from stet.text.bounded_json import parse_bounded
+from stet.text.bounded_input import parse_bounded
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "text-embedding-3-small"

@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stet.text.bounded_json import parse_bounded
+from stet.text.bounded_input import parse_bounded
 
 PROBE_SECONDS = 0.3
 MAX_ANSWER_BYTES = 1_000_000

@@ -23,7 +23,7 @@ from stet.llm import failure_mapping as faults
 from stet.llm.bounded_client import WHOLE_BYTES, BadBody, BoundedClient
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.retry import AttemptFailure, RetryMode, retry_after
-from stet.text.bounded_json import parse_bounded
+from stet.text.bounded_input import parse_bounded
 
 MAX_EVENT_BYTES = 2_000_000
 """No sane piece of an answer is larger; without a cap a hostile server fills the memory."""

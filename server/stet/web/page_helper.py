@@ -12,7 +12,7 @@ import sys
 from typing import Any
 
 from stet.system.helper_limits import limit_resources
-from stet.text.content_coding import InvalidContentCoding, decode
+from stet.text.bounded_input import InvalidContentCoding, decode
 from stet.web.untrusted_text import strip_hidden, strip_to_line
 
 MEMORY = 1_500_000_000

@@ -19,8 +19,7 @@ from typing import Any
 
 import httpx2
 
-from stet.text.bounded_json import parse_bounded
-from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
+from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding, parse_bounded
 from stet.web.search_endpoint import SearchEndpoint
 from stet.web.search_formats import SearchRequest, WebSearchAnswer, build_request, parse_answer
 from stet.web.untrusted_text import strip_to_line

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stet.text.entities import unescape_entities
+from stet.text.bounded_input import unescape_entities
 from stet.web.search_endpoint import Provider, SearchEndpoint
 
 OPENAI_MODEL = "gpt-6-astra"

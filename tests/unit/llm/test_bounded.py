@@ -21,7 +21,7 @@ from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
-from stet.text.bounded_json import JsonTooLarge, parse_bounded
+from stet.text.bounded_input import JsonTooLarge, parse_bounded
 from stet.web.search_client import search_web
 from stet.web.search_endpoint import SearchEndpoint
 from stet.web.web_address import WebError

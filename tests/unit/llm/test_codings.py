@@ -18,7 +18,7 @@ from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
-from stet.text.content_coding import ACCEPTED, MAX_SILENT
+from stet.text.bounded_input import ACCEPTED, MAX_SILENT
 from stet.web import web_address as address
 from stet.web.fetch import Fetcher
 from stet.web.page_reader import read_page

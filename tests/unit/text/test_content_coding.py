@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.content_coding import MAX_SILENT, PIECE, ContentDecoder, InvalidContentCoding, decode
+from stet.text.bounded_input import MAX_SILENT, PIECE, ContentDecoder, InvalidContentCoding, decode
 
 CODINGS = ("gzip", "deflate", "raw deflate")
 

@@ -22,8 +22,8 @@ from stet.notes.front_matter import aliases_in
 from stet.notes.property_filter import PropertyFilter
 from stet.privacy.secrets import find_secrets
 from stet.search.chunk_fields import words
+from stet.text.bounded_input import unescape_entities
 from stet.text.document import TextDocument
-from stet.text.entities import unescape_entities
 from stet.text.position import Position, Range
 from stet.text.unicode_normal import LONGEST, normalize_unicode
 from tests.support.growth import grows_evenly

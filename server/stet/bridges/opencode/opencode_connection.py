@@ -21,7 +21,7 @@ from stet.bridges.opencode.opencode_address import OpenCodeAddress
 from stet.bridges.opencode.opencode_errors import NotOpenCode, OpenCodeRefused, OpenCodeUnreachable
 from stet.privacy.redactor import Redactor
 from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
-from stet.text.content_coding import ACCEPTED, ContentDecoder, InvalidContentCoding
+from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding
 from stet.text.render import MAX_LINE, quote_line
 
 SECONDS = 15.0

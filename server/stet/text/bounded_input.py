@@ -1,19 +1,29 @@
-"""Decode compressed HTTP bodies in small steps, so that a hostile one takes neither memory nor time.
+"""Decoders for text of strangers: what a few bytes of it can cost is bounded.
 
-    decoder = ContentDecoder(response.headers.get("content-encoding", ""))
-    for piece in decoder.feed(raw):
-        ...  # of at most PIECE bytes; b"" after a step that gave nothing: let others work
-    decoder.finish()
+- `ContentDecoder` decodes compressed HTTP bodies in small steps, so that a hostile body takes neither
+  memory nor time:
 
-Decoding gzip within gzip step by step is needed: 4 MB may hold gigabytes that decode to nothing.
+      decoder = ContentDecoder(response.headers.get("content-encoding", ""))
+      for piece in decoder.feed(raw):
+          ...  # at most PIECE bytes; b"" after a step that gave nothing: let others work
+      decoder.finish()
+
+  Decoding gzip within gzip step by step is needed: 4 MB may hold gigabytes that decode to nothing.
+- `parse_bounded` reads JSON with a limited number of parts.
+- `unescape_entities` replaces HTML's character references. The standard library converts a number of
+  any length, which raises `ValueError` from 4,300 digits on; no character needs more than seven.
 """
 
+import html
+import json
+import re
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zlib import _Decompress
+
 
 ACCEPTED = "gzip, deflate"
 """What a request may say that it accepts."""
@@ -23,7 +33,7 @@ MAX_CODINGS = 2
 MAX_SILENT = 1_000_000
 """Bytes of a body that may decode to nothing at a stretch."""
 
-_MAX_SHOWN = 40
+_MAX_CODING = 40
 _GZIP = zlib.MAX_WBITS | 16
 _NAMES = {"gzip": "gzip", "x-gzip": "gzip", "deflate": "deflate"}
 
@@ -45,7 +55,7 @@ class ContentDecoder:
         codings = [name for name in named if name not in ("", "identity")]
         unknown = [name for name in codings if name not in _NAMES]
         if unknown:
-            name = unknown[0][:_MAX_SHOWN]
+            name = unknown[0][:_MAX_CODING]
             raise InvalidContentCoding(
                 f"is compressed as {name!r}, which was not asked for ({ACCEPTED} was)"
             )
@@ -153,3 +163,42 @@ def _window(coding: str, head: bytes) -> int:
         return _GZIP
     has_header = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2]) % 31 == 0
     return zlib.MAX_WBITS if has_header else -zlib.MAX_WBITS
+
+
+MAX_PARTS = 300_000
+"""Objects and lists in one text: each takes up to 90 bytes, though it may be written with three."""
+
+
+class JsonTooLarge(ValueError):
+    """A JSON text has more parts than any answer has."""
+
+
+def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
+    """Return the value of a JSON text; its length is the caller's to bound.
+
+    Args:
+        text: As it came; bytes are taken for UTF-8.
+        max_parts: How many objects and lists it may have, at most (braces in its strings count too).
+
+    Raises:
+        ValueError: If it is no JSON, nested too deeply, or `JsonTooLarge`.
+    """
+    n_parts = (
+        text.count(b"{") + text.count(b"[")
+        if isinstance(text, bytes)
+        else text.count("{") + text.count("[")
+    )
+    if n_parts > max_parts:
+        raise JsonTooLarge(f"{n_parts} objects and lists are more than {max_parts}")
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+_ENDLESS = re.compile(r"&#(?:[0-9]{100,}+|[xX][0-9a-fA-F]{100,}+);?")
+
+
+def unescape_entities(text: str) -> str:
+    """`text` without references; one of a hundred digits is no character, as with any too large."""
+    return html.unescape(_ENDLESS.sub("\ufffd", text) if "&#" in text else text)
