@@ -243,7 +243,7 @@ def nothing_previewed(put: Put) -> None:
 def hidden_text(put: Put) -> None:
     """Characters that nobody sees are taken as they are."""
     put("stet.review.policy.authorization", "describe_spoofing", lambda new, old, name: "")
-    put("stet.text.special_tokens", "escape_hidden", lambda text: text)
+    put("stet.text.spoofing", "escape_hidden", lambda text: text)
 
 
 @weakness

@@ -21,7 +21,7 @@ from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.tokens import estimate_prompt
 from stet.privacy.redactor import Redactor
 from stet.privacy.request_log import Recipient, RequestLog, RequestRecord, short_names
-from stet.text.special_tokens import escape_special_tokens
+from stet.text.spoofing import escape_special_tokens
 
 _FILE = re.compile(
     r"<(?P<tag>file_contents|folder_contents|manually_added_selection|project_instructions)"

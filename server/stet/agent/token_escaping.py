@@ -1,7 +1,7 @@
 """No control token reaches a model out of somebody's text: whoever speaks is told by Stet alone.
 
 Servers on this machine, and the embedded model's, look for the control tokens of their chat template
-in all that is said (`stet.text.special_tokens`). They are broken here in every message, and mended in
+in all that is said (`stet.text.spoofing`). They are broken here in every message, and mended in
 what the model answers: so its edits quote what stands in the file, and what it copies is what it was.
 The same for every provider: whose server stands behind an address is not known.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
-from stet.text.special_tokens import (
+from stet.text.spoofing import (
     escape_special_tokens,
     incomplete_token_start,
     unescape_special_tokens,

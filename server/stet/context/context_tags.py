@@ -49,7 +49,7 @@ def empty_element(name: str, attributes: Mapping[str, str]) -> str:
 def escape_tags(text: str) -> str:
     """`text` with our own tags made visible text; a lone surrogate, which can't be sent, as U+FFFD.
 
-    What hides sentences is shown where texts go out (`stet.text.special_tokens`).
+    What hides sentences is shown where texts go out (`stet.text.spoofing`).
     """
     return _STET_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
 

@@ -1,9 +1,16 @@
-"""Characters that show a person another text than a machine or a model reads, and words that do.
+r"""Text that shows a person something else than a machine reads, and control tokens of models.
 
 Direction controls (CVE-2021-42574), tag characters, variation selectors, zero-width characters and
 fillers carry text that nobody sees; a Cyrillic letter in a Latin word makes another name of it. Both are
-part of honest writing too: joiners in emoji and in many scripts, flags, an emoji's selector. So only
+part of honest writing too: joiners in emoji and in many scripts, flags, the selector of an emoji. So only
 what honest writing has no use for is meant here.
+
+A local server makes one text of a conversation by the chat template of its model and looks for control
+tokens in all of it: `<|im_end|>` in a file ends the user's message there and begins another in whatever
+role the file says. So a broken bar is put after the first sign of each: `<¦|im_end|>`. Everybody can see
+it and no vocabulary holds it. `unescape_special_tokens(escape_special_tokens(text))` is `text` for any
+text, since a token that is already broken in it gets another bar. Hidden characters are shown in the
+same step. Templates that are only words (`### Instruction:`, `USER:`) have no tokens to break.
 """
 
 import re
@@ -185,3 +192,57 @@ def _ascii_lookalike(letter: str) -> str:
     if len(found) == 1 and not found.isascii():
         found = unicodedata.normalize("NFKC", found)  # wide and mathematical letters
     return found if len(found) == 1 and found.isascii() and found.isalpha() else ""
+
+
+_TOKEN_WORD = rf"[^\s<>\[\]{BAR}]{{1,64}}"
+_ANGLED = "|".join(
+    (
+        # ChatML, Llama 3 and 4, Phi, Granite, Command, GLM, gpt-oss; DeepSeek has wide bars
+        rf"[|\uff5c]{_TOKEN_WORD}>",
+        rf"{_TOKEN_WORD}[|\uff5c]>",  # Gemma 4 ends with `<turn|>`
+        r"</?SYS>>",  # Llama 2: `<<SYS>>`
+        r"/?(?:s|bos|eos|pad|unk|think|role|sop|eop)>",
+        r"/?tool_(?:call|response)s?>",  # Hermes, Qwen
+        r"(?:start|end)_of_(?:turn|image)>",  # Gemma
+        r"(?:image_soft_token|__media__|__image__)>",
+        r"(?:unused|reserved_|extra_id_|SPECIAL_|special_)\d{1,6}>",
+        r"seed:\w{1,40}>",
+    )
+)
+_SQUARE = "|".join(
+    (
+        # Mistral
+        r"/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK|MODEL_SETTINGS)\]",
+        r"\|[\w/-]{1,64}\|\]",  # EXAONE
+        r"gMASK\]",  # GLM
+        r"e~\[",  # MiniMax
+    )
+)
+
+
+def _token_pattern(bars: str) -> str:
+    """Return the pattern for the first sign of each token that is followed by the bars `bars`."""
+    return rf"<(?={bars}(?:{_ANGLED}))|\[(?={bars}(?:{_SQUARE}))|\](?={bars}~!?b[\[\]])"
+
+
+_WHOLE = re.compile(_token_pattern(f"{BAR}*"))
+_ESCAPED_TOKEN = re.compile(rf"({_token_pattern(f'{BAR}+')}){BAR}")
+_MAY_BE_ESCAPED = re.compile(rf"[<\[\]](?:{BAR}|\Z)")
+_LONGEST = 150
+"""Characters of a token with its bars, about."""
+
+
+def escape_special_tokens(text: str) -> str:
+    """Return `text` without control tokens and hidden characters; see `unescape_special_tokens`."""
+    return _WHOLE.sub(rf"\g<0>{BAR}", escape_hidden(text))
+
+
+def unescape_special_tokens(text: str) -> str:
+    """Reverse `escape_special_tokens`, also for a text that quotes a part of an escaped text."""
+    return unescape_hidden(_ESCAPED_TOKEN.sub(r"\1", text)) if BAR in text else text
+
+
+def incomplete_token_start(text: str) -> int:
+    """Return where at the end of `text` a part begins that more text may complete to an escaped token."""
+    found = _MAY_BE_ESCAPED.search(text, max(0, len(text) - _LONGEST))
+    return found.start() if found else len(text)

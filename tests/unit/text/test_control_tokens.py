@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.special_tokens import (
+from stet.text.spoofing import (
+    BAR,
     escape_special_tokens,
     incomplete_token_start,
     unescape_special_tokens,
 )
-from stet.text.spoofing import BAR
 from tests.support.control_tokens import TOKENS
 
 HONEST = (

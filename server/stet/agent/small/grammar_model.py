@@ -28,7 +28,7 @@ from stet.llm.model import Model, Request, Sink, ignore
 from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.text_protocol import escape_tags
 from stet.text.document import TextDocument
-from stet.text.special_tokens import escape_special_tokens
+from stet.text.spoofing import escape_special_tokens
 from stet.tools.tool_context import ToolContext
 
 _REST = rf"rest ::= [^\n\r]{{0,{MAX_QUOTE}}} " + r'"\n"'

@@ -19,7 +19,7 @@ import re
 
 from stet.bridges.opencode.session_context import SelectedText, SessionContext
 from stet.context.context_tags import escape_tags, single_line
-from stet.text.special_tokens import escape_special_tokens
+from stet.text.spoofing import escape_special_tokens
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)
 _QUOTES = '"' * 3
