@@ -1,6 +1,6 @@
-"""One text in which a wished-for block is looked for: the exact steps and the forgiving ones.
+"""Search one text for a block: the exact and the fuzzy steps.
 
-The rules of the ladder are told in `stet.text.match`. What the model was shown is used twice: to
+The rules of the ladder are in `stet.text.match`. What the model was shown is used twice: to
 tell which of several places was meant, and to refuse a block that is unique only because the user
 has changed the one that the model saw.
 """
@@ -10,8 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stet.text.diff import diff_lines
 from stet.text.edit import Replacement, TextEdit
-from stet.text.edit_rebase import line_edit
+from stet.text.lines import split_lines
 from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
@@ -384,3 +385,21 @@ def _plain_span(view: NormalizedText, block: MatchedLines) -> tuple[int, int]:
     start = view.line_start(block.first)
     lines = view.lines[block.first : block.first + block.n]
     return start, start + sum(map(len, lines)) + block.n - 1
+
+
+def line_edit(start: int, old: str, new: str) -> TextEdit:
+    """Return the edit of the lines that differ between `old`, at the offset `start`, and `new`."""
+    old_lines = split_lines(old)
+    starts = [start]
+    for line in old_lines:
+        starts.append(starts[-1] + len(line))
+    return TextEdit(
+        tuple(
+            Replacement(
+                starts[hunk.old_start],
+                starts[hunk.old_start + len(hunk.old)],
+                "".join(hunk.new),
+            )
+            for hunk in diff_lines(old_lines, split_lines(new))
+        )
+    )

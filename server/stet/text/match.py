@@ -1,23 +1,27 @@
-r"""Finding the block that a model wants replaced: a ladder, from exact to forgiving.
+r"""Find the block that a model wants replaced: a ladder of steps, from exact to fuzzy.
 
-Every step must find exactly one place, else the ladder refuses; nothing is ever guessed by
-similarity.
+Each step must find exactly one place, or the ladder refuses; nothing is ever guessed by similarity.
 
 1. Exact, in the text as it is.
-2. Exact in the text the model was shown, followed through the changes since. It tells which of
-   several places was meant, and whether the user has changed the place: then the edit is merged
-   with what the user wrote there (`stet.text.merge`), or refused where the two touch.
+2. Exact in the text that the model was shown, followed through the changes since then. This step tells
+   which of several places was meant, and whether the user has changed the place: then the edit is
+   rebased, that is merged with what the user wrote there (`stet.text.merge`), or refused where the two
+   touch.
 3. Whole lines, up to white space at their ends.
 4. Whole lines, shifted by one constant indent, or with tabs for spaces.
 5. Whole lines, up to typographic punctuation (quotes, dashes, ellipsis, no-break space).
 
-Line ends and a byte order mark are not the model's business: it writes `\n`, and the file keeps
-what it has. Lines in results are counted from 1, offsets in code points from 0.
+A model need not know line ends and a byte order mark: it writes `\n`, and the file keeps what it has.
+Lines in results are counted from 1, offsets in code points from 0.
 """
 
-from stet.text.block_matcher import BlockMatcher, BlockQuery
+from collections.abc import Iterator
+
+from stet.text.block_matcher import BlockMatcher, BlockQuery, line_edit
+from stet.text.change import Bias, map_position
+from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.edit_rebase import rebase_text_edit
+from stet.text.lines import split_lines
 from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
@@ -28,7 +32,9 @@ from stet.text.match_result import (
     MatchKind,
     UnclearEdit,
 )
+from stet.text.merge import merge
 from stet.text.normalized_text import NormalizedText, ShownText, normalize_text
+from stet.text.position import Position
 from stet.text.render import check_no_line_numbers, strip_line_numbers
 
 __all__ = [
@@ -53,20 +59,20 @@ def find_block(
     *,
     replace_all: bool = False,
 ) -> BlockMatch:
-    r"""Find `old_text` in `current`, and say what puts `new_text` in its place.
+    r"""Find `old_text` in `current`. Return the edit that replaces it by `new_text`.
 
     Args:
-        current: The text as it is now; a view of it, where more than one block is looked for.
-        old_text: What the model wants replaced. Empty only where `live` is.
-        new_text: What it wants there.
-        shown_text: What it was shown, if that is known.
+        current: The text as it is now; its normalized form if several blocks are searched for.
+        old_text: What the model wants replaced. Empty only if `current` is empty.
+        new_text: What the model wants there.
+        shown_text: What the model was shown, if that is known.
         replace_all: Replace every exact place, not one.
 
     Raises:
-        BlockNotFound: It is not there (`BlockChangedByUser`: not any more).
-        Ambiguous: It is there more than once.
-        EditAlreadyApplied: It is not there, but the new text is, once.
-        Unclear: The request cannot be carried out safely for this text.
+        BlockNotFound: The old text is not there (`BlockChangedByUser`: not any more).
+        AmbiguousBlock: The old text is there more than once.
+        EditAlreadyApplied: The old text is not there, but the new text is, once.
+        UnclearEdit: The request cannot be carried out safely for this text.
     """
     view = NormalizedText(current) if isinstance(current, str) else current
     query = BlockQuery(normalize_text(old_text), normalize_text(new_text))
@@ -83,7 +89,7 @@ def find_block(
             raise
         return merged
     if shown_text and match.kind in {MatchKind.EXACT, MatchKind.SEEN} and not replace_all:
-        # What the user has typed before or behind it, in its lines, stays in those lines.
+        # What the user has typed before or after the block, in its lines, stays there.
         return _merge_if_torn(match, view.source, shown_text, query) or match
     return match
 
@@ -128,7 +134,7 @@ def _match_steps(matcher: BlockMatcher, query: BlockQuery, *, replace_all: bool)
     """Find the block by the steps of the ladder.
 
     Raises:
-        MatchError: As `find_block` has it.
+        MatchError: As `find_block` does.
     """
     match = matcher.exact(query, replace_all=replace_all)
     if match:
@@ -154,7 +160,7 @@ def _check_changes(query: BlockQuery) -> None:
 
 
 def _fill_empty(current: NormalizedText, new: str) -> BlockMatch:
-    """All of an empty text becomes `new`."""
+    """Return the edit that makes an empty text `new`."""
     if current.text:
         raise UnclearEdit(
             "The old text is empty, but the file is not. Send the lines to replace; to add text, "
@@ -162,3 +168,72 @@ def _fill_empty(current: NormalizedText, new: str) -> BlockMatch:
         )
     end = len(current.source)
     return BlockMatch(TextEdit((Replacement(end, end, new),)), MatchKind.EXACT)
+
+
+def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> TextEdit | None:
+    """Return `edit`, which was made for the text shown, as an edit of `current`.
+
+    The lines it touches, with one more on either side, are followed to where they are now, and
+    merged by `stet.text.merge`.
+
+    Args:
+        edit: An edit of `shown_text.text`; with at least one replacement.
+        shown_text: What was shown, and what was changed since.
+        current: The text as it is now.
+
+    Returns:
+        None if the two conflict.
+
+    Raises:
+        EditAlreadyApplied: The user has made the same change.
+    """
+    then, now = TextDocument("", shown_text.text), TextDocument("", current)
+    first, end = _lines_of(edit, then)
+    old_start, old_end = _start_of(then, first), _start_of(then, end)
+    start, stop = _map_lines(shown_text, Position(first, 0), end, then, now)
+    base, ours = shown_text.text[old_start:old_end], current[start:stop]
+    theirs = TextEdit(tuple(_shifted(edit, old_start))).apply(base)
+    merged = merge(base, ours, theirs)
+    if merged is None:
+        return None
+    if merged == ours:
+        raise EditAlreadyApplied(now.position_at(start).line + 1)
+    made = line_edit(start, ours, merged)
+    n_lines = len(now.lines) + len(split_lines(merged)) - len(split_lines(ours))
+    if "\r" in current and len(split_lines(made.apply(current))) != n_lines:
+        return None  # a `\r` is now before a `\n` of another line
+    return made
+
+
+def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
+    """Return the lines that `edit` touches and one line on either side, half-open."""
+    start = document.position_at(edit.replacements[0].start)
+    end = document.position_at(max(replacement.end for replacement in edit.replacements))
+    stop = end.line + 2 if end.character else end.line + 1
+    return max(0, start.line - 1), min(stop, len(document.lines))
+
+
+def _start_of(document: TextDocument, line: int) -> int:
+    """Return the offset at which a line begins; after the last line, the end of the text."""
+    if line < len(document.lines):
+        return document.offset_at(Position(line, 0))
+    return len(document.text)
+
+
+def _map_lines(
+    shown_text: ShownText, start: Position, end_line: int, then: TextDocument, now: TextDocument
+) -> tuple[int, int]:
+    """Return where whole lines are now, without lines that were inserted at their edges."""
+    end = then.position_at(_start_of(then, end_line))
+    for change in shown_text.changes:
+        start = map_position(start, change, Bias.RIGHT)
+        end = map_position(end, change, Bias.LEFT)
+    first = _start_of(now, start.line)
+    last = _start_of(now, end.line + 1 if end.character else end.line)
+    return first, max(first, last)
+
+
+def _shifted(edit: TextEdit, start: int) -> Iterator[Replacement]:
+    """Yield the replacements, with offsets relative to `start`."""
+    for replacement in edit.replacements:
+        yield Replacement(replacement.start - start, replacement.end - start, replacement.text)
