@@ -7,8 +7,7 @@ from itertools import accumulate, islice
 
 from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.lines import line_end, whole_lines
-from stet.text.piecewise_lines import PiecewiseLines
+from stet.text.lines import PiecewiseLines, line_end, whole_lines
 from stet.text.position import Position, Range
 
 _AT_ONCE = 10_000
