@@ -7,8 +7,8 @@ import json
 from stet.llm.messages import ToolCall
 from stet.settings.parse import parse_settings as settings_of
 from stet.system.os_system import OsSystem
-from stet.web import page_reader as page
-from stet.web.fetched import Fetched
+from stet.web import fetch as page
+from stet.web.address_policy import Fetched
 from stet.web.web_address import WebError, parse_url
 from stet.workspace import grep
 from stet.workspace.workspace import Workspace

@@ -6,8 +6,7 @@ from typing import Any
 
 from stet.settings.layers import SettingsFile, merge_settings
 from stet.web.address_policy import check_name, resolve
-from stet.web.known_addresses import KnownAddresses
-from stet.web.web_address import WebError, parse_url
+from stet.web.web_address import KnownAddresses, WebError, parse_url
 from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.seen import Seen

@@ -10,8 +10,7 @@ from typing import Any
 from stet.llm.messages import Completion, ToolCall
 from stet.settings.values import CommandSettings
 from stet.system import command_line
-from stet.web.known_addresses import KnownAddresses
-from stet.web.web_address import WebError, parse_url
+from stet.web.web_address import KnownAddresses, WebError, parse_url
 from tests.attacks.obedient import Obedient, Order, order
 from tests.attacks.registry import Result, attack
 from tests.attacks.stage import Stage

@@ -212,7 +212,7 @@ def resolved_twice(put: Put) -> None:
 @weakness
 def hosts_not_asked(put: Put) -> None:
     """Any host may be asked without the user."""
-    put("stet.web.known_addresses", "KnownAddresses.why_ask", lambda self, *args, **more: "")
+    put("stet.web.web_address", "KnownAddresses.why_ask", lambda self, *args, **more: "")
 
 
 @weakness
@@ -255,7 +255,7 @@ def controls_act(put: Put) -> None:
 @weakness
 def tags_forged(put: Put) -> None:
     """Our own tags stand in the text of others."""
-    put("stet.context.context_tags", "_STET_TAG", _NEVER)
+    put("stet.context.context_values", "_STET_TAG", _NEVER)
 
 
 @weakness
@@ -328,7 +328,7 @@ def searches_for_ever(put: Put) -> None:
 @weakness
 def bombs_unpacked(put: Put) -> None:
     """A page may unpack to any size."""
-    put("stet.web.page_reader", "MAX_UNPACKED", 1_000_000_000)
+    put("stet.web.fetch", "MAX_UNPACKED", 1_000_000_000)
 
 
 @weakness

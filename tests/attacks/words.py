@@ -3,7 +3,7 @@
 import json
 import re
 
-from stet.context.context_tags import NAMES, escape_tags
+from stet.context.context_values import NAMES, escape_tags
 from stet.text.spoofing import BAR
 from tests.attacks.obedient import Obedient, Order, order, written
 from tests.attacks.registry import Result, attack

@@ -19,7 +19,7 @@ from stet.agent.turn_history import Exchange, with_missing_results
 from stet.review.feedback import ModelKnowledge
 from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
-from stet.web.known_addresses import KnownAddresses
+from stet.web.web_address import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked
 
 if TYPE_CHECKING:

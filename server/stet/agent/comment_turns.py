@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnState
 from stet.agent.turn_errors import TurnFailed
 from stet.context.context_builder import EditorLocation
-from stet.context.context_tags import single_line
+from stet.context.context_values import single_line
 from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import Amendment, PendingView
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject

@@ -15,7 +15,7 @@ from stet.agent.compaction import (
 from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.prompts import prompt as prompt_file
 from stet.agent.turn_history import Prompt
-from stet.context.context_tags import element, escape_tags, single_line
+from stet.context.context_values import element, escape_tags, single_line
 from stet.llm.errors import ModelError
 from stet.llm.messages import Completion, Message, StopReason, Usage
 from stet.llm.model import Model, Request, ignore

@@ -10,7 +10,7 @@ from stet.privacy.taint import TaintTracker
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
 from stet.review.resolve.shown_documents import ShownDocuments
-from stet.web.known_addresses import KnownAddresses
+from stet.web.web_address import KnownAddresses
 
 MAX_FILES = 100
 """How many of the files shown in a chat are watched for changes."""

@@ -16,7 +16,7 @@ from stet.text.ai_comments import Marker
 from stet.text.render import iso_time
 from stet.tools.question import Question
 from stet.tools.tool_errors import FailedEdit
-from stet.web.web_source import WebSource
+from stet.web.web_address import WebSource
 from stet.workspace.attachments import Attachments
 
 

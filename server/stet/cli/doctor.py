@@ -34,7 +34,7 @@ from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSet
 from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
-from stet.web.search_endpoint import key_variables, search_endpoint
+from stet.web.search_formats import key_variables, search_endpoint
 from stet.workspace.uris import uri_of
 
 log = logging.getLogger(__name__)

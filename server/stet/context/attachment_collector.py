@@ -1,10 +1,22 @@
-"""What the user has attached to a question or mentions in it, found: files, folders, and the scope."""
+"""Find the files that go with a question: attached ones, mentioned ones, and those of `context.scope`.
 
-from collections.abc import Collection
+The user attaches files and folders, or mentions them as `@path`, `@folder/` and `@selection`:
+
+    Compare @src/app.py with @"my notes/old draft.md" and the files in @docs/
+
+A mention begins a word. A name that contains a blank is put in double quotes. A bare word (`add
+@property`) is a mention only if there is such a file. A name with a dot or a slash that leads nowhere
+is reported to the model and the user; it is no error. Files of the scope are found breadth first.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from stet.context.current_document import CurrentDocument
+from stet.context.context_values import CurrentDocument
+from stet.links.graph import LinkGraph
+from stet.links.link_scan import ScannedLinks, scan_links
 from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.workspace.attachments import Attachments
@@ -178,3 +190,167 @@ def collect_attachments(
                 hidden.append(f"{located.name}: {refused_path.message}")
     files, folders = tuple(collector.files.values()), tuple(collector.folders)
     return CollectedAttachments(files, folders, tuple(problems), tuple(hidden))
+
+
+MAX_MENTIONS = 20
+
+_MENTION = re.compile(r'(?:^|(?<=[\s(\[{,;:]))@(?:"(?P<quoted>[^"\r\n]+)"|(?P<bare>[^\s"`@]+))')
+_TRAILING = ".,;:!?)]}'"
+"""What may follow a name without a blank and is not part of it."""
+SELECTION = "selection"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One name as it was written.
+
+    Attributes:
+        name: Without `@` and quotes.
+        is_sure: Whether it can only be meant as a name.
+    """
+
+    name: str
+    is_sure: bool
+
+
+def parse_mentions(prompt: str) -> tuple[Mention, ...]:
+    """Return the mentions in a question, each once, in order."""
+    mentions: dict[str, Mention] = {}
+    for match in _MENTION.finditer(prompt):
+        if (quoted := match["quoted"]) is not None:
+            mentions.setdefault(quoted, Mention(quoted, is_sure=True))
+        elif name := match["bare"].rstrip(_TRAILING):
+            mentions.setdefault(name, Mention(name, is_sure="/" in name or "." in name))
+    return tuple(mentions.values())
+
+
+def collect_mentioned(
+    snapshot: Snapshot, prompt: str, current: CurrentDocument | None
+) -> CollectedAttachments:
+    """Return what a question mentions. Reads the disk: call in a worker thread."""
+    mentions = parse_mentions(prompt)
+    collector = AttachmentCollector(snapshot, current)
+    problems = [
+        problem
+        for mention in mentions[:MAX_MENTIONS]
+        if (problem := _collect(mention, collector, snapshot, current))
+    ]
+    if len(mentions) > MAX_MENTIONS:
+        problems.append(f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached.")
+    return CollectedAttachments(
+        tuple(collector.files.values()), tuple(collector.folders), tuple(problems)
+    )
+
+
+def _collect(
+    mention: Mention,
+    collector: AttachmentCollector,
+    snapshot: Snapshot,
+    current: CurrentDocument | None,
+) -> str:
+    """Gather what is mentioned; why not, if it can't be."""
+    if mention.name == SELECTION:
+        is_there = current is not None and bool(current.selected)
+        return "" if is_there else "@selection: nothing is selected."
+    try:
+        located = snapshot.locate(mention.name)
+        if collector.is_folder(located):
+            collector.add_folder(located)
+        else:
+            collector.add_file(located)
+    except (PathRefused, NotShown) as refused:
+        return f"@{mention.name}: {refused.message}" if mention.is_sure else ""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFile:
+    """One file.
+
+    Attributes:
+        document: The file's text when it was read.
+        name: What the model calls it.
+        mtime: Seconds since the epoch; None where it is on no disk.
+    """
+
+    document: TextDocument
+    name: str
+    mtime: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeFiles:
+    """What the scope brings beside the current file.
+
+    Attributes:
+        files: Those that are shown.
+        left_out: Names of those there was no room for, the nearest first.
+        is_partial: Whether there are so many files that not all of their links were read.
+    """
+
+    files: tuple[ScopeFile, ...] = ()
+    left_out: tuple[str, ...] = ()
+    is_partial: bool = False
+
+
+def find_scope_files(
+    snapshot: Snapshot,
+    current: CurrentDocument | None,
+    graph: LinkGraph | None = None,
+    exclude: Collection[str] = (),
+) -> ScopeFiles:
+    """Return the files in scope, except the current file and the files of `exclude` (keys). Blocks
+    on the disk.
+
+    What is fewer links away comes first; of the same distance what is on no disk yet, then the
+    latest written, then by name: the same world always gives the same context. What may not be
+    shown does not count towards `context.maxFiles`.
+    """
+    context = snapshot.settings.context
+    if context.scope == "linked" and graph is None and current is not None:
+        graph = scan_links(snapshot)
+    skipped = {*exclude}
+    if current is not None:
+        skipped.add(canonical(current.document.uri))
+    files: list[ScopeFile] = []
+    left_out: list[str] = []
+    for ring in _files_by_distance(snapshot, current, graph):
+        for mtime, name, uri in _latest_first(snapshot, ring, skipped):
+            if len(files) >= context.max_files:
+                left_out.append(name)
+                continue
+            try:
+                files.append(ScopeFile(snapshot.show(uri), name, mtime))
+            except NotShown:
+                continue
+    is_partial = context.scope == "linked" and isinstance(graph, ScannedLinks) and graph.is_cut
+    return ScopeFiles(tuple(files), tuple(left_out), is_partial)
+
+
+def _latest_first(
+    snapshot: Snapshot, ring: Iterable[str], skipped: Collection[str]
+) -> list[tuple[float | None, str, str]]:
+    """Time, name and URI of the files of one distance."""
+    uris = (uri for uri in ring if canonical(uri) not in skipped)
+    candidates = [(snapshot.mtime(uri), snapshot.name_of(uri), uri) for uri in uris]
+    candidates.sort(key=lambda each: (each[0] is not None, -(each[0] or 0.0), each[1]))
+    return candidates
+
+
+def _files_by_distance(
+    snapshot: Snapshot, current: CurrentDocument | None, graph: LinkGraph | None
+) -> Iterator[Iterable[str]]:
+    """URIs of the files that the scope names, those of one distance together."""
+    scope = snapshot.settings.context.scope
+    if scope == "open":
+        privacy = snapshot.privacy()
+        uris = (document.uri for document in snapshot.documents.values())
+        yield [uri for uri in uris if privacy.check(uri) is None]
+    elif scope == "folder" and current is not None:
+        yield [file.uri for file in snapshot.siblings(current.document.uri)]
+    elif scope == "linked" and current is not None and graph is not None:
+        uri, n_known = current.document.uri, 0
+        for depth in range(1, snapshot.settings.context.link_depth + 1):
+            near = graph.neighbours(uri, depth)
+            yield near[n_known:]
+            n_known = len(near)

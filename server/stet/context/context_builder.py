@@ -1,4 +1,4 @@
-"""What the model sees of the editor: sections in Cursor's shape, then the question.
+"""Build what the model sees of the editor: sections in Cursor's form, then the question.
 
     <additional_data>
     <current_file> ... </current_file>
@@ -9,37 +9,316 @@
     </additional_data>
     <user_query> ... </user_query>
 
-All text comes through `Snapshot.show`, so open text is laid over the disk's and nothing leaves that
-may not. What has nothing to say is left out. The same snapshot gives the same bytes.
+All text is read by `Snapshot.show`, which prefers the open text to the disk and applies the privacy
+filter. A section without content is left out. The same snapshot gives the same bytes.
+`<since_last_turn>` is made by `stet.context.since_last_turn`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from stet.context.attachment_collector import (
     AttachedFile,
+    AttachedFolder,
     CollectedAttachments,
+    ScopeFiles,
     collect_attachments,
+    collect_mentioned,
+    find_scope_files,
     with_scope,
 )
-from stet.context.context_sections import (
-    MAX_SELECTIONS,
-    attached_files_section,
-    current_file_section,
-    mentioned_section,
-    selection_section,
-    user_query_section,
-    workspace_section,
+from stet.context.context_values import (
+    Context,
+    ContextSection,
+    CurrentDocument,
+    EditorLocation,
+    element,
+    empty_element,
+    escape_tags,
+    find_current_document,
+    single_line,
 )
-from stet.context.context_values import Context, ContextSection, EditorLocation
-from stet.context.current_document import CurrentDocument, find_current_document
-from stet.context.mentions import collect_mentioned
-from stet.context.scope_files import ScopeFiles, find_scope_files
 from stet.links.graph import LinkGraph
+from stet.settings.values import Settings
 from stet.text.document import TextDocument
+from stet.text.lines import without_end
+from stet.text.position import Position
+from stet.text.render import iso_time, number_lines
 from stet.workspace.attachments import Attachments
+from stet.workspace.roots import Root
 from stet.workspace.snapshot import Snapshot
-from stet.workspace.uris import canonical
+from stet.workspace.uris import canonical, path_of
+
+CHARACTERS_PER_LINE = 200
+"""What a limit in lines allows in characters, per line: minified code has few lines and no end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """Some lines of a document.
+
+    Attributes:
+        text: Numbered as `read_file` numbers them, and made harmless.
+        first: Of the lines shown, 1-based; 0 where there are none.
+        last: Included; 0 where there are none.
+        total: Lines of the document.
+    """
+
+    text: str
+    first: int
+    last: int
+    total: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every line of the document is in it."""
+        return self.last - max(self.first, 1) + 1 == self.total
+
+    def holds(self, line: int) -> bool:
+        """Whether a line (0-based) of the document is in it."""
+        return self.first <= line + 1 <= self.last
+
+    @property
+    def lines(self) -> str:
+        """`1-20`; `0-0` for none."""
+        return f"{self.first}-{self.last}"
+
+
+def head_excerpt(document: TextDocument, max_lines: int) -> Excerpt:
+    """Return the first lines of a document."""
+    return excerpt_around(document, 0, max_lines)
+
+
+def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
+    """At most `max_lines` lines of a document, with `line` (0-based) in their middle."""
+    total = document.n_lines
+    n_lines = min(max_lines, total)
+    if n_lines == 0:
+        return Excerpt("", 0, 0, total)
+    line = max(0, min(line, total - 1))
+    first = max(0, min(line - n_lines // 2, total - n_lines))
+    limit = max_lines * CHARACTERS_PER_LINE
+    first, last = _limit_lines(document, line, (first, first + n_lines), limit)
+    return Excerpt(escape_tags(_render(document, first, last, limit)), first + 1, last, total)
+
+
+def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
+    """Numbered lines; where a single one is left that is too long, its start."""
+    lines = document.lines[first:last]
+    n_cut = len(without_end(lines[0])) - limit if len(lines) == 1 else 0
+    if n_cut <= 0:
+        return number_lines(lines, first=first + 1)
+    text = number_lines([lines[0][:limit]], first=first + 1)
+    return f"{text}(cut: {n_cut} more characters in this line)\n"
+
+
+def _limit_lines(
+    document: TextDocument, line: int, lines: tuple[int, int], limit: int
+) -> tuple[int, int]:
+    """`lines` (half-open), made fewer from the far end until they hold at most `limit` characters."""
+    first, last = lines
+    size = sum(map(len, document.lines[first:last]))
+    while size > limit and last - first > 1:
+        if line - first > last - 1 - line:
+            size -= len(document.lines[first])
+            first += 1
+        else:
+            last -= 1
+            size -= len(document.lines[last])
+    return first, last
+
+
+MAX_CHARACTERS = 200_000
+"""Of all whole files of a section together; those behind are shown by their first lines."""
+
+
+def file_element(document: TextDocument, name: str, mtime: float | None, max_lines: int) -> str:
+    """`<file_contents>`: the first lines of a file, numbered."""
+    excerpt = head_excerpt(document, max_lines)
+    attributes = {"path": name}
+    written = None if mtime is None else iso_time(mtime)
+    if written is not None:
+        attributes["mtime"] = written
+    attributes |= {"lines": excerpt.lines, "total_lines": str(excerpt.total)}
+    return element("file_contents", excerpt.text, attributes)
+
+
+def attachment_elements(attachments: CollectedAttachments, settings: Settings) -> Iterator[str]:
+    """Yield an element for each file, an element for each folder, and a line for what is missing."""
+    left, context = MAX_CHARACTERS, settings.context
+    n_shortened = 0
+    for file in attachments.files:
+        is_whole = file.is_whole and left > 0
+        n_shortened += file.is_whole and not is_whole
+        lines = context.current_file_lines if is_whole else context.head_lines
+        contents = file_element(file.document, file.name, file.mtime, lines)
+        left -= len(contents)
+        yield contents
+    if n_shortened:
+        yield (
+            f"(cut: of {n_shortened} of these files only the first lines stand here, because all "
+            "together are too long; `read_file` shows the rest)"
+        )
+    yield from (_folder_element(folder) for folder in attachments.folders)
+    yield from (f"({single_line(problem)})" for problem in attachments.problems)
+
+
+def _folder_element(folder: AttachedFolder) -> str:
+    names = [single_line(name) for name in folder.files]
+    if folder.is_cut:
+        names.append("(cut: there are more; `list_files` gives them)")
+    text = "\n".join(names) if names else "(no files)"
+    return element("folder_contents", text, {"path": folder.name})
+
+
+MAX_LINE_CONTENT = 500
+"""How much of the cursor's line is repeated, in code points."""
+
+
+def current_file_section(current: CurrentDocument, settings: Settings) -> ContextSection:
+    """Path, cursor line (1-based) with its content, and the numbered text."""
+    cursor = current.cursor
+    excerpt = _window(current, settings.context.current_file_lines)
+    head = [f"Path: {single_line(current.name)}"]
+    if cursor is not None:
+        head += [f"Line: {cursor.line + 1}", f"Line Content: `{_line_content(current, cursor)}`"]
+    rest = "" if excerpt.is_whole else "; `read_file` shows the others"
+    head.append(f"Lines: {excerpt.lines} of {excerpt.total}{rest}")
+    return ContextSection("current_file", element("current_file", "\n".join((*head, excerpt.text))))
+
+
+def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
+    """Return an excerpt around what the user sees and the cursor's line. If both are too far apart,
+    the excerpt is around what the user sees.
+
+    Where nobody said what the user sees, it is the cursor's line.
+    """
+    document, visible = current.document, current.visible
+    line = None if current.cursor is None else current.cursor.line
+    if visible is None:
+        return excerpt_around(document, line or 0, max_lines)
+    first, last = visible.start.line, visible.last_line
+    if line is not None and max(last, line) - min(first, line) < max_lines:
+        first, last = min(first, line), max(last, line)
+    excerpt = excerpt_around(document, (first + last + 1) // 2, max_lines)
+    # Lines may be so long that few of them are shown.
+    is_cut = line is not None and first <= line <= last and not excerpt.holds(line)
+    return excerpt_around(document, line or 0, max_lines) if is_cut else excerpt
+
+
+def _line_content(current: CurrentDocument, cursor: Position) -> str:
+    """Return the cursor's line, or the stretch around the cursor if the line is long."""
+    line = current.document.lines[cursor.line].rstrip("\r\n")
+    start = max(0, min(cursor.character - MAX_LINE_CONTENT // 2, len(line) - MAX_LINE_CONTENT))
+    excerpt = line[start : start + MAX_LINE_CONTENT]
+    before = "(cut)" if start else ""
+    after = "(cut)" if start + len(excerpt) < len(line) else ""
+    return f"{before}{single_line(excerpt)}{after}"
+
+
+_ATTACHED_FILES = "attached_files"
+MAX_NAMED = 20
+"""How many of the files that were left out are named."""
+
+
+def attached_files_section(
+    attached: CollectedAttachments, in_scope: ScopeFiles, settings: Settings
+) -> ContextSection | None:
+    """One `<file_contents>` for each file, and what was left out; None where there is nothing."""
+    elements = list(attachment_elements(attached, settings))
+    lines = settings.context.head_lines
+    elements += [
+        file_element(file.document, file.name, file.mtime, lines) for file in in_scope.files
+    ]
+    elements += _left_out_lines(in_scope, settings)
+    return (
+        ContextSection(_ATTACHED_FILES, element(_ATTACHED_FILES, "\n".join(elements)))
+        if elements
+        else None
+    )
+
+
+def _left_out_lines(in_scope: ScopeFiles, settings: Settings) -> Iterator[str]:
+    """Yield lines about what there was no room for."""
+    names = [single_line(name) for name in in_scope.left_out[:MAX_NAMED]]
+    if names:
+        n_more = len(in_scope.left_out) - len(names)
+        more = f" and {n_more} more" if n_more else ""
+        yield (
+            f"(cut: context.maxFiles is {settings.context.max_files}; in scope too, but not shown: "
+            f"{', '.join(names)}{more}; `read_file` shows them)"
+        )
+    if in_scope.is_partial:
+        yield "(cut: there are too many files to read the links of all; some may be missing here)"
+
+
+_SELECTION = "manually_added_selection"
+MAX_SELECTIONS = 50
+"""How many selected ranges are shown, however short they are."""
+
+
+def selection_section(current: CurrentDocument, settings: Settings) -> ContextSection:
+    """One element for each selected range, in the order of the text; the limit is for all of them.
+
+    What there is no room for is counted on a last line.
+
+    Lines are 1-based and inclusive; a selection that ends before the first character of a line does
+    not include that line.
+    """
+    left = settings.context.selection_limit
+    elements: list[str] = []
+    for range_ in current.selected[:MAX_SELECTIONS]:
+        text = current.document.text_in(range_)
+        n_shown = text[: max(0, left)]
+        left -= len(text)
+        if len(n_shown) < len(text):
+            n_shown += f"\n(cut: {len(text) - len(n_shown)} more characters are selected)\n"
+        lines = f"{range_.start.line + 1}-{range_.last_line + 1}"
+        elements.append(
+            element(_SELECTION, escape_tags(n_shown), {"path": current.name, "lines": lines})
+        )
+        if left <= 0:
+            break
+    if n_more := len(current.selected) - len(elements):
+        elements.append(f"(cut: {n_more} more selection{'s' if n_more != 1 else ''})")
+    return ContextSection(_SELECTION, "\n".join(elements))
+
+
+_MENTIONED = "mentioned"
+
+
+def mentioned_section(mentions: CollectedAttachments, settings: Settings) -> ContextSection:
+    """One `<file_contents>` for each file, one list for each folder, and what there is not."""
+    return ContextSection(
+        _MENTIONED, element(_MENTIONED, "\n".join(attachment_elements(mentions, settings)))
+    )
+
+
+def workspace_section(roots: tuple[Root, ...], current: CurrentDocument | None) -> ContextSection:
+    """Absolute paths; several roots are joined by `;`.
+
+    The current directory is the one of the current file where that lies in a root, else the first
+    root.
+    """
+    attributes = {
+        "roots": ";".join(root.path.as_posix() for root in roots),
+        "current_directory": _current_directory(roots, current),
+    }
+    return ContextSection("workspace", empty_element("workspace", attributes))
+
+
+def _current_directory(roots: tuple[Root, ...], current: CurrentDocument | None) -> str:
+    path: Path | None = None if current is None else path_of(current.document.uri)
+    if path is not None and any(root.path in path.parents for root in roots):
+        return path.parent.as_posix()
+    return roots[0].path.as_posix() if roots else ""
+
+
+def user_query_section(prompt: str) -> ContextSection:
+    """Return the section of the prompt as written, except that pasted text cannot close it."""
+    return ContextSection("user_query", element("user_query", escape_tags(prompt)))
+
 
 __all__ = ["Context", "ContextSection", "EditorLocation", "build_context"]
 

@@ -1,10 +1,20 @@
-"""What a context is made of."""
+r"""The values of a context: its sections, its tags, and the document that a question is about.
 
+All text between the tags was written by others. If such text contains one of Stet's own tags
+(`</current_file>`, `<user_query>`, in any case and spacing), the `<` of that tag, and nothing else,
+is written `&lt;`. So no text can end its section or begin another one, all other code is unchanged,
+and the change is visible. Attribute values are escaped as in XML. Control characters in attribute
+values, which could hide or move the text after them, are written `\x1b`.
+"""
+
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stet.llm.tokens import estimate_tokens
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
+from stet.workspace.snapshot import NotShown, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +80,129 @@ class Context:
     def tokens(self) -> int:
         """Its size, estimated."""
         return estimate_tokens(self.text)
+
+
+NAMES = (
+    "additional_data",
+    "current_file",
+    "attached_files",
+    "file_contents",
+    "folder_contents",
+    "manually_added_selection",
+    "mentioned",
+    "project_instructions",
+    "since_last_turn",
+    "turn_record",
+    "user_query",
+    "workspace",
+)
+"""Every tag that a context uses."""
+
+_STET_TAG = re.compile(
+    # `<workspace>` is a tag of other formats too, and only its attribute makes it one of ours.
+    rf"<(?=\s*+/?+\s*+(?:{'|'.join(NAMES)})(?<!workspace)(?![\w-])|\s*+workspace\s+roots\b)",
+    re.IGNORECASE,
+)
+_HIDDEN = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def element(name: str, text: str, attributes: Mapping[str, str] | None = None) -> str:
+    """`<name attributes>`, `text` on lines of its own, `</name>`; `text` is ready to be sent."""
+    line_end = "" if text == "" or text.endswith("\n") else "\n"
+    return f"<{name}{_attributes(attributes or {})}>\n{text}{line_end}</{name}>"
+
+
+def empty_element(name: str, attributes: Mapping[str, str]) -> str:
+    """`<name attributes/>`."""
+    return f"<{name}{_attributes(attributes)}/>"
+
+
+def escape_tags(text: str) -> str:
+    """`text` with our own tags made visible text; a lone surrogate, which can't be sent, as U+FFFD.
+
+    What hides sentences is shown where texts go out (`stet.text.spoofing`).
+    """
+    return _STET_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
+
+
+def single_line(text: str) -> str:
+    """Return a name or a line escaped by `escape_tags`, without control characters."""
+    return escape_tags(_escape_match(text))
+
+
+def _attributes(attributes: Mapping[str, str]) -> str:
+    return "".join(f' {name}="{_quoted(value)}"' for name, value in attributes.items())
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _SURROGATE.sub("\ufffd", _escape_match(escaped.replace('"', "&quot;")))
+
+
+def _escape_match(text: str) -> str:
+    """Control characters, also those that change the direction of writing, as their escapes."""
+    return _HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentDocument:
+    """The document a question is about.
+
+    Attributes:
+        document: As it was when asked.
+        name: What the model calls it.
+        cursor: Where the caret is: with a selection, its active end; None where nobody said that.
+        selected: What is selected, in the order of the text; empty for none.
+        visible: What the user sees of it; None where nobody said that.
+    """
+
+    document: TextDocument
+    name: str
+    cursor: Position | None
+    selected: tuple[Range, ...]
+    visible: Range | None = None
+
+
+def find_current_document(snapshot: Snapshot, location: EditorLocation) -> CurrentDocument | None:
+    """Return the document at `location`, or the active document. Return None if there is no
+    document or the document may not be shown.
+    """
+    uri = snapshot.activity.active if location.uri is None else location.uri
+    if uri is None:
+        return None
+    try:
+        document = snapshot.show(uri)
+    except NotShown:
+        return None  # the filter's decision: nothing of it is sent, not even its name
+    cursor, ranges = _cursor_and_selections(snapshot, uri, location)
+    # A question that names a place is about that, whatever the user sees meanwhile.
+    names_place = location.range is not None and not location.selections
+    visible = None if names_place else snapshot.activity.visible_of(uri)
+    real = snapshot.document(uri)
+    if real is not None:
+        ranges = tuple(snapshot.shown_range(real, range_) for range_ in ranges)
+        cursor = cursor and snapshot.shown_range(real, Range(cursor, cursor)).start
+        visible = visible and snapshot.shown_range(real, visible)
+    selected = sorted(
+        Range(start, end)
+        for range_ in ranges
+        if (start := document.clamp(range_.start)) < (end := document.clamp(range_.end))
+    )
+    return CurrentDocument(
+        document,
+        snapshot.name_of(uri),
+        None if cursor is None else document.clamp(cursor),
+        tuple(selected),
+        visible,
+    )
+
+
+def _cursor_and_selections(
+    snapshot: Snapshot, uri: str, location: EditorLocation
+) -> tuple[Position | None, tuple[Range, ...]]:
+    """Caret and selections: those asked about, else those the editor last told or let infer."""
+    if location.range is not None:
+        return location.caret or location.range.caret, location.selections or (location.range,)
+    selection = snapshot.activity.selection_of(uri)
+    return (None, ()) if selection is None else (selection.caret, selection.ranges)

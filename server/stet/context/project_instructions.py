@@ -9,7 +9,7 @@ widens nothing: rules, tools and hosts are asked elsewhere.
 from collections.abc import Iterator
 from pathlib import Path
 
-from stet.context.context_tags import element, escape_tags
+from stet.context.context_values import element, escape_tags
 from stet.workspace.safe_excerpt import excerpt, redactor_of
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of, uri_of

@@ -8,8 +8,7 @@ like a line of ours.
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from stet.context.context_tags import element, single_line
-from stet.context.context_values import ContextSection
+from stet.context.context_values import ContextSection, element, single_line
 from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, OutcomeKind
 from stet.review.proposal import Hunk
 from stet.text.diff import LineHunk

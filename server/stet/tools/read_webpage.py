@@ -8,10 +8,9 @@ from stet.privacy.request_log import Recipient, RequestRecord
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError, UserDeclined
-from stet.web.page_reader import WebPage
+from stet.web.fetch import WebPage
 from stet.web.untrusted_text import fence_untrusted
-from stet.web.web_address import WebAddress, WebError, parse_url
-from stet.web.web_source import WebSource, add_source
+from stet.web.web_address import WebAddress, WebError, WebSource, add_source, parse_url
 
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"

@@ -30,7 +30,7 @@ from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.question import MAX_TEXT, AskQuestion, Question, QuestionKind
 from stet.tools.tool_errors import RefusedByRule, ToolError
 from stet.web.web_access import WebAccess
-from stet.web.web_source import WebSource
+from stet.web.web_address import WebSource
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot

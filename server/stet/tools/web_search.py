@@ -10,8 +10,7 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.web.search_formats import WebSearchAnswer
 from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
-from stet.web.web_address import WebError
-from stet.web.web_source import WebSource, add_source
+from stet.web.web_address import WebError, WebSource, add_source
 
 MAX_QUERY = 400
 """Characters: what Brave and Tavily take at most; longer ones carry text away, they don't find more."""

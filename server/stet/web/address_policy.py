@@ -1,14 +1,16 @@
-"""Which machines a page may be read from: those of the open internet, and what settings name.
+"""Which machines a page may be read from, what a page may cost, and the page as it was received.
 
-A page's address may come from a stranger's text, so it must not lead into the network that Stet
-runs in. Names are resolved once; the connection is made to the address that was checked
-(`stet.web.fetch`), so a name that answers differently the second time gains nothing.
+Pages come from machines of the open internet and from those that the settings name. The address of a
+page may come from a stranger's text, so it must not lead into the network that Stet runs in. Names
+are resolved once; the connection is made to the address that was checked (`stet.web.fetch`), so a
+name that resolves differently the second time gains nothing.
 Ranges: IANA's registries of special-purpose addresses, RFC 6890.
 """
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from stet.web.web_address import WebAddress, WebError
@@ -146,3 +148,39 @@ def _private_error(address: WebAddress, what: str) -> WebError:
         f"{address.url} is not read: {what} belongs to a private network or to this machine. Only "
         "the user can open it, with web.allowHosts in their settings."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one page may cost.
+
+    Attributes:
+        seconds: For each address on the way, all in all.
+        connect: Seconds until the connection stands.
+        idle: Seconds between two pieces.
+        size: Bytes, as they are sent.
+    """
+
+    seconds: float = 20.0
+    connect: float = 5.0
+    idle: float = 10.0
+    size: int = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A page as it came.
+
+    Attributes:
+        address: Where it was in the end.
+        kind: `html`, `text` or `json`.
+        charset: As the server says; "": it does not.
+        is_packed: Whether `body` is gzip.
+        body: The bytes.
+    """
+
+    address: WebAddress
+    kind: str
+    charset: str
+    is_packed: bool
+    body: bytes

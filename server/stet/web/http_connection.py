@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import httpcore2
 
-from stet.web.address_policy import Ip
-from stet.web.fetched import Fetched, FetchLimits
+from stet.web.address_policy import Fetched, FetchLimits, Ip
 from stet.web.web_address import WebAddress, WebError
 
 MAX_ADDRESSES = 3

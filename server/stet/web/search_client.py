@@ -20,8 +20,13 @@ from typing import Any
 import httpx2
 
 from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding, parse_bounded
-from stet.web.search_endpoint import SearchEndpoint
-from stet.web.search_formats import SearchRequest, WebSearchAnswer, build_request, parse_answer
+from stet.web.search_formats import (
+    SearchEndpoint,
+    SearchRequest,
+    WebSearchAnswer,
+    build_request,
+    parse_answer,
+)
 from stet.web.untrusted_text import strip_to_line
 from stet.web.web_address import WebError
 

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from stet.settings.values import WebSettings
 from stet.system.system import System
 from stet.web.address_policy import is_allowed_host
-from stet.web.fetch import AskPermission, Fetcher
-from stet.web.known_addresses import KnownAddresses
-from stet.web.page_reader import WebPage, read_page
-from stet.web.search_endpoint import SearchEndpoint, search_endpoint
-from stet.web.search_formats import WebHit, WebSearchAnswer
-from stet.web.web_address import WebAddress, WebError, parse_url, without_fragment
+from stet.web.fetch import AskPermission, Fetcher, WebPage, read_page
+from stet.web.search_formats import SearchEndpoint, WebHit, WebSearchAnswer, search_endpoint
+from stet.web.web_address import KnownAddresses, WebAddress, WebError, parse_url, without_fragment
 
 _MAX_CACHED_PAGES = 5
 

@@ -23,7 +23,7 @@ from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question
-from stet.web.web_source import WebSource
+from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import make_workspace
 

@@ -21,7 +21,7 @@ from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
-from stet.web.web_source import WebSource
+from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness
 from tests.support.conversations import exchanges, is_well_formed
 from tests.support.workspaces import make_workspace

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.context.context_builder import Context, EditorLocation, build_context
-from stet.context.context_sections import Excerpt, excerpt_around, head_excerpt
+from stet.context.context_builder import (
+    Context,
+    EditorLocation,
+    Excerpt,
+    build_context,
+    excerpt_around,
+    head_excerpt,
+)
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument

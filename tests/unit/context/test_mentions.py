@@ -2,8 +2,8 @@
 
 import pytest
 
+from stet.context.attachment_collector import MAX_MENTIONS, Mention, parse_mentions
 from stet.context.context_builder import EditorLocation, build_context
-from stet.context.mentions import MAX_MENTIONS, Mention, parse_mentions
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical

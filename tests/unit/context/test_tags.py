@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.context.context_tags import NAMES, element, empty_element, escape_tags, single_line
+from stet.context.context_values import NAMES, element, empty_element, escape_tags, single_line
 
 
 @pytest.mark.parametrize(

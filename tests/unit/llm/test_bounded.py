@@ -23,7 +23,7 @@ from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.bounded_input import JsonTooLarge, parse_bounded
 from stet.web.search_client import search_web
-from stet.web.search_endpoint import SearchEndpoint
+from stet.web.search_formats import SearchEndpoint
 from stet.web.web_address import WebError
 from tests.support.bombs import Bomb, bombs
 from tests.support.model_requests import QUICK, ModelOutput, model_at

@@ -20,10 +20,9 @@ from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.bounded_input import ACCEPTED, MAX_SILENT
 from stet.web import web_address as address
-from stet.web.fetch import Fetcher
-from stet.web.page_reader import read_page
+from stet.web.fetch import Fetcher, read_page
 from stet.web.search_client import search_web
-from stet.web.search_endpoint import SearchEndpoint
+from stet.web.search_formats import SearchEndpoint
 from tests.support.model_requests import QUICK, ModelOutput
 from tests.support.web_server import WebReply, WebServer
 

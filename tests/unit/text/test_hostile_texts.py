@@ -13,7 +13,7 @@ from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn_errors import TurnFailed
 from stet.bridges.opencode.context_template import render_context
 from stet.bridges.opencode.session_context import SelectedText, SessionContext
-from stet.context.context_tags import escape_tags
+from stet.context.context_values import escape_tags
 from stet.links.build_files import read_build
 from stet.links.link import Link, LinkKind
 from stet.links.link_resolver import link_path

@@ -16,14 +16,11 @@ from stet.tools.read_webpage import DO_NOT_READ, PART, READ_IT, READ_WEBPAGE
 from stet.tools.tool import ToolGroup
 from stet.tools.tool_context import ToolContext
 from stet.tools.web_search import WEB_SEARCH
-from stet.web.address_policy import Ip
+from stet.web.address_policy import Fetched, FetchLimits, Ip
 from stet.web.fetch import Fetcher, HttpGet
-from stet.web.fetched import Fetched, FetchLimits
-from stet.web.known_addresses import KnownAddresses
-from stet.web.search_endpoint import SearchEndpoint
+from stet.web.search_formats import SearchEndpoint
 from stet.web.web_access import WebAccess
-from stet.web.web_address import WebAddress
-from stet.web.web_source import WebSource
+from stet.web.web_address import KnownAddresses, WebAddress, WebSource
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.search_apis import OPENAI, TAVILY
 from tests.support.web_server import WebServer, found

@@ -3,7 +3,7 @@
 import pytest
 
 from stet.settings.values import WebSettings
-from stet.web.search_endpoint import SearchEndpoint, key_variables, search_endpoint
+from stet.web.search_formats import SearchEndpoint, key_variables, search_endpoint
 
 ALL = {
     "OPENAI_API_KEY": "o",

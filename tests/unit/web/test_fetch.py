@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from stet.web.address_policy import Fetched, FetchLimits
 from stet.web.fetch import MAX_REDIRECTS, Fetcher
-from stet.web.fetched import Fetched, FetchLimits
 from stet.web.web_address import WebAddress, WebError, parse_url
 from tests.support.certificates import server_side
 from tests.support.http_server import HttpRequest

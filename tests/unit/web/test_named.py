@@ -2,8 +2,13 @@
 
 import pytest
 
-from stet.web.known_addresses import KnownAddresses, find_addresses
-from stet.web.web_address import MAX_NEW_CHARACTERS, MAX_NEW_CHARACTERS_OF_CHAT, parse_url
+from stet.web.web_address import (
+    MAX_NEW_CHARACTERS,
+    MAX_NEW_CHARACTERS_OF_CHAT,
+    KnownAddresses,
+    find_addresses,
+    parse_url,
+)
 
 
 @pytest.mark.parametrize(

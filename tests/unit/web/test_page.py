@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from stet.system.os_system import OsSystem
-from stet.web import page_reader as page_module
-from stet.web.fetched import Fetched
+from stet.web import fetch as page_module
+from stet.web.address_policy import Fetched
+from stet.web.fetch import WebPage, read_page
 from stet.web.page_helper import MAX_TEXT, read_task
-from stet.web.page_reader import WebPage, read_page
 from stet.web.web_address import WebError, parse_url
 
 URL = "https://site.example/docs/page"
@@ -135,7 +135,7 @@ def test_without_the_extra_the_model_is_told_what_the_user_must_install(
 
 
 async def test_a_page_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_module, "SECONDS", 0.2)
+    monkeypatch.setattr(page_module, "READING_SECONDS", 0.2)
     with pytest.raises(WebError, match=r"takes more than 0\.2 s"):
         await read("<p>hello world, this is text</p>" * 30_000)
 

@@ -5,8 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from stet.web.search_client import search_web
-from stet.web.search_endpoint import SearchEndpoint
-from stet.web.search_formats import WebHit, WebSearchAnswer, build_request
+from stet.web.search_formats import SearchEndpoint, WebHit, WebSearchAnswer, build_request
 from stet.web.web_address import WebError
 from tests.support.search_apis import BRAVE, OPENAI, SERPER, TAVILY
 from tests.support.web_server import WebReply, WebServer, found, moved

@@ -18,7 +18,7 @@ as their escapes, and control tokens of a model's template are broken.
 import re
 
 from stet.bridges.opencode.session_context import SelectedText, SessionContext
-from stet.context.context_tags import escape_tags, single_line
+from stet.context.context_values import escape_tags, single_line
 from stet.text.spoofing import escape_special_tokens
 
 _TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)

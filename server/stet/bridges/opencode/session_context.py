@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stet.context.context_values import EditorLocation
-from stet.context.current_document import find_current_document
+from stet.context.context_values import EditorLocation, find_current_document
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of
 

@@ -14,7 +14,7 @@ from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
 from stet.llm.messages import Usage
 from stet.review.policy.rules import RejectedEdit
-from stet.web.web_source import WebSource
+from stet.web.web_address import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 
 ASK = Ask(prompt="Why?", mode=Mode.AGENT, place=EditorLocation(), chat="main")
