@@ -28,9 +28,7 @@ BANNED = (
 REPEATED_CLASSES: dict[str, str] = {}
 """Class names that mean two things, each with the reason."""
 
-REPEATED_FILES = {
-    "errors.py",
-}
+REPEATED_FILES: set[str] = set()
 """File names that exist in several packages; at most 20."""
 
 EMPTY_DOCS = re.compile(r"^\s+\w+: (?:That|The same|Those|As it was|The other)\.$", re.MULTILINE)

@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import json
 
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.settings.parse import parse_settings as settings_of
 from stet.system.os_system import OsSystem
 from stet.web import fetch as page

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from stet.llm.messages import Completion, ToolCall
+from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.http_server import HttpRequest
 from tests.support.openai_server import OpenAIServer

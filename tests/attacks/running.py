@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from stet.llm.messages import Completion, ToolCall
+from stet.llm.model import Completion, ToolCall
 from stet.settings.values import CommandSettings
 from stet.system import command_line
 from stet.web.web_address import KnownAddresses, WebError, parse_url

@@ -16,8 +16,7 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from stet.llm.api_format import to_api_message
-from stet.llm.messages import Message, ToolCall, ToolDefinition
-from stet.llm.model import Request
+from stet.llm.model import Message, Request, ToolCall, ToolDefinition
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem

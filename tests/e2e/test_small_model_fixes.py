@@ -24,8 +24,7 @@ from stet.agent.small.grammar_model import AllowedCalls, grammar, parse
 from stet.agent.small.quotable_lines import find_quotes, window
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
-from stet.llm.messages import Message
-from stet.llm.model import Request
+from stet.llm.model import Message, Request
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
 from tests.support.editor import FakeEditor

@@ -12,10 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 from stet.llm.api_format import to_api_messages
-from stet.llm.errors import ModelError
-from stet.llm.messages import Completion, StopReason, ToolCall
-from stet.llm.model import Request, Sink, ignore
-from stet.llm.tokens import estimate_usage
+from stet.llm.model import (
+    Completion,
+    ModelError,
+    Request,
+    Sink,
+    StopReason,
+    ToolCall,
+    estimate_usage,
+    ignore,
+)
 from stet.text.document import TextDocument
 from tests.support.strict_provider import refusal_of
 

@@ -96,7 +96,7 @@ def _never_forgets() -> None:
 def _raw_calls() -> None:
     """What a model calls goes back to its provider as it came."""
     from stet.llm import api_format as wire
-    from stet.llm.messages import Message
+    from stet.llm.model import Message
 
     changed: Any = wire
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from stet.llm.messages import Completion, ToolCall
+from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk

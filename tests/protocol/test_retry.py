@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stet.llm.messages import Completion, ToolCall
+from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import edit, provider, run, states, wait_for_states

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from stet.agent.turn_history import Exchange, TurnRecord
-from stet.llm.messages import Message, ToolCall
+from stet.llm.model import Message, ToolCall
 
 WORDS = st.text("ab \n", max_size=30)
 RESULTS = st.one_of(WORDS, st.integers(0, 200).map(lambda n: "line of a file\n" * n))

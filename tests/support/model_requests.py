@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from stet.llm.messages import Completion, Message, ToolDefinition
-from stet.llm.model import Model, Request
+from stet.llm.model import Completion, Message, Model, Request, ToolDefinition
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy

@@ -2,8 +2,7 @@
 
 import asyncio
 
-from stet.llm.messages import Completion, StopReason, ToolCall
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request, StopReason, ToolCall
 from stet.llm.scripted_model import Reply, call
 from stet.settings.values import AgentSettings, Settings
 from tests.support.agent_harness import AgentHarness

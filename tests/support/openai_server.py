@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from stet.llm.messages import Completion
+from stet.llm.model import Completion
 from tests.support.http_server import HttpRequest, HttpServer, read_request, response_head
 
 
@@ -117,7 +117,7 @@ def of(completion: Completion) -> Reply:
 
 
 def _wire_call(name: str, arguments: Mapping[str, Any]) -> Any:
-    from stet.llm.messages import ToolCall
+    from stet.llm.model import ToolCall
 
     return ToolCall("call_0", name, json.dumps(arguments))
 

@@ -5,7 +5,7 @@ turn, text, table = await rewritten("one two\\n", "two", fenced("TWO"))
 
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Completion
+from stet.llm.model import Completion
 from stet.llm.scripted_model import Reply, say
 from stet.settings.values import Settings
 from stet.text.document import TextDocument

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from stet.agent.turn_history import Exchange, flatten, message_groups
-from stet.llm.messages import Message, ToolCall
-from stet.llm.tokens import estimate_prompt
+from stet.llm.model import Message, ToolCall, estimate_prompt
 
 COMPACTED_MARK = "(Compacted: "
 """How everything begins that stands for something longer."""

@@ -16,10 +16,18 @@ from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.prompts import prompt as prompt_file
 from stet.agent.turn_history import Prompt
 from stet.context.context_values import element, escape_tags, single_line
-from stet.llm.errors import ModelError
-from stet.llm.messages import Completion, Message, StopReason, Usage
-from stet.llm.model import Model, Request, ignore
-from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_prompt
+from stet.llm.model import (
+    CHARACTERS_PER_TOKEN,
+    Completion,
+    Message,
+    Model,
+    ModelError,
+    Request,
+    StopReason,
+    Usage,
+    estimate_prompt,
+    ignore,
+)
 from stet.review.proposal import OPEN
 from stet.settings.values import Settings
 from stet.tools.read_file import READ_FILE, ReadFile

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from stet.agent.pricing import Pricing
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.settings.values import AgentSettings
 
 MIN_ANSWER_TOKENS = 200

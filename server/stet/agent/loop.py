@@ -14,10 +14,16 @@ from stet.agent.turn import Turn, TurnState, first_line, has_words
 from stet.agent.turn_errors import LimitReached, TurnFailed, check_refusal
 from stet.agent.turn_services import TurnServices
 from stet.agent.written_call_detection import find_written_call
-from stet.llm.errors import AnswerTooLong, ContextOverflow
-from stet.llm.messages import Completion, Message, StopReason, Usage
-from stet.llm.model import Request
-from stet.llm.tokens import estimate_prompt
+from stet.llm.model import (
+    AnswerTooLong,
+    Completion,
+    ContextOverflow,
+    Message,
+    Request,
+    StopReason,
+    Usage,
+    estimate_prompt,
+)
 
 _EMPTY_ANSWER_REMINDER = (
     "You have said nothing and called no tool. If the work is finished, call `done` with a summary; if "

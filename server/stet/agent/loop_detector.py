@@ -8,7 +8,7 @@ order of keys nor white space makes another call.
 import json
 from collections import Counter
 
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 
 MAX_REPEATS = 3
 """How often a call or an error may come before it is a sign."""

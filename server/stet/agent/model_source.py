@@ -5,11 +5,20 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from stet.llm.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, NoModel
-from stet.llm.messages import Completion
-from stet.llm.model import Model, Request, Sink, ignore
+from stet.llm.model import (
+    Completion,
+    Model,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    ModelWrapper,
+    NoModel,
+    Request,
+    Sink,
+    ignore,
+)
 from stet.llm.model_selection import ModelChoice, open_model, select_model
-from stet.llm.model_wrapper import ModelWrapper
 from stet.llm.traced_model import TracedModel, Tracer, no_tracer
 from stet.settings.values import ModelSettings
 from stet.system.system import System

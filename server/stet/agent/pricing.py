@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.settings.values import Price
 
 SETTINGS = "settings"
@@ -44,7 +44,7 @@ def pricing_of(price: Price, provider: str, model: str) -> Pricing:
         provider: The name of a preset.
         model: As the provider calls it.
     """
-    from stet.llm.prices import listed_price  # late: the first turn looks, the start need not
+    from stet.llm.providers import listed_price  # late: the first turn looks, the start need not
 
     users = users_pricing(price)
     listed = None if users.source else listed_price(provider, model)

@@ -15,10 +15,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
-from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.model_wrapper import ModelWrapper
-from stet.llm.tokens import estimate_prompt
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelWrapper,
+    Request,
+    Sink,
+    ToolCall,
+    ToolDefinition,
+    estimate_prompt,
+    ignore,
+)
 from stet.privacy.redactor import Redactor
 from stet.privacy.request_log import Recipient, RequestLog, RequestRecord, short_names
 from stet.text.spoofing import escape_special_tokens

@@ -27,7 +27,7 @@ from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Turn, TurnState
 from stet.agent.turn_errors import LimitReached, TurnFailed
 from stet.agent.turn_services import TurnServices
-from stet.llm.tokens import estimate_prompt
+from stet.llm.model import estimate_prompt
 from stet.privacy.redactor import UnknownMark
 from stet.review.drafts import EditDraft
 from stet.review.policy.rules import EditRules

@@ -12,9 +12,21 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
+from stet.llm.model import Completion, Message, ToolCall, ToolDefinition
 from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.model_wrapper import ModelWrapper
+from stet.llm.model import ModelWrapper
+from stet.text.spoofing import (
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelWrapper,
+    Request,
+    Sink,
+    ToolCall,
+    ToolDefinition,
+    ignore,
+)
 from stet.text.spoofing import (
     escape_special_tokens,
     incomplete_token_start,

@@ -9,7 +9,7 @@ from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.toolbox import Toolbox, ToolOutcome, parse_arguments
 from stet.agent.turn import Turn
 from stet.context.context_values import escape_tags
-from stet.llm.messages import Completion, Message, StopReason, ToolCall
+from stet.llm.model import Completion, Message, StopReason, ToolCall
 from stet.privacy.taint import describe_call_source
 from stet.tools.question import Question
 

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from stet.agent.tool_state import ToolCallKind, ToolRun
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_errors import describe_bug
-from stet.llm.messages import Completion, ToolCall, ToolDefinition
-from stet.llm.tool_names import MAX_NAME, meant_tool
+from stet.llm.api_format import MAX_NAME, meant_tool
+from stet.llm.model import Completion, ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.ask_user import ASK_USER

@@ -10,7 +10,7 @@ from typing import Literal
 from stet.agent.pricing import Pricing
 from stet.agent.tool_state import ToolRun
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Completion, Usage
+from stet.llm.model import Completion, Usage
 from stet.review.policy.rules import RejectedEdit
 from stet.text.ai_comments import Marker
 from stet.text.render import iso_time

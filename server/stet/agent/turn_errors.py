@@ -6,7 +6,7 @@ TurnStopped
 └── TurnFailed      it can't go on; the turn is `failed`
 """
 
-from stet.llm.messages import Completion, StopReason
+from stet.llm.model import Completion, StopReason
 
 INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
 

@@ -15,7 +15,7 @@ from itertools import groupby
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Turn, time_of
 from stet.context.context_values import element, single_line
-from stet.llm.messages import Message, Usage
+from stet.llm.model import Message, Usage
 from stet.review.proposal import Hunk
 from stet.workspace.snapshot import Snapshot
 

@@ -44,12 +44,9 @@ from stet.context.project_instructions import NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
 from stet.links.graph import LinkGraph
 from stet.links.link_scan import LinkCache, scan_links
-from stet.llm.errors import ContextOverflow
-from stet.llm.messages import Message
-from stet.llm.model import Model
+from stet.llm.model import ContextOverflow, Message, Model, estimate_prompt
 from stet.llm.model_endpoint import host_of
-from stet.llm.prices import is_free
-from stet.llm.tokens import estimate_prompt
+from stet.llm.providers import is_free
 from stet.privacy.redactor import Redactor
 from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger

@@ -12,7 +12,7 @@ from stet.agent.session import Session
 from stet.agent.steering import Steering
 from stet.agent.turn import Turn, TurnState
 from stet.agent.turn_errors import LimitReached, SendingDeclined, TurnFailed
-from stet.llm.errors import ModelError
+from stet.llm.model import ModelError
 from stet.tools.question import AskQuestion, Question
 
 Emit = Callable[[AgentEvent], None]

@@ -8,8 +8,7 @@ from stet.agent.limits import Limits
 from stet.agent.steering import Steering
 from stet.agent.toolbox import Toolbox
 from stet.agent.turn import Turn
-from stet.llm.messages import Message, Usage
-from stet.llm.model import Model
+from stet.llm.model import Message, Model, Usage
 
 Compact = Callable[[list[Message]], Awaitable[Usage | None]]
 """Shortens a conversation that the model has refused as too long, in place; what that took, or None."""

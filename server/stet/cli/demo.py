@@ -22,7 +22,7 @@ from stet.cli.atomic_save import save
 from stet.cli.file_argument import FileArgument
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
-from stet.llm.errors import NoModel
+from stet.llm.model import NoModel
 from stet.llm.model_selection import select_model
 from stet.lsp.headless.headless_client import (
     CommandFailed,

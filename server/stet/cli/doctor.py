@@ -23,9 +23,7 @@ from stet.cli.state_checks import check_folders, check_log, check_settings_files
 from stet.cli.terminal import Terminal
 from stet.llm.embedded import weights
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
-from stet.llm.errors import ModelError, NoModel
-from stet.llm.messages import Message
-from stet.llm.model import Request
+from stet.llm.model import Message, ModelError, NoModel, Request
 from stet.llm.model_selection import ModelChoice, open_model, select_model
 from stet.search.embedding import can_embed
 from stet.search.index_location import count_contents, index_folder

@@ -12,7 +12,7 @@ from rich.text import Text
 from stet.cli.file_argument import current_folder
 from stet.cli.terminal import CliError, Terminal
 from stet.llm.embedded import weights
-from stet.llm.errors import NoModel
+from stet.llm.model import NoModel
 from stet.llm.model_selection import (
     ModelChoice,
     ModelEnvironment,

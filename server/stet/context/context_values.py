@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stet.llm.tokens import estimate_tokens
+from stet.llm.model import estimate_tokens
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.snapshot import NotShown, Snapshot

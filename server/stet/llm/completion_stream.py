@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stet.llm.messages import Completion, StopReason, ToolCall, Usage
+from stet.llm.model import Completion, StopReason, ToolCall, Usage
 
 CALL_ID_LENGTH = 9
 """Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any
 
-from stet.llm.errors import (
+from stet.llm.model import (
     AnswerTooLong,
     ContextOverflow,
     ModelError,

@@ -1,10 +1,140 @@
-"""What every model is to the agent: messages in, one streamed completion out."""
+"""The interface of a model: messages in, one streamed completion out, and the errors of both.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+Nothing here has the form of a provider. `Model` is the protocol, `ModelWrapper` the base of models
+that change what goes to another model. Each message of an error is a sentence for the user:
 
-from stet.llm.messages import Completion, Message, ToolDefinition
+    ModelError
+    ├── NoModel                no model is configured or installed
+    ├── ModelUnavailable       not reached, overloaded, rate-limited; worth another try later
+    ├── ModelTimeout           the model stopped answering
+    ├── StreamInterrupted      the answer broke off before its end
+    ├── AnswerTooLong          reading ended: the answer is longer than was asked for
+    ├── ContextOverflow        the conversation is longer than the model can read
+    └── ModelRefused           this request will never be answered: key, name, quota
+        └── ToolsUnsupported   this model has no native tool calls
+
+A message names the provider, the host (never the key) and what the user can do.
+
+Tokens are estimated where no provider has counted them: about four characters a token is right for
+English and for code in today's vocabularies. Other scripts have more tokens per character, so an
+estimate is marked (`Usage.estimated`) and limits that depend on it leave room.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The model asks for a tool.
+
+    Attributes:
+        id: The provider's id, or one of ours where it gave none; unique in its completion.
+        name: As the model wrote it; it may name no tool.
+        arguments: The raw JSON text as the model wrote it; it may be no JSON.
+    """
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One entry of a conversation.
+
+    Attributes:
+        role: Who speaks; `tool` answers the call named by `tool_call_id`.
+        content: The text; empty where an assistant only calls tools.
+        tool_calls: What an assistant asks for.
+        tool_call_id: For `tool`, the call this answers.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as the model is told of it: name, description, JSON schema of the arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class StopReason(StrEnum):
+    """Why a model stopped speaking."""
+
+    STOP = "stop"
+    TOOL_CALLS = "tool_calls"
+    LENGTH = "length"
+    REFUSED = "refused"
+    """By the model itself."""
+    FILTERED = "filtered"
+    """By a filter of the provider's, at the beginning or in the middle."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one round, as the provider counted them or, where it does not, as we estimate.
+
+    Attributes:
+        prompt: Input tokens, cached ones included.
+        completion: Output tokens.
+        cached: How many of `prompt` came from the provider's cache.
+        estimated: True where the provider gave no figures.
+    """
+
+    prompt: int = 0
+    completion: int = 0
+    cached: int = 0
+    estimated: bool = False
+
+    @property
+    def total(self) -> int:
+        """Input and output together."""
+        return self.prompt + self.completion
+
+    @property
+    def cached_share(self) -> float:
+        """The part of the input that came from the cache: 0 to 1, to three places."""
+        return round(self.cached / self.prompt, 3) if self.prompt else 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt + other.prompt,
+            self.completion + other.completion,
+            self.cached + other.cached,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A whole answer; a stream cut short never becomes one (`ModelError` is raised instead).
+
+    Attributes:
+        text: What the model said.
+        tool_calls: What it asks for, in its order.
+        stop_reason: Why it stopped. `LENGTH` means that `text` or the last call is cut.
+        usage: Tokens of this round.
+        model: The name the provider gave for what answered.
+        note: What the user should know of how the answer was asked for; "" for nothing.
+    """
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    stop_reason: StopReason = StopReason.STOP
+    usage: Usage = field(default_factory=Usage)
+    model: str = ""
+    note: str = ""
+
 
 Sink = Callable[[str], None]
 """Takes a piece of text, at once and without awaiting."""
@@ -89,3 +219,143 @@ class Model(Protocol):
     async def close(self) -> None:
         """Let go of connections and child processes."""
         ...
+
+
+class ModelWrapper:
+    """A model that passes everything on to another model; a subclass adds `complete`.
+
+    Args:
+        inner: The model that is called.
+    """
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+
+    @property
+    def name(self) -> str:
+        """See `Model`."""
+        return self.inner.name
+
+    @property
+    def provider(self) -> str:
+        """See `Model`."""
+        return self.inner.provider
+
+    @property
+    def constrained(self) -> bool:
+        """See `Model`."""
+        return self.inner.constrained
+
+    @property
+    def context_tokens(self) -> int | None:
+        """See `Model`."""
+        return self.inner.context_tokens
+
+    async def warm(self) -> None:
+        """Warm the inner model."""
+        await self.inner.warm()
+
+    async def close(self) -> None:
+        """Close the inner model."""
+        await self.inner.close()
+
+
+class ModelError(Exception):
+    """A round failed; `str()` is one sentence or two for the user."""
+
+
+class NoModel(ModelError):
+    """No model is configured, reachable or installed; the message tells how to get one."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider could not be reached or would not answer now.
+
+    Attributes:
+        retry_after: Seconds the provider asked to wait, or None where it did not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class ModelTimeout(ModelError):
+    """The provider was silent, or slow, for longer than is allowed."""
+
+
+class StreamInterrupted(ModelError):
+    """The answer broke off. Nothing of it may be executed.
+
+    Attributes:
+        text: What had been said until then.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class AnswerTooLong(ModelError):
+    """The answer grew beyond `Request.ceiling` and was broken off. Nothing of it may be executed.
+
+    Attributes:
+        text: What had been said until then.
+    """
+
+    def __init__(self, message: str, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class ContextOverflow(ModelError):
+    """The conversation does not fit; shorten it and ask again."""
+
+
+class ModelRefused(ModelError):
+    """The provider refused the request; asking again unchanged is of no use."""
+
+
+class ToolsUnsupported(ModelRefused):
+    """The model has no native tool calls; the text protocol is the way round.
+
+    Attributes:
+        is_certain: Whether the provider says so; else its words may have another cause.
+    """
+
+    def __init__(self, message: str, *, is_certain: bool = True) -> None:
+        super().__init__(message)
+        self.is_certain = is_certain
+
+
+CHARACTERS_PER_TOKEN = 4
+TOKENS_PER_MESSAGE = 4
+"""What role and delimiters cost in the chat templates of the well-known models."""
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens in `text`, about; 0 only for the empty text."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()) -> int:
+    """Tokens of a whole request, about: messages, earlier calls and the tools' schemas."""
+    n_tokens = 0
+    for message in messages:
+        n_tokens += TOKENS_PER_MESSAGE + estimate_tokens(message.content)
+        for call in message.tool_calls:
+            n_tokens += estimate_tokens(call.name) + estimate_tokens(call.arguments)
+    for tool in tools:
+        n_tokens += estimate_tokens(tool.name + tool.description)
+        n_tokens += estimate_tokens(json.dumps(tool.parameters))
+    return n_tokens
+
+
+def estimate_usage(
+    messages: Iterable[Message], tools: Iterable[ToolDefinition], completion: Completion
+) -> Usage:
+    """Return the estimated usage of a round whose provider gave none."""
+    said = estimate_tokens(completion.text)
+    for call in completion.tool_calls:
+        said += estimate_tokens(call.name) + estimate_tokens(call.arguments)
+    return Usage(estimate_prompt(messages, tools), said, estimated=True)

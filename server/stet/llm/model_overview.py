@@ -3,9 +3,14 @@
 from dataclasses import dataclass
 
 from stet.llm.embedded import weights
-from stet.llm.errors import NoModel
-from stet.llm.local_servers import LocalServer, find_local_servers
-from stet.llm.model_selection import ModelChoice, ModelEnvironment, decide_model
+from stet.llm.model import NoModel
+from stet.llm.model_selection import (
+    LocalServer,
+    ModelChoice,
+    ModelEnvironment,
+    decide_model,
+    find_local_servers,
+)
 from stet.llm.providers import HOSTED, LOCAL_SERVERS, ProviderSpec
 from stet.settings.values import ModelSettings
 from stet.system.system import System

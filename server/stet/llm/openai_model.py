@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING, Any
 from stet.llm import failure_mapping as faults
 from stet.llm.api_format import to_api_messages, to_api_tool, to_api_tool_choice
 from stet.llm.completion_stream import CompletionAccumulator
-from stet.llm.errors import ModelRefused, StreamInterrupted
-from stet.llm.messages import Completion
-from stet.llm.model import Request, Sink, ignore
+from stet.llm.model import (
+    CHARACTERS_PER_TOKEN,
+    Completion,
+    ModelRefused,
+    Request,
+    Sink,
+    StreamInterrupted,
+    estimate_usage,
+    ignore,
+)
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.retry import AttemptFailure, RetryLoop, RetryPolicy
-from stet.llm.tokens import CHARACTERS_PER_TOKEN, estimate_usage
 from stet.system.system import System
 
 if TYPE_CHECKING:

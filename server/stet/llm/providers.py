@@ -1,11 +1,22 @@
-"""The providers we know by name: where they are, what their key is called, what to ask by default.
+"""The known providers: address, names of the key's variables, default model, and list prices.
 
-A default model is the provider's own name for a mid-priced model that calls tools; names change,
-so that a 404 says to set `model.name`.
+A default model is the provider's own name for a mid-priced model that calls tools. Names change, so
+the message of a 404 says to set `model.name`.
+
+Prices are in US dollars per million tokens, with their date. `model.price` overrides them. Only models
+with a certain price are listed; an alias that its provider moves from model to model
+(`gemini-flash-latest`) is not. Providers with prices by the hour of the day, by region or by who serves
+a request (DeepSeek, Azure, OpenRouter) are not listed either. Where a provider charges more for a
+longer prompt, the price is that of up to 200,000 tokens; where no price of cached input is given,
+cached input counts as input.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from stet.settings.values import Price
 
 OPENAI_CAP = "max_completion_tokens"
 """What OpenAI calls the cap on an answer today; the others kept its first name."""
@@ -146,3 +157,135 @@ PROVIDERS = {preset.name: preset for preset in _ALL}
 
 HOSTED = tuple(preset for preset in _ALL if preset.key_envs)
 LOCAL_SERVERS = tuple(preset for preset in _ALL if not preset.key_envs)
+
+
+_SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)")
+"""What follows the name of a model in the names of its versions."""
+_FREE = frozenset({"local", *(preset.name for preset in LOCAL_SERVERS)})
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The prices of one provider.
+
+    Attributes:
+        document: Where the provider publishes them.
+        date: When they were published so, ISO 8601.
+        prices: By the name of the model, without a version.
+    """
+
+    document: str
+    date: str
+    prices: Mapping[str, Price]
+
+
+_OPUS, _OPUS_4 = Price(5, 0.5, 25), Price(15, 1.5, 75)
+_SONNET, _HAIKU = Price(3, 0.3, 15), Price(1, 0.1, 5)
+_GPT_OSS_120B = {"openai/gpt-oss-120b": Price(0.15, None, 0.6)}
+
+PRICE_LISTS = {
+    "openai": PriceList(
+        "https://developers.openai.com/api/docs/pricing",
+        "2026-06-20",
+        {
+            "gpt-5.5": Price(5, 0.5, 30),
+            "gpt-5.4": Price(2.5, 0.25, 15),
+            "gpt-5.4-mini": Price(0.75, 0.075, 4.5),
+            "gpt-5.4-nano": Price(0.2, 0.02, 1.25),
+            "gpt-5.2": Price(1.75, 0.175, 14),
+            "gpt-5.1": Price(1.25, 0.125, 10),
+            "gpt-5": Price(1.25, 0.125, 10),
+            "gpt-5-mini": Price(0.25, 0.025, 2),
+            "gpt-5-nano": Price(0.05, 0.005, 0.4),
+            "gpt-4.1": Price(2, 0.5, 8),
+            "gpt-4.1-mini": Price(0.4, 0.1, 1.6),
+            "gpt-4.1-nano": Price(0.1, 0.025, 0.4),
+            "gpt-4o": Price(2.5, 1.25, 10),
+            "gpt-4o-mini": Price(0.15, 0.075, 0.6),
+        },
+    ),
+    "anthropic": PriceList(
+        "https://platform.claude.com/docs/en/about-claude/pricing",
+        "2026-10-10",
+        {
+            "claude-opus-5": _OPUS,
+            "claude-opus-4-8": _OPUS,
+            "claude-opus-4-7": _OPUS,
+            "claude-opus-4-6": _OPUS,
+            "claude-opus-4-5": _OPUS,
+            "claude-opus-4-1": _OPUS_4,
+            "claude-opus-4-0": _OPUS_4,
+            "claude-opus-4": _OPUS_4,
+            "claude-sonnet-5": Price(2, 0.2, 10),
+            "claude-sonnet-4-6": _SONNET,
+            "claude-sonnet-4-5": _SONNET,
+            "claude-sonnet-4-0": _SONNET,
+            "claude-sonnet-4": _SONNET,
+            "claude-haiku-4-5": _HAIKU,
+            "claude-3-5-haiku": Price(0.8, 0.08, 4),
+        },
+    ),
+    "gemini": PriceList(
+        "https://ai.google.dev/gemini-api/docs/pricing",
+        "2026-10-07",
+        {
+            "gemini-3.5-flash": Price(1.5, None, 9),
+            "gemini-3.5-flash-lite": Price(0.3, None, 2.5),
+            "gemini-2.5-pro": Price(1.25, None, 10),
+            "gemini-2.5-flash": Price(0.3, None, 2.5),
+            "gemini-2.5-flash-lite": Price(0.1, None, 0.4),
+        },
+    ),
+    "mistral": PriceList(
+        "https://mistral.ai/pricing",
+        "2026-05-22",
+        {
+            "mistral-medium-3-5": Price(1.5, None, 7.5),
+            "mistral-medium-3.5": Price(1.5, None, 7.5),
+            "mistral-medium-latest": Price(1.5, None, 7.5),
+            "codestral-latest": Price(0.3, None, 0.9),
+        },
+    ),
+    "groq": PriceList("https://console.groq.com/docs/models", "2026-05-19", _GPT_OSS_120B),
+    "together": PriceList(
+        "https://docs.together.ai/docs/serverless-models", "2026-05-19", _GPT_OSS_120B
+    ),
+}
+"""By the name of the preset."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPrice:
+    """A price, and the date of the list that it is from, ISO 8601."""
+
+    price: Price
+    date: str
+
+
+def listed_price(provider: str, model: str) -> ListedPrice | None:
+    """Return what a provider's list says of a model, or None if it says nothing.
+
+    The longest listed name counts that the model's name is, or begins with before a version
+    (`gpt-5-mini-2025-08-07`): `gpt-5-pro` is another model than `gpt-5`.
+
+    Args:
+        provider: The name of a preset.
+        model: As the provider calls it.
+    """
+    found = PRICE_LISTS.get(provider)
+    if found is None:
+        return None
+    name = model.lower().removeprefix("models/")
+    fitting = [price for price in found.prices if _is_version(name, price)]
+    return ListedPrice(found.prices[max(fitting, key=len)], found.date) if fitting else None
+
+
+def is_free(provider: str) -> bool:
+    """Whether a provider's models run on a machine of the user's, and so cost nothing a token."""
+    return provider in _FREE
+
+
+def _is_version(name: str, listed: str) -> bool:
+    """Whether `name` is the listed model, or a version of it."""
+    rest = name.removeprefix(listed) if name.startswith(listed) else None
+    return rest is not None and (not rest or _SNAPSHOT.fullmatch(rest) is not None)

@@ -15,8 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
 
-from stet.llm.errors import ModelError, ModelUnavailable
-from stet.llm.model import Sink
+from stet.llm.model import ModelError, ModelUnavailable, Sink
 
 MAX_SECONDS = 366 * 86_400.0
 """A longer wait that a server asks for is taken for a year: more is not to be told as a date."""

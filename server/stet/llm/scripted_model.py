@@ -12,10 +12,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stet.llm.errors import AnswerTooLong, ModelError, NoModel
-from stet.llm.messages import Completion, StopReason, ToolCall
-from stet.llm.model import Request, Sink, ignore
-from stet.llm.tokens import estimate_tokens, estimate_usage
+from stet.llm.model import (
+    AnswerTooLong,
+    Completion,
+    ModelError,
+    NoModel,
+    Request,
+    Sink,
+    StopReason,
+    ToolCall,
+    estimate_tokens,
+    estimate_usage,
+    ignore,
+)
 from stet.system.system import System
 
 Reply = Completion | ModelError | Callable[[Request], Completion | Awaitable[Completion]]

@@ -23,12 +23,21 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
+from stet.llm.api_format import meant_tool
 from stet.llm.completion_stream import new_call_id
-from stet.llm.errors import ToolsUnsupported
-from stet.llm.messages import Completion, Message, StopReason, ToolCall, ToolDefinition
-from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.model_wrapper import ModelWrapper
-from stet.llm.tool_names import meant_tool
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelWrapper,
+    Request,
+    Sink,
+    StopReason,
+    ToolCall,
+    ToolDefinition,
+    ToolsUnsupported,
+    ignore,
+)
 
 OPEN, CLOSE = "<tool_call>", "</tool_call>"
 

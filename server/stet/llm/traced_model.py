@@ -5,10 +5,16 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from stet.llm.errors import ModelError
-from stet.llm.messages import Completion, Message
-from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.model_wrapper import ModelWrapper
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelError,
+    ModelWrapper,
+    Request,
+    Sink,
+    ignore,
+)
 
 Tracer = Callable[[], Callable[[str], None] | None]
 """Gives what writes, blocking; None while nobody wants a trace."""

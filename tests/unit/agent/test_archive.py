@@ -16,7 +16,7 @@ from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, CommentLocation, Mode, Turn, TurnState
 from stet.agent.turn_history import Exchange, TurnRecord
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Message, ToolCall, Usage
+from stet.llm.model import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
 from stet.review.policy.rules import RejectedEdit
 from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow

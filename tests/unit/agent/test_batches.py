@@ -8,7 +8,7 @@ import pytest
 from stet.agent.agent_events import AgentEvent, ToolEnded
 from stet.agent.tool_state import ToolState
 from stet.agent.turn import Turn, TurnState
-from stet.llm.messages import Completion, StopReason, ToolCall
+from stet.llm.model import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.workspace.modification import WireEdit

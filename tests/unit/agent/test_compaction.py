@@ -15,7 +15,7 @@ from stet.agent.compaction import (
     with_summary,
 )
 from stet.agent.turn_history import Exchange, flatten
-from stet.llm.messages import Message, ToolCall
+from stet.llm.model import Message, ToolCall
 from tests.support.conversations import RECORD, exchanges, is_well_formed, turns
 
 LONG = "a line of a file\n" * 100

@@ -18,7 +18,7 @@ from stet.agent.turn_history import (
     with_missing_results,
 )
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Message, ToolCall, Usage
+from stet.llm.model import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
 from stet.system.memory_system import MemorySystem
 from stet.web.web_address import WebSource

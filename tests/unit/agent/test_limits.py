@@ -4,7 +4,7 @@ import pytest
 
 from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.pricing import Pricing
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.settings.values import Price
 
 LIMITS = Limits(rounds=5, tokens=10_000, seconds=60)

@@ -4,7 +4,7 @@ import pytest
 
 from stet.agent.agent_events import AgentEvent, RoundStarted, ToolEnded
 from stet.agent.turn import TurnState
-from stet.llm.messages import Completion
+from stet.llm.model import Completion
 from stet.llm.scripted_model import Reply, call
 from stet.workspace.modification import WireEdit
 from tests.support.agent_harness import AgentHarness

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from stet.agent.turn import TurnState
-from stet.llm.messages import Completion
+from stet.llm.model import Completion
 from stet.llm.scripted_model import say
 from tests.support.rewritten import LINE, PATH, fenced, rewritten
 

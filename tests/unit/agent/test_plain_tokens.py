@@ -3,8 +3,7 @@
 import json
 
 from stet.agent.token_escaping import TokenEscapingModel, map_json_strings
-from stet.llm.messages import Completion, Message, ToolCall, ToolDefinition
-from stet.llm.model import Request, ignore
+from stet.llm.model import Completion, Message, Request, ToolCall, ToolDefinition, ignore
 from stet.llm.scripted_model import ScriptedModel, say
 from stet.text.spoofing import BAR, escape_special_tokens
 from tests.support.control_tokens import TOKENS

@@ -9,7 +9,7 @@ from stet.agent.session import Session
 from stet.agent.turn import Ask, Mode
 from stet.agent.turn_pipeline import TurnPipeline
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Message
+from stet.llm.model import Message
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger

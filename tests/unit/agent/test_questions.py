@@ -7,8 +7,7 @@ import pytest
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked
 from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Turn, TurnState
-from stet.llm.messages import Completion
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call, combine
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER

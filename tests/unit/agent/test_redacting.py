@@ -15,8 +15,7 @@ from stet.agent.redacting_model import (
     redact_request,
     summarize_request,
 )
-from stet.llm.messages import Message, ToolCall, ToolDefinition
-from stet.llm.model import Request, ignore
+from stet.llm.model import Message, Request, ToolCall, ToolDefinition, ignore
 from stet.llm.scripted_model import ScriptedModel, say
 from stet.privacy.redactor import Redactor
 from stet.privacy.request_log import Recipient, RequestLog, RequestRecord

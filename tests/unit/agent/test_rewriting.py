@@ -8,8 +8,7 @@ import pytest
 
 from stet.agent import rewrite_turn
 from stet.agent.turn import Mode, Turn, TurnState
-from stet.llm.messages import Completion, StopReason
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request, StopReason
 from stet.llm.scripted_model import Reply, say
 from stet.review.drafts import EditDraft
 from stet.review.policy.rules import EditRules

@@ -8,8 +8,7 @@ from stet.agent.rewriting.oneshot import new_text
 from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn import TurnState
 from stet.agent.turn_errors import TurnFailed
-from stet.llm.messages import Completion
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import say
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.document import TextDocument

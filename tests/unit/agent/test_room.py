@@ -7,10 +7,16 @@ import pytest
 from stet.agent.context_window import ContextWindow, history_budget, request_budget
 from stet.agent.limits import Limits
 from stet.agent.turn_history import Prompt
-from stet.llm.errors import ModelUnavailable
-from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
+from stet.llm.model import (
+    Completion,
+    Message,
+    ModelUnavailable,
+    StopReason,
+    ToolCall,
+    Usage,
+    estimate_prompt,
+)
 from stet.llm.scripted_model import Reply, ScriptedModel, say
-from stet.llm.tokens import estimate_prompt
 from stet.settings.values import AgentSettings, ContextSettings, Settings
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.conversations import is_well_formed

@@ -13,9 +13,7 @@ from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.agent.turn_services import TurnServices
 from stet.context.context_builder import EditorLocation
-from stet.llm.errors import ContextOverflow
-from stet.llm.messages import Completion, Message, StopReason, Usage
-from stet.llm.model import Request
+from stet.llm.model import Completion, ContextOverflow, Message, Request, StopReason, Usage
 from stet.llm.scripted_model import Reply, call, combine, say
 from stet.settings.values import AgentSettings, Settings
 from tests.support.agent_harness import AgentHarness, make_tool_context

@@ -18,9 +18,8 @@ from stet.agent.small.small_turn import preview_small
 from stet.agent.small.worked_example import EXAMPLES, worked_example
 from stet.agent.turn import Ask, Mode, TurnState
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Message, ToolCall
+from stet.llm.model import Message, ToolCall, estimate_prompt
 from stet.llm.scripted_model import call, say
-from stet.llm.tokens import estimate_prompt
 from stet.text.document import TextDocument
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE

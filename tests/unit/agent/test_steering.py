@@ -8,9 +8,7 @@ import pytest
 from stet.agent.agent import NotRunning, UnknownTurn
 from stet.agent.agent_events import SteeringApplied
 from stet.agent.turn import Mode, TurnState
-from stet.llm.errors import ModelError, ModelUnavailable
-from stet.llm.messages import Completion
-from stet.llm.model import Request
+from stet.llm.model import Completion, ModelError, ModelUnavailable, Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import AgentSettings, Settings
 from tests.support.agent_harness import AgentHarness

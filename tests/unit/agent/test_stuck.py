@@ -3,7 +3,7 @@
 import pytest
 
 from stet.agent.loop_detector import LoopDetector, canonical_arguments
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 
 A, B, C = '{"file": "a"}', '{"file": "b"}', '{"file": "c"}'
 

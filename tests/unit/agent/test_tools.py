@@ -9,7 +9,7 @@ from stet.agent import toolbox
 from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import TurnState
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.tools.question import Question

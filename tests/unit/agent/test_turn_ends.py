@@ -7,9 +7,7 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
-from stet.llm.errors import ModelUnavailable
-from stet.llm.messages import Completion, StopReason, Usage
-from stet.llm.model import Request
+from stet.llm.model import Completion, ModelUnavailable, Request, StopReason, Usage
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import ModelSettings, Settings
 from stet.tools.tool import ToolGroup

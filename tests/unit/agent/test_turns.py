@@ -9,7 +9,7 @@ from stet.agent.agent_events import RoundCompleted, TurnEnded, TurnStarted
 from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.tool import ToolGroup, ToolKind

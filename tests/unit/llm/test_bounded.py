@@ -15,8 +15,8 @@ from stet.llm import bounded_client as bounded
 from stet.llm import transport
 from stet.llm.bounded_client import ERROR_BYTES, WHOLE_BYTES
 from stet.llm.embeddings import EmbeddingError, embed
-from stet.llm.errors import ModelError, ModelRefused, ModelTimeout, StreamInterrupted
 from stet.llm.failure_mapping import MAX_QUOTE
+from stet.llm.model import ModelError, ModelRefused, ModelTimeout, StreamInterrupted
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings

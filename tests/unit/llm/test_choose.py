@@ -5,10 +5,15 @@ from typing import Any
 import pytest
 
 from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
-from stet.llm.errors import NoModel
-from stet.llm.local_servers import LocalServer
+from stet.llm.model import NoModel
 from stet.llm.model_overview import build_overview
-from stet.llm.model_selection import ModelChoice, ModelEnvironment, decide_model, open_model
+from stet.llm.model_selection import (
+    LocalServer,
+    ModelChoice,
+    ModelEnvironment,
+    decide_model,
+    open_model,
+)
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel

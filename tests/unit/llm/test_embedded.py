@@ -14,9 +14,7 @@ import pytest
 from stet.agent.token_escaping import TokenEscapingModel
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
-from stet.llm.errors import ContextOverflow, ModelError, NoModel
-from stet.llm.messages import Message
-from stet.llm.model import Request, ignore
+from stet.llm.model import ContextOverflow, Message, ModelError, NoModel, Request, ignore
 from stet.system.os_system import OsSystem
 from tests.support.model_requests import ModelOutput, question
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stet.llm.errors import (
+from stet.llm.model import (
     ContextOverflow,
     ModelError,
     ModelRefused,

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from stet.llm.messages import Completion, Message, StopReason, ToolCall, Usage
-from stet.llm.model import Request
+from stet.llm.model import Completion, Message, Request, StopReason, ToolCall, Usage
 from stet.llm.model_endpoint import ModelEndpoint, Sampling
 from stet.llm.openai_model import OpenAIModel
 from stet.system.os_system import OsSystem

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stet.llm.errors import ContextOverflow
 from stet.llm.failure_mapping import status_failure, stream_failure
+from stet.llm.model import ContextOverflow
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.retry import RetryMode
 

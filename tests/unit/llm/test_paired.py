@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.llm.api_format import MAX_ARGUMENTS, NOT_RUN, to_api_messages
-from stet.llm.messages import Message, ToolCall
+from stet.llm.model import Message, ToolCall
 from tests.support.strict_provider import refusal_of
 
 MODEL = "gpt-5-mini"

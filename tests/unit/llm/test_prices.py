@@ -5,9 +5,8 @@ import datetime
 import pytest
 
 from stet.agent.pricing import Pricing, pricing_of
-from stet.llm.messages import Usage
-from stet.llm.prices import PRICE_LISTS, is_free, listed_price
-from stet.llm.providers import HOSTED, LOCAL_SERVERS
+from stet.llm.model import Usage
+from stet.llm.providers import HOSTED, LOCAL_SERVERS, PRICE_LISTS, is_free, listed_price
 from stet.settings.values import Price
 
 MINI = Price(0.25, 0.025, 2)

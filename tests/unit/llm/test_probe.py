@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from stet.llm.local_servers import LocalServer, find_local_servers
+from stet.llm.model_selection import LocalServer, find_local_servers
 from tests.support.openai_server import OpenAIServer
 
 TAGS = {"models": [{"name": "nomic-embed-text:latest"}, {"name": "qwen3:8b"}]}

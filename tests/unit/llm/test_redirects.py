@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.llm.errors import ModelRefused
+from stet.llm.model import ModelRefused
 from tests.support.model_requests import ModelOutput, model_at
 from tests.support.openai_server import OpenAIServer, Reply
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.llm.errors import ModelUnavailable
+from stet.llm.model import ModelUnavailable
 from stet.llm.retry import AttemptFailure, RetryLoop, RetryMode, RetryPolicy, retry_after
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()

@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from stet.llm.errors import ModelError, ModelTimeout, NoModel
-from stet.llm.messages import Completion, StopReason, ToolCall
-from stet.llm.model import Request
+from stet.llm.model import (
+    Completion,
+    ModelError,
+    ModelTimeout,
+    NoModel,
+    Request,
+    StopReason,
+    ToolCall,
+)
 from stet.llm.model_selection import open_model, select_model
 from stet.llm.scripted_model import ScriptedModel, call, combine, say
 from stet.settings.values import ModelSettings

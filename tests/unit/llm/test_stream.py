@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.llm.completion_stream import CompletionAccumulator
-from stet.llm.messages import StopReason, Usage
+from stet.llm.model import StopReason, Usage
 from tests.support.openai_server import delta, piece
 
 

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.llm.errors import ToolsUnsupported
-from stet.llm.messages import Message, StopReason, ToolCall
-from stet.llm.model import Request
+from stet.llm.model import Message, Request, StopReason, ToolCall, ToolsUnsupported
 from stet.llm.scripted_model import ScriptedModel, call, say
 from stet.llm.text_protocol import (
     StreamGate,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.llm.tool_names import UNNAMED, is_valid, meant_tool, valid_name
+from stet.llm.api_format import UNNAMED, is_valid, meant_tool, valid_name
 
 TOOLS = [tool.name for tool in ALL_TOOLS]
 SLIPS = (

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stet.llm.errors import ContextOverflow, ToolsUnsupported
 from stet.llm.failure_mapping import ToolRefusal, status_failure, tool_refusal
+from stet.llm.model import ContextOverflow, ToolsUnsupported
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.retry import RetryMode
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from stet.llm.errors import ModelError, ModelUnavailable
-from stet.llm.messages import Completion, Message
-from stet.llm.model import Request, ignore
+from stet.llm.model import Completion, Message, ModelError, ModelUnavailable, Request, ignore
 from stet.llm.scripted_model import ScriptedModel
 from stet.llm.traced_model import TracedModel
 

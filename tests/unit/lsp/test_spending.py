@@ -4,7 +4,7 @@ import dataclasses
 
 from stet.agent.turn import Ask, Mode, Turn
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.lsp.presentation.turn_view import describe_usage
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.review.policy.rules import RejectedEdit
 from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem

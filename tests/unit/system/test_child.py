@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 import pytest
 
 from stet.cli import editors
-from stet.llm.embedded import child_process as process
+from stet.llm.embedded import embedded_model as process
 from stet.llm.embedded import weights
 from stet.lsp.tasks import Tasks
 from stet.system.helper_process import module_command, run_helper

@@ -3,8 +3,7 @@
 import pytest
 
 from stet.agent.turn import Mode, TurnState
-from stet.llm.messages import Completion
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call, say
 from stet.settings.values import PrivacySettings, Settings
 from tests.support.agent_harness import FILE, AgentHarness

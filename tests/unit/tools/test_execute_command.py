@@ -7,7 +7,7 @@ import pytest
 from stet.agent.toolbox import Toolbox, tools_for
 from stet.agent.turn import Ask, Mode
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.settings.layers import SettingsFile, merge_settings
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.system.memory_system import MemorySystem

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, MAX_ERROR, Toolbox
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.tools.get_links import MAX_LINES
 from stet.tools.question import Question
 from tests.support.agent_harness import make_tool_context

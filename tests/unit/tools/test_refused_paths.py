@@ -9,7 +9,7 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.context.context_builder import EditorLocation, build_context
-from stet.llm.messages import ToolCall
+from stet.llm.model import ToolCall
 from stet.settings.values import AgentSettings, PrivacySettings, Settings
 from stet.workspace.names import without_folders
 from stet.workspace.workspace import Workspace

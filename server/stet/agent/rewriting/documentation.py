@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
 from stet.agent.turn_errors import TurnFailed
-from stet.llm.messages import Message
-from stet.llm.model import Request
+from stet.llm.model import Message, Request
 
 MAX_PLACES = 8
 """Functions documented in one turn."""

@@ -10,8 +10,7 @@ from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
 from stet.agent.turn_errors import TurnFailed
 from stet.context.context_values import element, escape_tags
-from stet.llm.messages import Message
-from stet.llm.model import Request
+from stet.llm.model import Message, Request
 from stet.text.lines import line_end, line_ends, n_breaks, whole_lines, without_end
 from stet.text.reindent import adopt_known_line_ends
 from stet.text.render import fence_for

@@ -14,8 +14,7 @@ from stet.agent.agent_events import (
 )
 from stet.agent.turn import Turn
 from stet.agent.turn_errors import TurnFailed, check_refusal
-from stet.llm.messages import Completion, StopReason
-from stet.llm.model import Model, Request
+from stet.llm.model import Completion, Model, Request, StopReason
 from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

@@ -23,9 +23,17 @@ from dataclasses import dataclass, field, replace
 from stet.agent.small.quotable_lines import MAX_QUOTE, LineWindow, QuotableLine, find_quotes, window
 from stet.agent.small.worked_example import PROPOSED, extract_request
 from stet.llm.completion_stream import new_call_id
-from stet.llm.messages import Completion, Message, StopReason, ToolCall
-from stet.llm.model import Model, Request, Sink, ignore
-from stet.llm.model_wrapper import ModelWrapper
+from stet.llm.model import (
+    Completion,
+    Message,
+    Model,
+    ModelWrapper,
+    Request,
+    Sink,
+    StopReason,
+    ToolCall,
+    ignore,
+)
 from stet.llm.text_protocol import escape_tags
 from stet.text.document import TextDocument
 from stet.text.spoofing import escape_special_tokens

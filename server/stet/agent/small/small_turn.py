@@ -11,7 +11,7 @@ from stet.agent.toolbox import Toolbox
 from stet.agent.turn import Ask, Mode, Turn
 from stet.agent.turn_errors import TurnFailed
 from stet.agent.turn_services import TurnServices, no_compaction, no_early_compaction
-from stet.llm.messages import Message
+from stet.llm.model import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.tools.tool_context import ToolContext

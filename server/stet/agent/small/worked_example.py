@@ -8,7 +8,7 @@ worse.
 import json
 from dataclasses import dataclass
 
-from stet.llm.messages import Message, ToolCall
+from stet.llm.model import Message, ToolCall
 
 PROPOSED = "Proposed.\n"
 """What a small model is told of an edit that was taken."""

@@ -3,24 +3,34 @@
 import asyncio
 import json
 import secrets
+from asyncio.subprocess import Process
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from stet.llm.embedded import weights
-from stet.llm.embedded.child_process import END_SECONDS, child_pipes, end_child
-from stet.llm.errors import ModelUnavailable, NoModel, StreamInterrupted
-from stet.llm.messages import Completion
-from stet.llm.model import Request, Sink, ignore
+from stet.llm.embedded.weights import child_pipes
+from stet.llm.model import (
+    Completion,
+    ModelUnavailable,
+    NoModel,
+    Request,
+    Sink,
+    StreamInterrupted,
+    ignore,
+)
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel, warm
 from stet.llm.retry import RetryPolicy
-from stet.system.helper_process import module_command
+from stet.system.helper_process import kill_and_wait, module_command
 from stet.system.system import System
 
 CONTEXT_TOKENS = 4096
 MAX_ANSWER_TOKENS = 512
 """So small a model may repeat itself without end."""
 START_SECONDS = 60.0
+END_SECONDS = 2.0
+"""How long a child process may take to end by itself."""
 CHILD = "stet.llm.embedded.llama_server"
 TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
 
@@ -171,3 +181,14 @@ async def _handshake(process: asyncio.subprocess.Process, order: dict[str, objec
     if "port" not in reply:
         raise ModelUnavailable(f"The embedded model could not be started: {reply.get('error')}.")
     return int(reply["port"])
+
+
+async def end_child(process: Process) -> None:
+    """Close a child's stdin, which ends a well-behaved one; kill it if that does not."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), END_SECONDS)
+    finally:
+        await kill_and_wait(process)

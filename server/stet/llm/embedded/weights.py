@@ -15,12 +15,12 @@ import shutil
 import sys
 import tempfile
 import zipfile
+from asyncio.subprocess import Process
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from stet.llm.embedded.child_process import child_pipes
 from stet.system.helper_process import kill_and_wait
 from stet.system.system import FileKind, System
 
@@ -263,3 +263,16 @@ def _disk_error(folder: Path, exc: OSError) -> InstallError:
     if exc.errno == errno.ENOSPC:
         return InstallError(f"The disk is full at {str(folder)!r}: {exc.strerror}.")
     return InstallError(f"{str(folder)!r} can't be written: {exc.strerror or exc}.")
+
+
+def child_pipes(
+    process: Process,
+) -> tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]:
+    """Return stdin, stdout and stderr of a process that was started with all three piped.
+
+    Raises:
+        ValueError: If one of them is no pipe.
+    """
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise ValueError("the process was started without pipes")
+    return process.stdin, process.stdout, process.stderr

@@ -8,7 +8,7 @@ from stet.agent.agent import NotRunning, UnknownTurn
 from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import FINAL_STATES, Ask, Mode
 from stet.agent.turn_errors import TurnFailed
-from stet.llm.tokens import estimate_tokens
+from stet.llm.model import estimate_tokens
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed

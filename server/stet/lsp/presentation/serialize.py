@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from stet.agent.tool_state import ToolRun, state_after_review
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.lsp import to_lsp
 from stet.lsp.presentation.hunk_text import MERGED
 from stet.review.ledger import ReviewLedger

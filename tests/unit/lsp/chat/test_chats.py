@@ -12,8 +12,7 @@ from stet.agent.turn import Ask, Mode
 from stet.chat.chat_document import ChatDocument
 from stet.chat.chat_layout import new_document
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Completion
-from stet.llm.model import Request
+from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController, EmptyMessage

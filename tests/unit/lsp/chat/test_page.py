@@ -12,7 +12,7 @@ from stet.chat.chat_layout import YOU, new_document
 from stet.chat.chat_sections import ChatSections
 from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
-from stet.llm.messages import Usage
+from stet.llm.model import Usage
 from stet.review.policy.rules import RejectedEdit
 from stet.web.web_address import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
