@@ -261,7 +261,7 @@ def tags_forged(put: Put) -> None:
 @weakness
 def tokens_whole(put: Put) -> None:
     """Control tokens of chat templates stand in the text of others."""
-    put("stet.agent.token_escaping", "escape_special_tokens", lambda text: text)
+    put("stet.agent.redacting_model", "escape_special_tokens", lambda text: text)
 
 
 @weakness
@@ -316,7 +316,7 @@ def no_limits(put: Put) -> None:
     """A turn goes on for ever."""
     put("stet.agent.limits", "Limits.exceeded_reason", lambda self, *args: "")
     put("stet.agent.limits", "Limits.last_round_reason", lambda self, *args: "")
-    put("stet.agent.loop_detector", "LoopDetector.take_warning", lambda self: "")
+    put("stet.agent.tool_executor", "LoopDetector.take_warning", lambda self: "")
 
 
 @weakness

@@ -20,8 +20,7 @@ from typing import Any
 import pytest
 from platformdirs import user_data_path
 
-from stet.agent.small.grammar_model import AllowedCalls, grammar, parse
-from stet.agent.small.quotable_lines import find_quotes, window
+from stet.agent.small.grammar_model import AllowedCalls, find_quotes, grammar, parse, window
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import Message, Request

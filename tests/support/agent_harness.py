@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent, TurnEnded
-from stet.agent.chat_archive import ChatArchive
 from stet.agent.model_source import ModelSource
+from stet.agent.session import ChatArchive
 from stet.agent.turn import Ask, Mode, Turn
 from stet.agent.turn_pipeline import TurnPipeline, create_turn_rules
 from stet.agent.turn_runner import TurnExecutor

@@ -10,14 +10,10 @@ from itertools import islice
 from typing import Any
 
 from stet.agent.agent_events import AgentEvent, TurnEnded, TurnStarted
-from stet.agent.chat_archive import SERVER_DIED, ChatArchive, SavedChats
-from stet.agent.limits import Limits
-from stet.agent.pricing import users_pricing
-from stet.agent.questions import PendingQuestions
-from stet.agent.session import Session
-from stet.agent.turn import FINAL_STATES, Ask, Mode, Turn, TurnState
-from stet.agent.turn_errors import describe_bug
-from stet.agent.turn_runner import Emit, TurnExecutor, TurnRunner
+from stet.agent.limits import Limits, users_pricing
+from stet.agent.session import SERVER_DIED, ChatArchive, SavedChats, Session
+from stet.agent.turn import FINAL_STATES, Ask, Mode, Turn, TurnState, describe_bug
+from stet.agent.turn_runner import Emit, PendingQuestions, TurnExecutor, TurnRunner
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.storage.chat_rows import MAX_TURNS

@@ -9,8 +9,7 @@ import asyncio
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnState
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnFailed, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.context.context_values import single_line
 from stet.review.policy.rules import EditRules

@@ -1,29 +1,98 @@
-"""The loop: ask the model, run what it calls, until it is done or a limit is reached."""
+"""The loop of a turn: ask the model, run the tools that it calls, until it is done or a limit is reached."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 from stet.agent.agent_events import (
+    AgentEvent,
     RetryScheduled,
     RoundCompleted,
     RoundStarted,
     SteeringApplied,
     TextDelta,
 )
-from stet.agent.loop_detector import LoopDetector
-from stet.agent.tool_executor import MAX_CALLS, ToolExecutor, limit_calls, with_valid_arguments
-from stet.agent.toolbox import TOOL_NAMES
-from stet.agent.turn import Turn, TurnState, first_line, has_words
-from stet.agent.turn_errors import LimitReached, TurnFailed, check_refusal
-from stet.agent.turn_services import TurnServices
+from stet.agent.limits import Limits
+from stet.agent.tool_executor import (
+    MAX_CALLS,
+    LoopDetector,
+    ToolExecutor,
+    limit_calls,
+    with_valid_arguments,
+)
+from stet.agent.toolbox import TOOL_NAMES, Toolbox
+from stet.agent.turn import (
+    LimitReached,
+    Turn,
+    TurnFailed,
+    TurnState,
+    check_refusal,
+    first_line,
+    has_words,
+)
+from stet.agent.turn_runner import Steering
 from stet.agent.written_call_detection import find_written_call
 from stet.llm.model import (
     AnswerTooLong,
     Completion,
     ContextOverflow,
     Message,
+    Model,
     Request,
     StopReason,
     Usage,
     estimate_prompt,
 )
+
+Compact = Callable[[list[Message]], Awaitable[Usage | None]]
+"""Shortens a conversation in place after the model has refused it as too long. Returns the tokens that
+this took, or None if nothing was shortened.
+"""
+CompactEarly = Callable[[list[Message], int, int], Awaitable[Usage | None]]
+"""The same before a request: the conversation, the tokens of the next request, the tokens spent."""
+
+
+async def no_compaction(messages: list[Message]) -> Usage | None:  # noqa: ARG001  of the port
+    """Shorten nothing, where no part can be shortened."""
+    return None
+
+
+async def no_early_compaction(messages: list[Message], tokens: int, spent: int) -> Usage | None:  # noqa: ARG001  of the port
+    """Shorten nothing, where no request is too long."""
+    return None
+
+
+def no_deadline() -> float:
+    """Return infinity, where no clock runs."""
+    return float("inf")
+
+
+@dataclass(frozen=True, slots=True)
+class TurnServices:
+    """What a turn works with.
+
+    Attributes:
+        model: The model to ask.
+        toolbox: The tools of the turn.
+        limits: The limits of the turn.
+        emit: Takes each event. It also keeps the turn, so that its state is known at any moment.
+        confirm: Called with the number of tokens before the first request; raises if the user does
+            not want to send so much.
+        steering: What the user says while the turn runs.
+        seconds_left: Returns the seconds until the turn's time is over.
+        compact: Called when the conversation is too long for the model.
+        compact_early: Called before each round, to shorten what comes near a limit.
+    """
+
+    model: Model
+    toolbox: Toolbox
+    limits: Limits
+    emit: Callable[[AgentEvent], None]
+    confirm: Callable[[Turn, int], Awaitable[None]]
+    steering: Steering = field(default_factory=Steering)
+    seconds_left: Callable[[], float] = no_deadline
+    compact: Compact = no_compaction
+    compact_early: CompactEarly = no_early_compaction
+
 
 _EMPTY_ANSWER_REMINDER = (
     "You have said nothing and called no tool. If the work is finished, call `done` with a summary; if "
@@ -58,10 +127,10 @@ _FIRST_ROUND_PATIENCE = 0.9
 
 
 async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) -> Turn:
-    """Run a turn to its end; `messages` grows at its end only, but for what `make_room` does.
+    """Run a turn to its end. `messages` grows at its end only, except for compaction.
 
     Raises:
-        Declined: If the user does not want so much to be sent.
+        SendingDeclined: If the user does not want so much to be sent.
         LimitReached: By rounds, tokens or money, or because the model goes round in circles.
         TurnFailed: If the model has nothing to say or refuses.
         ModelError: If the model can't be asked.
@@ -70,7 +139,7 @@ async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) 
 
 
 class AgentLoop:
-    """A turn at work: how it stands, what has been said, and what it has left."""
+    """The state of a turn that runs: the turn, its conversation, and what it has been warned of."""
 
     def __init__(self, turn: Turn, messages: list[Message], services: TurnServices) -> None:
         self._turn = turn
@@ -83,7 +152,7 @@ class AgentLoop:
         self._n_dropped = 0
         """Calls of the latest answer that are too many to be carried out."""
         self._last_round_reason = ""
-        """Why the turn ends behind this round, if it is the last."""
+        """Why the turn ends after this round, if it is the last."""
         self._has_warned_empty = False
         """Whether the model has been told that it said nothing."""
         self._has_warned_form = False

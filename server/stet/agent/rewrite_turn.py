@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable
 
 from stet.agent.agent_events import ToolEnded
+from stet.agent.loop import TurnServices
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.prose import wants_correction
@@ -24,9 +25,7 @@ from stet.agent.rewriting.rewrite_passage import (
     passage_at,
 )
 from stet.agent.tool_state import ToolRun, ToolState
-from stet.agent.turn import Ask, Turn, TurnState
-from stet.agent.turn_errors import LimitReached, TurnFailed
-from stet.agent.turn_services import TurnServices
+from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState
 from stet.llm.model import estimate_prompt
 from stet.privacy.redactor import UnknownMark
 from stet.review.drafts import EditDraft

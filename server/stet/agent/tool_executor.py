@@ -1,10 +1,16 @@
-"""Carries out the calls of one answer, in order, and takes each through its life."""
+"""Execute the calls of one answer, in order, and detect a model that repeats itself.
+
+There are three signs of a loop: the same call three times in a row, two calls in turns (A-B-A-B), the
+same error three times. Calls are the same if tool and arguments are the same; arguments are compared
+as canonical JSON, so that the order of keys and white space make no difference.
+"""
 
 import dataclasses
+import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from stet.agent.agent_events import AgentEvent, FileOpened, ToolEnded, ToolStarted, ToolStateChanged
-from stet.agent.loop_detector import LoopDetector
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.toolbox import Toolbox, ToolOutcome, parse_arguments
 from stet.agent.turn import Turn
@@ -12,6 +18,62 @@ from stet.context.context_values import escape_tags
 from stet.llm.model import Completion, Message, StopReason, ToolCall
 from stet.privacy.taint import describe_call_source
 from stet.tools.question import Question
+
+MAX_REPEATS = 3
+"""The number of same calls or errors that is a sign of a loop."""
+
+MAX_QUOTE = 160
+"""Characters of an error that are repeated to the model."""
+
+_Key = tuple[str, str]
+
+
+class LoopDetector:
+    """Detects a loop in the calls of one turn."""
+
+    def __init__(self) -> None:
+        self._calls: list[tuple[ToolCall, _Key]] = []
+        self._errors: Counter[_Key] = Counter()
+        self._warning = ""
+
+    def record(self, call: ToolCall, error: str) -> None:
+        """Record a call that was executed. `error` is its error, "" for none."""
+        self._calls.append((call, (call.name, canonical_arguments(call.arguments))))
+        if error:
+            self._errors[call.name, error] += 1
+        self._warning = self._warning or self._repetition() or self._same_error(call, error)
+
+    def take_warning(self) -> str:
+        """Return what was detected since the last call, "" for nothing. The text is a predicate whose
+        subject is the model.
+        """
+        warning, self._warning = self._warning, ""
+        return warning
+
+    def _repetition(self) -> str:
+        keys = [key for _, key in self._calls[-4:]]
+        name = self._calls[-1][0].name
+        if len(keys) >= MAX_REPEATS and len(set(keys[-MAX_REPEATS:])) == 1:
+            return f"called {name!r} {MAX_REPEATS} times with the same arguments"
+        if len(keys) == 4 and keys[0] == keys[2] != keys[1] == keys[3]:
+            other_name = self._calls[-2][0].name
+            return f"called {other_name!r} and {name!r} in turns, twice with the same arguments"
+        return ""
+
+    def _same_error(self, call: ToolCall, error: str) -> str:
+        n = self._errors[call.name, error] if error else 0
+        if n < MAX_REPEATS:
+            return ""
+        words = error.rstrip(".") if len(error) <= MAX_QUOTE else error[: MAX_QUOTE - 1] + "…"
+        return f"met the same error of {call.name!r} {n} times: {words!r}"
+
+
+def canonical_arguments(arguments: str) -> str:
+    """Arguments in the one form of equal ones; what is no JSON stays as it is."""
+    try:
+        return json.dumps(json.loads(arguments), sort_keys=True, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return arguments.strip()
 
 
 class ToolCallBatcher:

@@ -10,8 +10,7 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from stet.agent.tool_state import ToolCallKind, ToolRun
-from stet.agent.turn import Ask, Mode
-from stet.agent.turn_errors import describe_bug
+from stet.agent.turn import Ask, Mode, describe_bug
 from stet.llm.api_format import MAX_NAME, meant_tool
 from stet.llm.model import Completion, ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings

@@ -1,4 +1,12 @@
-"""A turn: one question, from the user's words to the agent's last one. All values."""
+"""A turn: one question and everything until its end. Values only.
+
+A turn is ended early by an exception; its message is a sentence for the user:
+
+    TurnStopped
+    ├── LimitReached       a limit of the user's; the turn is `limited`
+    ├── SendingDeclined    the user said no; the turn is `cancelled`
+    └── TurnFailed         the turn can't go on; the turn is `failed`
+"""
 
 import dataclasses
 import re
@@ -7,12 +15,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from stet.agent.pricing import Pricing
+from stet.agent.limits import Pricing
 from stet.agent.tool_state import ToolRun
 from stet.context.context_builder import EditorLocation
-from stet.llm.model import Completion, Usage
+from stet.llm.model import Completion, StopReason, Usage
 from stet.review.policy.rules import RejectedEdit
 from stet.text.ai_comments import Marker
+from stet.text.escape import escape_line
 from stet.text.render import iso_time
 from stet.tools.question import Question
 from stet.tools.tool_errors import FailedEdit
@@ -311,3 +320,82 @@ def first_line(text: str) -> str:
     """Return the first line of a text with words, after its thoughts; "" if there is none."""
     shown = _THOUGHTS.sub("", text)
     return next((line.strip() for line in shown.splitlines() if has_words(line)), "")
+
+
+INSTALL_AGAIN = "Install `stet-lsp` again where Stet is installed."
+
+
+def describe_bug(bug: Exception) -> str:
+    """Describe an internal fault for the user. A fault of the installation is one that the user can
+    repair.
+    """
+    if isinstance(bug, ImportError):
+        return f"A package that Stet needs can't be used ({bug}). {INSTALL_AGAIN}"
+    return f"Stet failed inside ({type(bug).__name__}); its log has the details."
+
+
+class TurnStopped(Exception):
+    """The turn ends here; what it has proposed stays."""
+
+
+class LimitReached(TurnStopped):
+    """A limit of the user's ends the turn."""
+
+
+class SendingDeclined(TurnStopped):
+    """The user did not want it."""
+
+
+class TurnFailed(TurnStopped):
+    """The turn can't go on."""
+
+
+def check_refusal(completion: Completion) -> None:
+    """Show a refusal as what it is, in the model's words or the provider's.
+
+    Raises:
+        TurnFailed: If it is one.
+    """
+    said = completion.text.strip()
+    if completion.stop_reason is StopReason.REFUSED:
+        raise TurnFailed(f"The model refuses: {said or 'it gives no reason'}")
+    if completion.stop_reason is StopReason.FILTERED:
+        raise TurnFailed(
+            "The provider's content filter has withheld the answer"
+            + (", in the middle; what was said until then stays." if said else ".")
+            + " Ask in other words, or choose another model."
+        )
+
+
+_NAMED = 3
+"""So many files are named for each rule, each once."""
+_LENGTH = 60
+"""Of a name, in characters: the model may have made it up."""
+
+
+def describe_refusals(turn: Turn) -> str:
+    """How many edits were refused, of which files and by which rule; nothing if none was."""
+    n_edits = len(turn.rejected)
+    if not n_edits:
+        return ""
+    by_rule: dict[str, dict[str, None]] = {}
+    for edit in turn.rejected:
+        by_rule.setdefault(edit.rule, {})[escape_line(edit.file)[:_LENGTH]] = None
+    parts = ", ".join(f"{rule} for {_listed(list(files))}" for rule, files in by_rule.items())
+    return f"{n_edits} edit{'s' if n_edits != 1 else ''} refused by the rule {parts}"
+
+
+def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
+    """How many edits failed though no rule is against them, and of which files; nothing if none did."""
+    n_edits = len(turn.failed)
+    if not n_edits:
+        return ""
+    files = dict.fromkeys(escape_line(edit.file)[:_LENGTH] for edit in turn.failed if edit.file)
+    named = f": {_listed(list(files))}" if files else ""
+    parts = f"{n_edits} edit{'s' if n_edits != 1 else ''} applied to no text{named}"
+    return parts if has_proposed else f"nothing was proposed; {parts}"
+
+
+def _listed(files: list[str]) -> str:
+    n_more = len(files) - _NAMED
+    return " and ".join((", ".join(files[:_NAMED]), *([f"{n_more} more"] if n_more > 0 else [])))

@@ -3,7 +3,7 @@
 A turn is remembered as it was sent, message by message, so that the next request of the chat begins
 with the bytes of the last one and a provider's cache of them holds. Behind them stands a record:
 when it was, who answered, the active file, what was proposed, what went well, what failed and why.
-What is too long for that is lightened (`stet.agent.compaction`), and says so.
+What is too long for that is lightened (`stet.agent.context_window`), and says so.
 """
 
 import re

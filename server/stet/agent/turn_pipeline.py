@@ -11,22 +11,23 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import partial
 
 from stet.agent import comment_turns
-from stet.agent.compaction import fit_history
 from stet.agent.context_refresh import refresher
-from stet.agent.context_window import ContextWindow, history_budget
-from stet.agent.limits import Limits
-from stet.agent.loop import run_turn
+from stet.agent.context_window import ContextWindow, fit_history, history_budget
+from stet.agent.limits import Limits, pricing_of
+from stet.agent.loop import TurnServices, run_turn
 from stet.agent.model_source import ModelSource
-from stet.agent.pricing import pricing_of
 from stet.agent.prompts import PromptOptions, system_prompt
-from stet.agent.redacting_model import RedactingModel, RequestOrigin, redact_parts
+from stet.agent.redacting_model import (
+    RedactingModel,
+    RequestOrigin,
+    TokenEscapingModel,
+    redact_parts,
+)
 from stet.agent.rewrite_turn import create_rewrite_plan, run_rewrite, select_passage
 from stet.agent.session import Session, TurnStart
 from stet.agent.small.small_turn import preview_small, run_small
-from stet.agent.token_escaping import TokenEscapingModel
 from stet.agent.toolbox import Toolbox, tools_for
-from stet.agent.turn import Ask, Mode, Turn
-from stet.agent.turn_errors import SendingDeclined
+from stet.agent.turn import Ask, Mode, SendingDeclined, Turn
 from stet.agent.turn_history import (
     Prompt,
     drop_stale_history,
@@ -35,7 +36,6 @@ from stet.agent.turn_history import (
     recent_exchanges,
 )
 from stet.agent.turn_runner import TurnChannel
-from stet.agent.turn_services import TurnServices
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, build_context
 from stet.context.context_values import ContextSection

@@ -1,32 +1,145 @@
-"""One turn at work: its time, its questions to the user, and how it comes to an end."""
+"""Run one turn: its time, the user's steering, its questions to the user, and its end."""
 
 import asyncio
 import dataclasses
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked, RetryScheduled
 from stet.agent.limits import Limits
-from stet.agent.questions import PendingQuestions
 from stet.agent.session import Session
-from stet.agent.steering import Steering
-from stet.agent.turn import Turn, TurnState
-from stet.agent.turn_errors import LimitReached, SendingDeclined, TurnFailed
+from stet.agent.turn import LimitReached, SendingDeclined, Turn, TurnFailed, TurnState
 from stet.llm.model import ModelError
 from stet.tools.question import AskQuestion, Question
+
+
+class UnknownQuestion(Exception):
+    """There was never a question with that id."""
+
+
+class NoPendingQuestion(Exception):
+    """No turn waits for such an answer. The message says why, or which answers are allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PendingQuestion:
+    """A question that waits for its answer."""
+
+    turn: str
+    question: Question
+    answer: asyncio.Future[str]
+
+
+class PendingQuestions:
+    """All questions of one server, the oldest first; touched on the event loop only.
+
+    A turn has at most one that waits.
+    """
+
+    def __init__(self) -> None:
+        self._pending: dict[str, _PendingQuestion] = {}
+        self._asked: set[str] = set()
+
+    def add(self, turn_id: str, question: Question) -> asyncio.Future[str]:
+        """Add a question of a turn and return a future for the answer."""
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._asked.add(question.id)
+        self._pending[question.id] = _PendingQuestion(turn_id, question, answer)
+        return answer
+
+    def withdraw(self, turn_id: str) -> None:
+        """Remove the questions of a turn that no longer waits."""
+        self._pending = {key: one for key, one in self._pending.items() if one.turn != turn_id}
+
+    def waiting(self, question_id: str | None = None) -> tuple[str, Question]:
+        """Return the turn and the question with that id, by default the oldest pending question.
+
+        Raises:
+            NoPendingQuestion: If it is answered, its turn is over, or none waits.
+            UnknownQuestion: If there never was one.
+        """
+        one = self._find(question_id)
+        return one.turn, one.question
+
+    def reply(
+        self, answer_text: str, question_id: str | None = None, *, is_choice: bool = False
+    ) -> str:
+        """Answer a question, by default the oldest that waits; gives the turn's id.
+
+        Args:
+            answer_text: The user's answer, as `AskRequest.parse_answer` takes it.
+            question_id: Which one is answered.
+            is_choice: Whether it can only be one of the choices.
+
+        Raises:
+            NoPendingQuestion: If it is answered, its turn is over, none waits, or this is no answer to it.
+            UnknownQuestion: If there never was one of that id.
+        """
+        one = self._find(question_id)
+        answer = one.question.parse_answer(answer_text, is_choice=is_choice)
+        if answer is None:
+            choices = ", ".join(repr(choice) for choice in one.question.choices)
+            message = f"choose of {choices}" if choices else "say something"
+            raise NoPendingQuestion(
+                f"{answer_text!r} is no answer to {one.question.text!r}; {message}"
+            )
+        # At once, and not when its turn goes on: a second answer comes too late.
+        del self._pending[one.question.id]
+        if not one.answer.done():
+            one.answer.set_result(answer)
+        return one.turn
+
+    def _find(self, question_id: str | None) -> _PendingQuestion:
+        if question_id is None:
+            if not self._pending:
+                raise NoPendingQuestion("no turn waits for an answer")
+            return next(iter(self._pending.values()))
+        if (one := self._pending.get(question_id)) is not None:
+            return one
+        if question_id in self._asked:
+            raise NoPendingQuestion(
+                f"the question {question_id!r} waits no more: it is answered, or its turn is over"
+            )
+        raise UnknownQuestion(f"there is no question {question_id!r}")
+
+
+class Steering:
+    """What the user says to one turn while it runs, until the model's next round.
+
+    Used on the event loop only.
+    """
+
+    def __init__(self) -> None:
+        self._pending: list[str] = []
+
+    def add(self, text: str) -> None:
+        """Add a message of the user."""
+        self._pending.append(text)
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether there is a message that the model has not seen."""
+        return bool(self._pending)
+
+    def pop_all(self) -> tuple[str, ...]:
+        """Remove and return the messages, oldest first."""
+        taken, self._pending = tuple(self._pending), []
+        return taken
+
 
 Emit = Callable[[AgentEvent], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TurnChannel:
-    """How a turn at work reaches the editor.
+    """How a turn that runs reaches the editor.
 
     Attributes:
-        emit: Tells what happens.
+        emit: Takes each event.
         ask_question: Puts a question of the turn to the user and waits for the answer.
-        steering: What the user says meanwhile.
-        seconds_left: Seconds until the turn's time is over.
+        steering: What the user says while the turn runs.
+        seconds_left: Returns the seconds until the turn's time is over.
     """
 
     emit: Emit
@@ -36,7 +149,7 @@ class TurnChannel:
 
 
 class TurnExecutor(Protocol):
-    """Does a turn's work: see `stet.agent.turn_pipeline`."""
+    """Executes a turn; see `stet.agent.turn_pipeline`."""
 
     def __call__(
         self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel
@@ -46,17 +159,17 @@ class TurnExecutor(Protocol):
 
 
 class TurnRunner:
-    """What there is of a turn only while it runs; touched on the event loop only.
+    """What exists of a turn only while it runs. Used on the event loop only.
 
     Args:
-        turn: Gives the turn as it is now.
-        record: Keeps the turn as an event shows it, and passes the event on.
-        questions: What turns wait for.
+        turn: Returns the current state of the turn.
+        record: Takes an event, stores the turn that the event carries, and passes the event on.
+        questions: The pending questions of all turns.
 
     Attributes:
-        steering: What the user says meanwhile.
-        task: What carries it out, once it is started.
-        closing: The turn at its end, while what was said in it is being kept.
+        steering: What the user says while the turn runs.
+        task: The task that executes the turn, once it is started.
+        closing: The turn at its end, while it is being persisted.
     """
 
     def __init__(self, turn: Callable[[], Turn], record: Emit, questions: PendingQuestions) -> None:
@@ -70,11 +183,11 @@ class TurnRunner:
         self._fault = ""
 
     def observe_event(self, event: AgentEvent) -> None:
-        """Note why the model is not answering, while it is not."""
+        """Note why the model does not answer, until it does."""
         self._fault = event.reason if isinstance(event, RetryScheduled) else ""
 
     async def run(self, execute: TurnExecutor, session: Session, limits: Limits) -> Turn:
-        """Carry the turn out; the turn at its end, unless there is a bug."""
+        """Execute the turn. Return it at its end; only a bug raises."""
         try:
             return await self._run_with_limits(execute, session, limits)
         except LimitReached as limit:
@@ -106,12 +219,12 @@ class TurnRunner:
             raise LimitReached(limits.out_of_time) from error
 
     def _seconds_left(self) -> float:
-        """Seconds until the turn's time is over."""
+        """Return the seconds until the turn's time is over."""
         due = self._timer.when() if self._timer is not None else None
         return float("inf") if due is None else max(0.0, due - asyncio.get_running_loop().time())
 
     async def _ask_question(self, question: Question) -> str:
-        """Put a question to the user; the turn waits, its clock stands still."""
+        """Put a question to the user and return the answer. The turn's clock stops meanwhile."""
         loop, timer, turn = asyncio.get_running_loop(), self._timer, self._turn()
         assert timer is not None, "only a turn at work asks"
         due = timer.when()

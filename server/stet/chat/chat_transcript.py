@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
-from stet.agent.edit_failure_text import describe_failures
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
-from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, time_of
+from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, describe_failures, time_of
 from stet.chat.chat_layout import escape_markdown, stable_length
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line

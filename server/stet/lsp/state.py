@@ -8,7 +8,7 @@ from lsprotocol import types as lsp
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent
-from stet.agent.chat_archive import ChatArchive
+from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.block_import import BlockImport

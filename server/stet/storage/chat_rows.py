@@ -1,7 +1,7 @@
 """Chats and turns as the store keeps them: opaque to it but for what it sorts and drops them by.
 
 Light to import: the store is made before SQLite is. What stands in `fields` is the business of who
-keeps the rows (`stet.agent.chat_archive`).
+keeps the rows (`stet.agent.session`).
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from stet.agent.chat_archive import (
+from stet.agent.session import (
     MAX_CHARACTERS,
     MAX_EXCHANGES,
     SERVER_DIED,

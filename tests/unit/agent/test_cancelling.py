@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from stet.agent.agent_events import AgentEvent, QuestionAsked, TurnEnded
-from stet.agent.chat_archive import ChatArchive
+from stet.agent.session import ChatArchive
 from stet.agent.turn import TurnState
 from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.agent.compaction import (
+from stet.agent.context_window import (
     COMPACTED_MARK,
     Conversation,
     conversation_text,

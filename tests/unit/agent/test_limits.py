@@ -2,8 +2,7 @@
 
 import pytest
 
-from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
-from stet.agent.pricing import Pricing
+from stet.agent.limits import MIN_ANSWER_TOKENS, Limits, Pricing
 from stet.llm.model import Usage
 from stet.settings.values import Price
 

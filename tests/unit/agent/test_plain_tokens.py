@@ -2,7 +2,7 @@
 
 import json
 
-from stet.agent.token_escaping import TokenEscapingModel, map_json_strings
+from stet.agent.redacting_model import TokenEscapingModel, map_json_strings
 from stet.llm.model import Completion, Message, Request, ToolCall, ToolDefinition, ignore
 from stet.llm.scripted_model import ScriptedModel, say
 from stet.text.spoofing import BAR, escape_special_tokens

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked
-from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Turn, TurnState
+from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call, combine
 from stet.settings.values import AgentSettings, CommandSettings, Settings

@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from stet.agent.rewriting.oneshot import new_text
 from stet.agent.rewriting.rewrite_passage import RewritePassage
-from stet.agent.turn import TurnState
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import TurnFailed, TurnState
 from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import say
 from stet.settings.values import PrivacySettings, Settings

@@ -7,11 +7,10 @@ import pytest
 
 from stet.agent.agent_events import TextDelta
 from stet.agent.limits import Limits
-from stet.agent.loop import run_turn
+from stet.agent.loop import TurnServices, run_turn
 from stet.agent.tool_executor import MAX_CALLS
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import Ask, Mode, Turn, TurnState
-from stet.agent.turn_services import TurnServices
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Completion, ContextOverflow, Message, Request, StopReason, Usage
 from stet.llm.scripted_model import Reply, call, combine, say

@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.small.grammar_model import AllowedCalls, grammar, parse, render, to_plain_messages
-from stet.agent.small.quotable_lines import (
+from stet.agent.small.grammar_model import (
     MAX_CHARACTERS,
     MAX_LINES,
+    AllowedCalls,
     QuotableLine,
     find_quotes,
+    grammar,
+    parse,
+    render,
+    to_plain_messages,
     window,
 )
 from stet.agent.small.small_turn import preview_small

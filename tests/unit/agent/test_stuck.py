@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.agent.loop_detector import LoopDetector, canonical_arguments
+from stet.agent.tool_executor import LoopDetector, canonical_arguments
 from stet.llm.model import ToolCall
 
 A, B, C = '{"file": "a"}', '{"file": "b"}', '{"file": "c"}'

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.agent.token_escaping import TokenEscapingModel
+from stet.agent.redacting_model import TokenEscapingModel
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import ContextOverflow, Message, ModelError, NoModel, Request, ignore

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from stet.agent.pricing import Pricing, pricing_of
+from stet.agent.limits import Pricing, pricing_of
 from stet.llm.model import Usage
 from stet.llm.providers import HOSTED, LOCAL_SERVERS, PRICE_LISTS, is_free, listed_price
 from stet.settings.values import Price

@@ -2,9 +2,9 @@
 
 import pytest
 
+from stet.agent.model_source import TracedModel
 from stet.llm.model import Completion, Message, ModelError, ModelUnavailable, Request, ignore
 from stet.llm.scripted_model import ScriptedModel
-from stet.llm.traced_model import TracedModel
 
 SYSTEM = Message("system", "You are terse.")
 FIRST = Message("user", "first question")

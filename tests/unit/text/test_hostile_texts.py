@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from stet.agent.rewriting.oneshot import new_text
 from stet.agent.rewriting.prose import plan
 from stet.agent.rewriting.rewrite_passage import RewritePassage
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import TurnFailed
 from stet.bridges.opencode.context_template import render_context
 from stet.bridges.opencode.session_context import SelectedText, SessionContext
 from stet.context.context_values import escape_tags

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import TurnFailed
 from stet.llm.model import Message, Request
 
 MAX_PLACES = 8

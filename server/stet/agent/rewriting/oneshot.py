@@ -8,7 +8,7 @@ import re
 
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import TurnFailed
 from stet.context.context_values import element, escape_tags
 from stet.llm.model import Message, Request
 from stet.text.lines import line_end, line_ends, n_breaks, whole_lines, without_end

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import TurnFailed
 from stet.llm.model import Message, Request
 from stet.text.lines import split_lines
 from stet.text.position import Position

@@ -12,8 +12,7 @@ from stet.agent.agent_events import (
     RoundStarted,
     TextDelta,
 )
-from stet.agent.turn import Turn
-from stet.agent.turn_errors import TurnFailed, check_refusal
+from stet.agent.turn import Turn, TurnFailed, check_refusal
 from stet.llm.model import Completion, Model, Request, StopReason
 from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument

@@ -2,15 +2,16 @@
 
 from dataclasses import replace
 
-from stet.agent.loop import run_turn
+from stet.agent.loop import TurnServices, no_compaction, no_early_compaction, run_turn
 from stet.agent.prompts import prompt
-from stet.agent.small.grammar_model import GrammarConstrainedModel, to_plain_messages
-from stet.agent.small.quotable_lines import window
+from stet.agent.small.grammar_model import (
+    GrammarConstrainedModel,
+    to_plain_messages,
+    window,
+)
 from stet.agent.small.worked_example import question, worked_example
 from stet.agent.toolbox import Toolbox
-from stet.agent.turn import Ask, Mode, Turn
-from stet.agent.turn_errors import TurnFailed
-from stet.agent.turn_services import TurnServices, no_compaction, no_early_compaction
+from stet.agent.turn import Ask, Mode, Turn, TurnFailed
 from stet.llm.model import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end

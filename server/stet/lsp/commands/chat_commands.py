@@ -7,8 +7,8 @@ does not have is read and written in a worker, and the answer follows that.
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 
-from stet.agent.questions import NoPendingQuestion, UnknownQuestion
 from stet.agent.turn import Ask, Mode
+from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.chat.chat_document import ChatDocument
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import EmptyMessage

@@ -5,9 +5,8 @@ from collections.abc import Awaitable
 
 from stet import __version__
 from stet.agent.agent import NotRunning, UnknownTurn
-from stet.agent.questions import NoPendingQuestion, UnknownQuestion
-from stet.agent.turn import FINAL_STATES, Ask, Mode
-from stet.agent.turn_errors import TurnFailed
+from stet.agent.turn import FINAL_STATES, Ask, Mode, TurnFailed
+from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.llm.model import estimate_tokens
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT

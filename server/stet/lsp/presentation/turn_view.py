@@ -26,9 +26,8 @@ from stet.agent.agent_events import (
     TurnEnded,
     TurnStarted,
 )
-from stet.agent.edit_failure_text import describe_failures, describe_refusals
-from stet.agent.questions import NoPendingQuestion
-from stet.agent.turn import REMOVAL, Mode, Turn, TurnState
+from stet.agent.turn import REMOVAL, Mode, Turn, TurnState, describe_failures, describe_refusals
+from stet.agent.turn_runner import NoPendingQuestion
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.progress import Progress
