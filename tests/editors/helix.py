@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from stet.cli.helix_config import languages_file
+from stet.cli.config_command import languages_file
 from tests.editors.terminal import Terminal
 from tests.parts.helix import Helix, ensure
 

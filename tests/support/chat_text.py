@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from stet.chat import chat_sections
+from stet.chat import chat_layout
 from stet.chat.chat_document import ChatDocument, ChatReading
-from stet.chat.chat_sections import ChatPart, ChatSections
+from stet.chat.chat_layout import ChatPart, ChatSections
 from stet.text.lines import split_lines
 
 
@@ -36,7 +36,7 @@ def written(text: str, turn: str) -> str:
 
 def has_ended(said: str) -> bool:
     """Whether what stands of a turn has its last line."""
-    return chat_sections.has_ended(split_lines(said))
+    return chat_layout.has_ended(split_lines(said))
 
 
 def adopt(page: ChatDocument, text: str, since: Mapping[str, int] | None = None) -> None:

@@ -17,7 +17,7 @@ from stet.lsp.connection.serving import serve
 from stet.lsp.editor_client import Client
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.routing import Router
-from stet.observability.stderr_handler import StderrHandler
+from stet.observability.log_handlers import StderrHandler
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
 

@@ -1,4 +1,4 @@
-r"""How a chat document is laid out, and where in it something goes. Pure functions of its parts.
+"""How a chat document is laid out, and where text is inserted into it.
 
     # Stet: main
 
@@ -14,18 +14,241 @@ r"""How a chat document is laid out, and where in it something goes. Pure functi
 
     ## You
 
-The user may change everything at any time. So nothing is ever replaced: whatever Stet writes is
-inserted at a place that is looked for in the text of that moment (`stet.chat.chat_sections`), and a
-heading is all that marks one. What the user types stays where it is, to the last character.
+The user may change the document at any time. So nothing is ever replaced: Stet inserts text at a place
+that it looks up in the current text, and only headings mark the parts. What the user types stays where
+it is, to the last character.
+
+`ChatSections` finds the headings once and follows each change, so asking for a part costs the same in a
+short document and in a long one. A change of the number of lines moves all headings below it.
+`ChatHeadings` does not renumber them one by one: all headings from one heading on (the gap) have a
+common shift, which moves to where lines are added or removed. Lines and columns are 0-based, columns in
+code points.
 """
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, overload
 
-from stet.chat.chat_sections import ChatPart, ChatSections
+from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.escape import escape
+from stet.text.lines import line_end, split_lines, without_end
 from stet.text.position import Position
+
+_HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
+
+
+class ChatHeading(NamedTuple):
+    """A heading of Stet's.
+
+    Attributes:
+        line: Its line.
+        turn: Whose answer it is; empty for the user's words.
+    """
+
+    line: int
+    turn: str
+
+
+class ChatHeadings(Sequence[ChatHeading]):
+    """The headings of one document, in order."""
+
+    def __init__(self, headings: Iterable[ChatHeading]) -> None:
+        """Start with `headings`, in order."""
+        self._headings = list(headings)
+        self._gap = len(self._headings)
+        self._shift = 0
+        """What is added to the lines of the headings from `_gap` on."""
+
+    def __len__(self) -> int:
+        return len(self._headings)
+
+    @overload
+    def __getitem__(self, index: int) -> ChatHeading: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[ChatHeading, ...]: ...
+    def __getitem__(self, index: int | slice) -> ChatHeading | tuple[ChatHeading, ...]:
+        if isinstance(index, slice):
+            return tuple(self[nth] for nth in range(*index.indices(len(self))))
+        heading = self._headings[index]
+        is_shifted = (index if index >= 0 else index + len(self)) >= self._gap
+        return ChatHeading(heading.line + self._shift, heading.turn) if is_shifted else heading
+
+    def __iter__(self) -> Iterator[ChatHeading]:
+        return (self[nth] for nth in range(len(self)))
+
+    def index_of_last(self, turn: str) -> int | None:
+        """Return the index of the last heading of a turn; None if there is none."""
+        for nth in range(len(self._headings) - 1, -1, -1):
+            if self._headings[nth].turn == turn:
+                return nth
+        return None
+
+    def replace_lines(self, first: int, before: Sequence[str], after: Sequence[str]) -> None:
+        """Follow a change of the text.
+
+        Args:
+            first: The first line that was replaced.
+            before: The replaced lines.
+            after: The lines in their place.
+        """
+        found = list(find_headings(after, first))
+        start, end = self._index_from(first), self._index_from(first + len(before))
+        n_moved = len(after) - len(before)
+        if not n_moved and not found and start == end:
+            return
+        self._move_gap(end)
+        self._headings[start:end] = found
+        self._gap = start + len(found)
+        self._shift += n_moved
+
+    def _index_from(self, line: int) -> int:
+        """Return the index of the first heading at or after a line."""
+        return bisect_left(range(len(self)), line, key=lambda nth: self[nth].line)
+
+    def _move_gap(self, index: int) -> None:
+        """Make the common shift begin at the heading `index`; no line changes."""
+        low, high = sorted((index, self._gap))
+        shift = self._shift if index > self._gap else -self._shift
+        if shift:
+            self._headings[low:high] = [
+                ChatHeading(line + shift, turn) for line, turn in self._headings[low:high]
+            ]
+        self._gap = index
+
+
+def find_headings(lines: Iterable[str], first: int = 0) -> Iterator[ChatHeading]:
+    """Find the headings in lines, of which the first has the number `first`."""
+    for number, line in enumerate(lines, first):
+        if line.startswith("## ") and (match := _HEADING.fullmatch(without_end(line))):
+            yield ChatHeading(number, match["turn"] or "")
+
+
+_ENDING_START = re.compile(r"\*(?:completed|failed|cancelled|limited)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPart:
+    """What stands under one heading.
+
+    Attributes:
+        turn: Whose answer it is; empty for the user's words.
+        start: The line of the heading.
+        body: Where the line of the heading ends.
+        end: Where the last of its text ends, or `body` where there is none.
+    """
+
+    turn: str
+    start: int
+    body: Position
+    end: Position
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing but blank space stands there."""
+        return self.end == self.body
+
+
+class ChatSections:
+    """The parts of one document. Its lines may be an editor's live ones: then `follow` each change."""
+
+    def __init__(self, lines: Sequence[str], headings: Iterable[ChatHeading] | None = None) -> None:
+        """Create the parts of the text in `lines`, which include their line ends.
+
+        Args:
+            lines: The text.
+            headings: Those in it, in order, where they are known; else they are looked for.
+        """
+        self.lines = lines
+        self.headings = ChatHeadings(find_headings(lines) if headings is None else headings)
+
+    @classmethod
+    def of(cls, text: str) -> "ChatSections":
+        """Return the parts of a text."""
+        return cls(split_lines(text))
+
+    def apply_changes(self, changes: Iterable[TextChange]) -> None:
+        """Update the headings after the text has changed; `lines` are the lines after all changes."""
+        for change in changes:
+            if change.splice is None:
+                self.headings = ChatHeadings(find_headings(self.lines))
+                return
+        for change in changes:
+            assert change.splice is not None, "looked at above"
+            self.headings.replace_lines(*change.splice)
+
+    def parts(self) -> Iterator[ChatPart]:
+        """All of them, in order."""
+        return (self._part(nth) for nth in range(len(self.headings)))
+
+    def draft_line(self) -> int | None:
+        """Return the line (0-based) of the heading under which the user is writing.
+
+        That is the last heading, if it is the user's; otherwise there is none.
+        """
+        return None if not self.headings or self.headings[-1].turn else self.headings[-1].line
+
+    def draft(self) -> ChatPart | None:
+        """Return what the user is writing: under the last heading, if that is theirs.
+
+        It looks for the end of the text; where the line of the heading is enough, use `draft_line`.
+        """
+        return None if self.draft_line() is None else self._part(len(self.headings) - 1)
+
+    def answer(self, turn: str) -> ChatPart | None:
+        """Where an answer goes on: under the last heading of its turn; None if that is gone."""
+        nth = self.headings.index_of_last(turn)
+        return None if nth is None else self._part(nth)
+
+    def text_of(self, part: ChatPart) -> str:
+        """Return the text of a part without surrounding blank space."""
+        return "".join(self.lines_of(part)).strip()
+
+    def lines_of(self, part: ChatPart) -> Sequence[str]:
+        """Return the lines of a part below its heading, up to the last line that is not blank."""
+        return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
+
+    def written(self, turn: str) -> str:
+        """All that stands under the headings of a turn."""
+        texts = (self.text_of(part) for part in self.parts() if part.turn == turn)
+        return "\n\n".join(filter(None, texts))
+
+    def end(self) -> Position:
+        """Where the last of all text ends."""
+        return self._last_text_position(-1, len(self.lines)) or Position(0, 0)
+
+    @property
+    def line_end(self) -> str:
+        """What the lines of the document end with."""
+        return line_end(self.lines[0]) or "\n"
+
+    def _part(self, nth: int) -> ChatPart:
+        line, turn = self.headings[nth]
+        end = self.headings[nth + 1].line if nth + 1 < len(self.headings) else len(self.lines)
+        body = Position(line, len(without_end(self.lines[line])))
+        return ChatPart(turn, line, body, self._last_text_position(line, end) or body)
+
+    def _last_text_position(self, above: int, below: int) -> Position | None:
+        """Where the last text between two lines ends; None if there is none."""
+        for line in range(below - 1, above, -1):
+            text = self.lines[line].rstrip()
+            if text:
+                return Position(line, len(text))
+        return None
+
+
+def has_ended(lines: Iterable[str]) -> bool:
+    """Whether what stands of a turn has its last line."""
+    return any(line.startswith("*") and _is_ending(line) for line in lines)
+
+
+def _is_ending(line: str) -> bool:
+    """Return whether a line begins and ends as the last line of a turn, whatever is in between."""
+    start = _ENDING_START.match(line)
+    return start is not None and without_end(line).rstrip(" \t").endswith("*", start.end())
+
 
 YOU = "## You"
 LINES_AT_ONCE = 1_000

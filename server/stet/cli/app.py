@@ -11,9 +11,9 @@ import typer
 
 from stet import __version__
 from stet.cli import serve_command as serve_module
-from stet.cli.file_argument import parse_file_argument, workspace_folder
+from stet.cli.files import parse_file_argument, workspace_folder
+from stet.cli.serve_command import write_line
 from stet.cli.terminal import CliError, Terminal
-from stet.cli.write_line import write_line
 
 app = typer.Typer(
     help="Stet: a language server that is a coding and writing agent.",
@@ -142,11 +142,11 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
 ) -> None:
     """Search the workspace by words and by meaning, the best places first."""
-    from stet.cli import search_command as search_module  # late, as above
+    from stet.cli import search_command  # late, as above
 
     finish(
-        lambda: search_module.run(
-            search_module.CliSearch(query, workspace_folder(root, None), folder, limit, as_json)
+        lambda: search_command.run_search(
+            search_command.CliSearch(query, workspace_folder(root, None), folder, limit, as_json)
         )
     )
 
@@ -161,9 +161,9 @@ def index(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Make it anew.")] = False,
 ) -> None:
     """Bring the search index up to the files, and say how large it is."""
-    from stet.cli import index_command as index_module  # late, as above
+    from stet.cli import search_command  # late, as above
 
-    finish(lambda: index_module.run(workspace_folder(root, None), rebuild=rebuild))
+    finish(lambda: search_command.run_index(workspace_folder(root, None), rebuild=rebuild))
 
 
 @app.command()

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from stet.cli.atomic_save import save
-from stet.cli.file_argument import FileArgument
+from stet.cli.files import FileArgument, save
 from stet.cli.terminal import CliError, LineReader, Terminal, coloured, hunk_diff
 from stet.lsp.headless.headless_client import (
     CommandFailed,

@@ -18,8 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stet.cli.atomic_save import save
-from stet.cli.file_argument import FileArgument
+from stet.cli.files import FileArgument, save
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.model import NoModel

@@ -1,13 +1,30 @@
-"""The editors that Stet has a configuration for, and which of their versions it needs."""
+"""The editors that Stet has a configuration for, the versions that it needs, and the findings of a check."""
 
 import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stet.cli.finding import Finding
 from stet.system.helper_process import kill_and_wait
 from stet.system.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report.
+
+    Attributes:
+        mark: `ok`; `note`: works, with less; `problem`: does not work.
+        about: What was looked at, in a word or two.
+        found: What was found.
+        fix: What to do about it; empty where nothing is to be done.
+    """
+
+    mark: str
+    about: str
+    found: str
+    fix: str = ""
+
 
 VERSION_SECONDS = 5
 

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from stet.cli.file_argument import current_folder
+from stet.cli.files import current_folder
 from stet.cli.terminal import CliError, Terminal
 from stet.llm.embedded import weights
 from stet.llm.model import NoModel

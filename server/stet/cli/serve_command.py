@@ -1,4 +1,6 @@
-"""`stet serve`: logging, then the language server on stdio until the editor leaves.
+"""One sentence to stdout or stderr, before and without rich.
+
+`stet serve`: logging, then the language server on stdio until the editor leaves.
 
 Loaded before `initialize` is answered, so it imports nothing that is not needed at once: the log
 file and its rotation come with the first record worth writing.
@@ -7,12 +9,21 @@ file and its rotation come with the first record worth writing.
 import logging
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
-from stet.cli.write_line import write_line
-from stet.observability.crash_handler import CrashReporter, catch_all
-from stet.observability.log_file import LazyLogFile
+from stet.observability.crash_reports import CrashReporter, catch_all
 from stet.observability.log_format import LibraryLevelFilter, PrivateFormatter
-from stet.observability.stderr_handler import StderrHandler
+from stet.observability.log_handlers import LazyLogFile, StderrHandler
+from stet.text.escape import escape_line
+
+
+def write_line(stream: TextIO, text: str) -> None:
+    """Write text of any origin on one line, whatever characters the stream can show."""
+    encoding = stream.encoding or "ascii"
+    line = escape_line(text).encode(encoding, "backslashreplace").decode(encoding)
+    stream.write(f"{line}\n")
+    stream.flush()
+
 
 LEVELS = ("debug", "info", "warning", "error")
 USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"

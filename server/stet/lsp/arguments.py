@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TypeVar
 
 from stet.lsp.lsp_errors import InvalidParams
-from stet.settings.tool_switches import name_problem, nearest_name
+from stet.settings.value_checks import name_problem, nearest_name
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ class CommandArguments:
         return frozenset(value)
 
     def switches(self, name: str) -> frozenset[str]:
-        """Return the tools or groups (`stet.settings.tool_switches`) of a list argument. Return an
+        """Return the tools or groups (`stet.settings.value_checks`) of a list argument. Return an
         empty set if the argument is missing.
         """
         names = self.names(name)

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.observability.crash_handler import CrashReporter
-from stet.observability.fault_log import FaultLog
-from stet.observability.log_file import LazyLogFile, log_file_path
+from stet.observability.crash_reports import CrashReporter, FaultLog
 from stet.observability.log_format import PrivateFormatter
+from stet.observability.log_handlers import LazyLogFile, log_file_path
 from stet.settings.values import Settings
 
 log = logging.getLogger(__name__)

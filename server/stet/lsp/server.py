@@ -15,7 +15,7 @@ from stet.lsp.connection import serving
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.observability import Observability
 from stet.lsp.routing import Router, lazy_modules
-from stet.observability.crash_handler import CrashReporter
+from stet.observability.crash_reports import CrashReporter
 
 if TYPE_CHECKING:
     from stet.lsp.commands import (

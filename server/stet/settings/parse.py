@@ -21,8 +21,7 @@ from stet.settings.restrictions import (
     switched_names,
     written_texts,
 )
-from stet.settings.tool_switches import KINDS
-from stet.settings.value_checks import deny_problem, url_problem
+from stet.settings.value_checks import KINDS, deny_problem, url_problem
 from stet.settings.values import PresetSettings, Settings
 
 if TYPE_CHECKING:

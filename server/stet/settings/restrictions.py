@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from stet.settings.tool_switches import KINDS, name_problem, nearest_name
+from stet.settings.value_checks import KINDS, name_problem, nearest_name
 
 SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
 """The switch of each setting that names tools or groups."""

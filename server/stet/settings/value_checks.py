@@ -1,11 +1,13 @@
-"""Looks at values of settings where they are read, so that a slip is reported before it is needed.
+"""Checks of settings where they are read, so that a mistake is reported before the setting is needed.
 
-Entries of `privacy.deny` that would name nothing: each is refused with what to write instead.
-
-A denial that does nothing is worse than none, as its user relies on it.
+An entry of `privacy.deny` that would match nothing is refused with the correct spelling, because its
+user relies on it. The switches of tools and tool groups are safety switches too: an unknown name is
+refused. The tools are defined above this layer; a test compares their names with `TOOLS`.
 """
 
+import difflib
 import re
+from collections.abc import Iterable
 from ipaddress import AddressValueError, IPv4Address
 from urllib.parse import SplitResult, urlsplit
 
@@ -119,3 +121,34 @@ def deny_problem(entry: str) -> str:
         ),
     )
     return next((why for is_so, why in faults if is_so), "")
+
+
+TOOLS = (
+    "search_workspace", "read_file", "list_files", "get_links", "explore_structure", "list_tags",
+    "get_attached_context", "get_properties", "get_file_info", "find_dead_links", "query_files",
+    "web_search", "read_webpage", "edit_file", "create_file", "open_file", "move_file",
+    "update_properties", "add_tags", "link_files", "copy_files", "delete_file", "execute_command",
+    "done", "ask_user",
+)  # fmt: skip
+GROUPS = ("workspace", "web", "action", "advanced")
+
+KINDS = {"disabledTools": ("tool", TOOLS), "disabledGroups": ("tool group", GROUPS)}
+"""What each of the switches names: in a word, and the names there are."""
+
+
+def nearest_name(name: str, known: Iterable[str]) -> str:
+    """Find the known name that is most like another one, in any case of letters; "" for none."""
+    by_folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.strip().casefold(), by_folded, 1)
+    return by_folded[near[0]] if near else ""
+
+
+def name_problem(switch: str, name: str) -> str:
+    """Say that a switch names no tool or group, with the nearest name; "" if it names one."""
+    kind, known = KINDS[switch]
+    if name in known:
+        return ""
+    near = nearest_name(name, known)
+    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
+    shown = name if len(name) <= 60 else f"{name[:60]}…"
+    return f"there is no {kind} {shown!r}; {hint}"

@@ -5,7 +5,7 @@ from time import thread_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.chat.chat_headings import ChatHeading, ChatHeadings, find_headings
+from stet.chat.chat_layout import ChatHeading, ChatHeadings, find_headings
 
 LINE = st.sampled_from(["text\n", "## You\n", "## Stet (t1)\r\n", "## Stet (t2)\n", "## Other\n"])
 PLACE = st.floats(0, 1)

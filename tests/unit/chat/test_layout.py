@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from stet.chat.chat_layout import (
     YOU,
+    ChatSections,
     after_draft,
     before_draft,
     continue_answer,
@@ -13,7 +14,6 @@ from stet.chat.chat_layout import (
     new_document,
     stable_length,
 )
-from stet.chat.chat_sections import ChatSections
 from tests.support.chat_text import draft, has_ended, parts, written
 
 TEXT = f"{new_document('main')}What is this?\n\n## Stet (t1)\n\nA file.\n\n*completed*\n\n{YOU}\n\nAnd th"

@@ -14,7 +14,7 @@ from stet.cli.doctor import (
     check_settings,
     check_web,
 )
-from stet.cli.finding import Finding
+from stet.cli.editors import Finding
 from stet.search.index_location import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from stet.cli.editors import EDITORS, EditorSpec, check_editor
-from stet.cli.finding import Finding
+from stet.cli.editors import EDITORS, EditorSpec, Finding, check_editor
 from stet.system.os_system import OsSystem
 
 

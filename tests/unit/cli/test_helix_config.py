@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.helix_config import BEGIN, END, default_languages, languages_file, remove_block
+from stet.cli.config_command import BEGIN, END, default_languages, languages_file, remove_block
 from stet.cli.terminal import CliError
 
 DEFAULTS = """

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.file_argument import FileArgument, parse_file_argument, workspace_folder
+from stet.cli.files import FileArgument, parse_file_argument, workspace_folder
 from stet.cli.terminal import CliError
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types as lsp
 
-from stet.cli.atomic_save import save
+from stet.cli.files import save
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import EditorDocuments, UnsavedChange
 from stet.system.os_system import OsSystem

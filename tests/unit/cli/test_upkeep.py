@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from stet.cli.finding import Finding
-from stet.cli.state_checks import check_folders, check_log, check_settings_files, check_state
+from stet.cli.doctor import check_folders, check_log, check_settings_files, check_state
+from stet.cli.editors import Finding
 from stet.lsp.observability import trace_path
-from stet.observability.log_file import log_file_path
-from stet.observability.report_directory import ReportDirectory
+from stet.observability.crash_reports import ReportDirectory
+from stet.observability.log_handlers import log_file_path
 from stet.settings.layers import read_layers
 from stet.storage.schema import MIGRATIONS
 from stet.storage.state_store import StateStore
@@ -132,7 +132,7 @@ def test_a_database_of_a_later_version_is_a_problem(home: Path) -> None:
 
 
 def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.cli.state_checks._LOCKED_SECONDS", 0)
+    monkeypatch.setattr("stet.cli.doctor._LOCKED_SECONDS", 0)
     path = database(home)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")

@@ -2,7 +2,7 @@
 
 import io
 
-from stet.cli.write_line import write_line
+from stet.cli.serve_command import write_line
 
 
 def test_a_stream_that_cannot_show_a_letter_spells_it_out() -> None:

@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 
 from stet.bridges.opencode import opencode_schema
-from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_address import OpenCodeAddress, OpenCodeError
 from stet.bridges.opencode.opencode_connection import OpenCodeConnection
-from stet.bridges.opencode.opencode_errors import OpenCodeError
 from stet.llm import bounded_client as bounded
 from stet.llm import transport
 from stet.llm.bounded_client import ERROR_BYTES, WHOLE_BYTES

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from stet.observability.fault_log import FaultLog
-from stet.observability.report_directory import ReportDirectory
+from stet.observability.crash_reports import FaultLog, ReportDirectory
 
 DIE = """
 import faulthandler, sys
 from pathlib import Path
-from stet.observability.fault_log import FaultLog
-from stet.observability.report_directory import ReportDirectory
+from stet.observability.crash_reports import FaultLog
+from stet.observability.crash_reports import ReportDirectory
 import resource
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 FaultLog(ReportDirectory(Path(sys.argv[1]))).begin(["Stet 1.2.3", "editor: neovim"])

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.observability.fault_log import FaultLog
-from stet.observability.log_file import RETRY_SECONDS, LazyLogFile
+from stet.observability.crash_reports import FaultLog, ReportDirectory
 from stet.observability.log_format import PrivateFormatter
-from stet.observability.report_directory import ReportDirectory
+from stet.observability.log_handlers import RETRY_SECONDS, LazyLogFile
 
 
 def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.environment_facts import facts
-from stet.observability.crash_handler import MAX_PER_RUN, CrashReporter
-from stet.observability.report_directory import ReportDirectory
+from stet.observability.crash_reports import MAX_PER_RUN, CrashReporter, ReportDirectory
 from stet.settings.parse import parse_settings
 
 TEXT = "the heron stood in the reeds"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.observability.report_directory import MAX_REPORTS, ReportDirectory
+from stet.observability.crash_reports import MAX_REPORTS, ReportDirectory
 
 
 def test_reports_are_their_owners_and_only_the_newest_stay(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import logging
 import os
 import threading
 
-from stet.observability.stderr_handler import StderrHandler
+from stet.observability.log_handlers import StderrHandler
 
 
 def record(text: str) -> logging.LogRecord:

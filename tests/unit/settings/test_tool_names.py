@@ -4,7 +4,7 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.settings.parse import parse_settings
-from stet.settings.tool_switches import GROUPS, TOOLS
+from stet.settings.value_checks import GROUPS, TOOLS
 from stet.tools.tool import ToolGroup
 
 

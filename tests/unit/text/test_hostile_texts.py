@@ -11,8 +11,7 @@ from stet.agent.rewriting.oneshot import new_text
 from stet.agent.rewriting.prose import plan
 from stet.agent.rewriting.rewrite_passage import RewritePassage
 from stet.agent.turn import TurnFailed
-from stet.bridges.opencode.context_template import render_context
-from stet.bridges.opencode.session_context import SelectedText, SessionContext
+from stet.bridges.opencode.session_context import SelectedText, SessionContext, render_context
 from stet.context.context_values import escape_tags
 from stet.links.build_files import read_build
 from stet.links.link import Link, LinkKind

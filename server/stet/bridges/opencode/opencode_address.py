@@ -1,4 +1,14 @@
-"""Which OpenCode server is told, and with which password: a pure function of settings and environment."""
+"""The OpenCode server that is used, its password, and the errors of such a server.
+
+`resolve_address` is a pure function of settings and environment.
+
+OpenCodeError
+├── OpenCodeUnreachable   nothing answers
+│   └── NotOpenCode       another program answers
+├── OpenCodeRefused       the server answers with a refusal
+├── SessionStopped        the server refuses everything that could be tried: nothing is tried again
+└── SessionBusy           the session is busy: the work is tried again later
+"""
 
 import ipaddress
 import re
@@ -7,6 +17,47 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from stet.settings.values import OpenCodeSettings
+
+_TEMPORARY = frozenset({401, 408, 425, 429})
+"""Statuses of the 400s after which the same request may succeed."""
+
+
+class OpenCodeError(Exception):
+    """A request came to nothing; the message says why and what to do."""
+
+
+class OpenCodeUnreachable(OpenCodeError):
+    """Nothing answers."""
+
+
+class NotOpenCode(OpenCodeUnreachable):
+    """What answers is not understood, or too long."""
+
+
+class OpenCodeRefused(OpenCodeError):
+    """The server says no.
+
+    Attributes:
+        status: The HTTP status.
+    """
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the same request would be refused again: not for want of a login or of patience."""
+        return 400 <= self.status < 500 and self.status not in _TEMPORARY
+
+
+class SessionStopped(OpenCodeError):
+    """The session's part can be neither kept nor replaced, so the session is told nothing more."""
+
+
+class SessionBusy(OpenCodeError):
+    """It is not the moment to tell the session."""
+
 
 PASSWORD_ENV = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - the name of a variable, OpenCode's own
 """Read where `passwordEnv` names no other."""

@@ -17,25 +17,25 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from stet.bridges.opencode.context_part import ContextPart
-from stet.bridges.opencode.context_template import render_context
-from stet.bridges.opencode.opencode_address import InvalidSetting, OpenCodeAddress, resolve_address
-from stet.bridges.opencode.opencode_errors import (
+from stet.bridges.opencode.opencode_address import (
+    InvalidSetting,
     NotOpenCode,
+    OpenCodeAddress,
     OpenCodeError,
     OpenCodeRefused,
     OpenCodeUnreachable,
     SessionBusy,
     SessionStopped,
+    resolve_address,
 )
-from stet.bridges.opencode.session_context import collect_context
+from stet.bridges.opencode.session_context import ContextPart, collect_context, render_context
 from stet.privacy.redactor import RedactedText
 from stet.privacy.request_log import Recipient, RequestRecord
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.bridges.opencode.client_selection import PartClient
+    from stet.bridges.opencode.opencode_clients import PartClient
     from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 
 log = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ class OpenCodeBridge:
         if self._connection is None:
             self._connection = await asyncio.to_thread(_connect, address)
         if self._part_client is None:
-            from stet.bridges.opencode.client_selection import (
+            from stet.bridges.opencode.opencode_clients import (
                 create_part_client,  # late, with the HTTP client
             )
 
@@ -282,7 +282,6 @@ def _state_after_error(error: OpenCodeError) -> tuple[str, str]:
 
 def _connect(address: OpenCodeAddress) -> "OpenCodeConnection":
     """Return connections to a server. Blocks on imports and reads."""
-    from stet.bridges.opencode import client_selection  # noqa: F401 - brought in here, off the event loop
     from stet.bridges.opencode.opencode_connection import OpenCodeConnection
 
     return OpenCodeConnection(address)

@@ -17,8 +17,12 @@ import httpx2
 from pydantic import TypeAdapter, ValidationError
 
 from stet.bridges.opencode import opencode_schema
-from stet.bridges.opencode.opencode_address import OpenCodeAddress
-from stet.bridges.opencode.opencode_errors import NotOpenCode, OpenCodeRefused, OpenCodeUnreachable
+from stet.bridges.opencode.opencode_address import (
+    NotOpenCode,
+    OpenCodeAddress,
+    OpenCodeRefused,
+    OpenCodeUnreachable,
+)
 from stet.privacy.redactor import Redactor
 from stet.system.socket_owner import SocketAddress, current_uid, foreign_owner
 from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding

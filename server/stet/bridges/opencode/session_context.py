@@ -1,16 +1,56 @@
-"""What an OpenCode session may know of the editor at one moment, through the privacy filter.
+"""The context that an OpenCode session is sent: what it may contain, and its text.
 
-Stricter than for a question: that a file has the focus says nothing about whether its user wants it
-sent, so a file that is left out by a `.gitignore` is left out here even while they are in it.
+`collect_context` reads the editor's state through the privacy filter. The filter is stricter than for a
+question: the focus of a file does not say that its user wants the file sent, so a file that a
+`.gitignore` excludes is left out here even while it has the focus.
+
+`render_context` returns the text:
+
+    <system-reminder>
+    Currently open files in the editor, the one in focus first:
+    - src/app.py
+    - notes.md
+
+    Selected text (from src/app.py):
+    ... between two lines of three double quotes
+    </system-reminder>
+
+Other people wrote the names and the selected text. In a tag that OpenCode's model or ours reads as an
+instruction, `<` is written `&lt;`. Three or more double quotes in a row, which would end the quotation,
+are each written after a backslash. Control characters in names are written as their escapes, and control
+tokens of a model's template are broken.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stet.context.context_values import EditorLocation, find_current_document
+from stet.context.context_values import (
+    EditorLocation,
+    escape_tags,
+    find_current_document,
+    single_line,
+)
+from stet.text.spoofing import escape_special_tokens
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPart:
+    """One live context part.
+
+    Attributes:
+        text: The whole of it; "" for none.
+        folders: Of the session, in every spelling; the first is the one to ask by.
+        pinned: The session's id; "": the most recently updated one of `folders`.
+    """
+
+    text: str
+    folders: tuple[str, ...]
+    pinned: str = ""
+
 
 MAX_FILES = 50
 """How many open files are named."""
@@ -127,3 +167,54 @@ def _folders(world: Snapshot, active: str | None) -> tuple[str, ...]:
             return ()
         chosen = world.roots[0].path
     return tuple(dict.fromkeys((str(chosen), str(world.system.real_path(chosen)))))
+
+
+_TAG = re.compile(r"<(?=\s*+/?+\s*+system(?:[-_\s]*+reminder|(?![\w-])))", re.IGNORECASE)
+_QUOTES = '"' * 3
+_QUOTATION = re.compile(r'"{3,}')
+
+
+def render_context(context: SessionContext) -> str:
+    """Return the whole part, or "" if there is nothing to report."""
+    parts = [part for part in (_files(context), _selection(context.selected)) if part]
+    if not parts:
+        return ""
+    inside = "\n\n".join(parts)
+    return f"<system-reminder>\n{inside}\n</system-reminder>"
+
+
+def _files(context: SessionContext) -> str:
+    if not context.files:
+        return ""
+    focus = ", the one in focus first" if context.is_focused else ""
+    lines = [f"Currently open files in the editor{focus}:"]
+    lines += [f"- {_name(name)}" for name in context.files]
+    if context.n_more:
+        lines.append(f"(and {context.n_more} more)")
+    return "\n".join(lines)
+
+
+def _selection(selected: SelectedText | None) -> str:
+    if selected is None or not selected.texts:
+        return ""
+    # Ranges apart from each other; each begins on a line of its own. Joined first: a tag may begin in
+    # one and end in the next.
+    text = _quotable("\n".join(selected.texts))
+    quoted = text if text.endswith("\n") else f"{text}\n"
+    cut = f"(cut: {selected.n_cut} more characters are selected)\n" if selected.n_cut else ""
+    return f"Selected text (from {_name(selected.source)}):\n{_QUOTES}\n{quoted}{_QUOTES}\n{cut}".rstrip(
+        "\n"
+    )
+
+
+def _quotable(text: str) -> str:
+    return _escape_markup(escape_tags(text))
+
+
+def _name(text: str) -> str:
+    return _escape_markup(single_line(text))
+
+
+def _escape_markup(text: str) -> str:
+    text = _TAG.sub("&lt;", escape_special_tokens(text))
+    return _QUOTATION.sub(lambda found: r"\"" * len(found[0]), text)

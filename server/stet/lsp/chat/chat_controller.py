@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from stet.agent.agent import Agent, NotRunning
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import FINAL_STATES, Ask, Turn
-from stet.chat.chat_document import ChatDocument, ChatReading
-from stet.chat.transcript_builder import TranscriptBuilder
+from stet.chat.chat_document import ChatDocument, ChatReading, TranscriptBuilder
 from stet.lsp.chat.chat_files import ChatFiles
 from stet.lsp.chat.chat_writer import ChatWriter
 from stet.lsp.chat.open_chat_texts import OpenChatTexts

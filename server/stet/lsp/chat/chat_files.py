@@ -11,8 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from stet.chat.chat_document import ChatDocument, ChatReading
-from stet.chat.chat_layout import new_document
-from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_layout import ChatSections, new_document
 from stet.lsp.chat.chat_writer import ChatWriter
 from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.editor_client import Client

@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from lsprotocol import types as lsp
 
 from stet.chat.chat_document import ChatDocument
-from stet.chat.chat_layout import Insertion
-from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_layout import ChatSections, Insertion
 from stet.lsp import to_lsp
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.insertion_watch import InsertionWatch

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stet.chat.chat_document import ChatReading
-from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_layout import ChatSections
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.change import TextChange
 from stet.workspace.uris import canonical

@@ -2,18 +2,21 @@
 
 import pytest
 
-from stet.bridges.opencode.append_client import SECONDS_BETWEEN, AppendClient
-from stet.bridges.opencode.client_selection import create_part_client
-from stet.bridges.opencode.context_part import ContextPart
-from stet.bridges.opencode.opencode_address import OpenCodeAddress
-from stet.bridges.opencode.opencode_connection import OpenCodeConnection
-from stet.bridges.opencode.opencode_errors import (
+from stet.bridges.opencode.opencode_address import (
     NotOpenCode,
+    OpenCodeAddress,
     OpenCodeUnreachable,
     SessionBusy,
     SessionStopped,
 )
-from stet.bridges.opencode.replace_client import ReplaceClient
+from stet.bridges.opencode.opencode_clients import (
+    SECONDS_BETWEEN,
+    AppendClient,
+    ReplaceClient,
+    create_part_client,
+)
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
+from stet.bridges.opencode.session_context import ContextPart
 from tests.support.fake_opencode import FakeOpenCode
 
 WS = ("/ws",)

@@ -10,9 +10,13 @@ import pytest
 import pytest_asyncio
 
 from stet.bridges.opencode import opencode_schema
-from stet.bridges.opencode.opencode_address import OpenCodeAddress
+from stet.bridges.opencode.opencode_address import (
+    NotOpenCode,
+    OpenCodeAddress,
+    OpenCodeRefused,
+    OpenCodeUnreachable,
+)
 from stet.bridges.opencode.opencode_connection import APPENDING, REPLACING, OpenCodeConnection
-from stet.bridges.opencode.opencode_errors import NotOpenCode, OpenCodeRefused, OpenCodeUnreachable
 from tests.support.fake_opencode import FakeOpenCode
 
 PASSWORD = "a-password-91c4"

@@ -5,8 +5,7 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stet.bridges.opencode.context_template import render_context
-from stet.bridges.opencode.session_context import SelectedText, SessionContext
+from stet.bridges.opencode.session_context import SelectedText, SessionContext, render_context
 
 
 def test_files_and_selection() -> None:

@@ -5,18 +5,18 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from stet.bridges.opencode.context_part import ContextPart
-from stet.bridges.opencode.opencode_address import OpenCodeAddress
-from stet.bridges.opencode.opencode_connection import OpenCodeConnection
-from stet.bridges.opencode.opencode_errors import (
+from stet.bridges.opencode.opencode_address import (
     NotOpenCode,
+    OpenCodeAddress,
     OpenCodeError,
     OpenCodeRefused,
     OpenCodeUnreachable,
     SessionBusy,
     SessionStopped,
 )
-from stet.bridges.opencode.replace_client import METADATA, ReplaceClient
+from stet.bridges.opencode.opencode_clients import METADATA, ReplaceClient
+from stet.bridges.opencode.opencode_connection import OpenCodeConnection
+from stet.bridges.opencode.session_context import ContextPart
 from tests.support.fake_opencode import FakeOpenCode
 from tests.support.http_server import HttpRequest
 

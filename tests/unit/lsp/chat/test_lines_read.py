@@ -6,8 +6,14 @@ from typing import SupportsIndex, overload
 import pytest
 
 from stet.chat.chat_document import ChatDocument, ChatTurn
-from stet.chat.chat_layout import LINES_AT_ONCE, after_draft, before_draft, new_document
-from stet.chat.chat_sections import ChatSections, has_ended
+from stet.chat.chat_layout import (
+    LINES_AT_ONCE,
+    ChatSections,
+    after_draft,
+    before_draft,
+    has_ended,
+    new_document,
+)
 from stet.chat.chat_transcript import ChatTranscript
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.text.buffer import TextBuffer

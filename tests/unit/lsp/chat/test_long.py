@@ -8,8 +8,7 @@ import pytest
 
 from stet.agent.turn import Ask, Mode, Turn
 from stet.chat.chat_document import ChatDocument, ChatReading, ChatTurn
-from stet.chat.chat_layout import new_document
-from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_layout import ChatSections, new_document
 from stet.chat.chat_transcript import ChatTranscript
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.insertion_watch import InsertionWatch

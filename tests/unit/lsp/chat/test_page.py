@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.chat.chat_document import ChatDocument, ChatTurn
-from stet.chat.chat_layout import YOU, new_document
-from stet.chat.chat_sections import ChatSections
+from stet.chat.chat_layout import YOU, ChatSections, new_document
 from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Usage

@@ -5,8 +5,8 @@ import dataclasses
 from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta
 from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.chat.chat_document import TranscriptBuilder
 from stet.chat.chat_transcript import ending, transcript_of
-from stet.chat.transcript_builder import TranscriptBuilder
 from stet.context.context_builder import EditorLocation
 from stet.review.drafts import RemoveDraft
 from stet.review.ledger import ReviewLedger

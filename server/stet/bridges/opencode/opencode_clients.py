@@ -1,37 +1,42 @@
-"""One live part by OpenCode's first API: replaced in place, or hidden and posted anew.
+"""Keep one context part in an OpenCode session, by either of the server's APIs.
 
-A part can be replaced as long as its message is the session's last: behind an answer it would change
-what the model has answered to, and cost the provider's cache of all that came since. Then the part
-is marked `ignored`, which takes it from the model's view, and a new message is posted; first the one,
-then the other, so that no fault leaves two. Nothing is ever reverted: that would take messages of
-others with it.
+`ReplaceClient` uses the first API. A part can be replaced while its message is the session's last.
+After an answer, a replacement would change what the model has answered to, and lose the provider's
+cache of all later messages. Then the part is marked `ignored`, which hides it from the model, and a new
+message is posted: first one, then the other, so that no failure leaves two parts. Nothing is reverted,
+because a revert would remove messages of others.
 
-A message that comes while the session's agent is at work makes it go on for another round, so none
-is posted then. Nor is one without the agent that the session is in: OpenCode takes `build` for it
-where the user is in `plan`.
+A message that comes while the session's agent works makes the agent go on for another round, so none is
+posted then. Each message names the session's agent: without it, OpenCode uses `build` where the user is
+in `plan`.
 
-A server may refuse to replace a part although it is there. Then the part is hidden at once and every
-later text of that session is posted anew. Where hiding or posting is refused too, the session is told
-nothing more (`SessionStopped`) until the server has been away.
+A server may refuse to replace a part although the part exists. Then the part is hidden at once, and
+every later text of that session is posted as a new message. If hiding or posting is refused too, nothing
+more is sent to the session (`SessionStopped`) until the server has been away. Parts are recognised by
+their metadata, also after a restart of either side or a lost answer.
 
-Which parts are ours their metadata says. After a restart of either side, or an answer that was lost,
-they are found by it.
+`AppendClient` uses the newer API (`/api`), which can neither replace nor hide a message. So a message is
+sent at most once in `SECONDS_BETWEEN`, only when the context has changed, and says that it replaces the
+earlier one. Nothing can be removed when Stet leaves.
+
+This module is imported late, because it imports the HTTP client.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from stet.bridges.opencode import opencode_schema
-from stet.bridges.opencode.context_part import ContextPart
-from stet.bridges.opencode.opencode_connection import OpenCodeConnection
-from stet.bridges.opencode.opencode_errors import (
+from stet.bridges.opencode.opencode_address import (
     NotOpenCode,
     OpenCodeRefused,
     OpenCodeUnreachable,
     SessionBusy,
     SessionStopped,
 )
+from stet.bridges.opencode.opencode_connection import REPLACING, OpenCodeConnection
+from stet.bridges.opencode.session_context import ContextPart
 
 METADATA = {"kind": "editor_context", "source": "stet"}
 N_SEARCHED = (100, 10)
@@ -294,3 +299,98 @@ class ReplaceClient:
 
 def _content(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text, "synthetic": True, "metadata": dict(METADATA)}
+
+
+SECONDS_BETWEEN = 30.0
+"""Between two messages to a session."""
+NOTHING_OPEN = "<system-reminder>\nNo file is open in the editor any more.\n</system-reminder>"
+INSTEAD = "<system-reminder>\n(in place of what was said of the editor before)\n"
+
+
+class AppendClient:
+    """Tells the sessions of one server. Touched by one task at a time."""
+
+    def __init__(self, connection: OpenCodeConnection, now: Callable[[], float]) -> None:
+        """`now` is a monotonic clock, in seconds."""
+        self._connection = connection
+        self._now = now
+        self._last_text: dict[str, str] = {}
+        self._last_sent_at: dict[str, float] = {}
+        self._stopped: dict[str, str] = {}
+        """Sessions that are told nothing more, and why."""
+
+    async def update(self, part: ContextPart) -> bool:
+        """Tell the session what has changed.
+
+        Returns:
+            False if there is no session.
+
+        Raises:
+            OpenCodeError: If it can't be told now.
+            Stopped: If the session has refused a message.
+        """
+        session = await self._session(part)
+        if session is None:
+            return False
+        if session.id in self._stopped:
+            raise SessionStopped(self._stopped[session.id])
+        known = self._last_text.get(session.id, "")
+        if part.text == known:
+            return True
+        if self._now() - self._last_sent_at.get(session.id, float("-inf")) < SECONDS_BETWEEN:
+            raise SessionBusy("the session was told a moment ago")
+        text = part.text or NOTHING_OPEN
+        if known and part.text:
+            text = text.replace("<system-reminder>\n", INSTEAD, 1)
+        body = {"prompt": {"text": text}, "resume": False}
+        path = f"/api/session/{session.id}/prompt"
+        try:
+            await self._connection.request("POST", path, opencode_schema.NOTHING, body=body)
+        except OpenCodeRefused as refused:
+            if not refused.is_final:
+                raise
+            why = f"the session {session.id} takes no message from Stet ({refused})"
+            self._stopped[session.id] = why
+            raise SessionStopped(why) from refused
+        self._last_text[session.id] = part.text
+        self._last_sent_at[session.id] = self._now()
+        return True
+
+    async def release(self) -> None:
+        """Nothing can be taken back."""
+
+    async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
+        if part.pinned:
+            path = f"/api/session/{part.pinned}"
+            try:
+                return (
+                    await self._connection.request("GET", path, opencode_schema.NEWER_SESSION)
+                ).data
+            except OpenCodeRefused as refused:
+                if refused.status in {400, 404}:
+                    return None
+                raise
+        if not part.folders:
+            return None
+        query = {"directory": part.folders[0], "order": "desc", "limit": N_LISTED}
+        session = await self._connection.request(
+            "GET", "/api/session", opencode_schema.NEWER_SESSIONS, query=query
+        )
+        return opencode_schema.newest_session(session.data, part.folders)
+
+
+PartClient = ReplaceClient | AppendClient
+
+
+async def create_part_client(
+    connection: OpenCodeConnection, now: Callable[[], float]
+) -> PartClient:
+    """Create the client that keeps the context of this server. The API that can replace is used if
+    available.
+
+    Raises:
+        OpenCodeError: If it is no OpenCode server, or wants another password.
+    """
+    if await connection.identify() == REPLACING:
+        return ReplaceClient(connection)
+    return AppendClient(connection, now)

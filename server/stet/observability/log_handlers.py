@@ -1,13 +1,79 @@
-"""The log file: made when the first record comes, private, rotated; and left alone for a while where it can't be."""
+"""The handlers of the log: standard error and a file. Neither fails or blocks the code that logs.
+
+The file is created with the first record, is private and is rotated. If the file cannot be written, it
+is tried again after a while.
+"""
 
 import logging
+import os
+import select
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
 from stet.observability.private_files import make_private
-from stet.observability.safe_handler import SafeHandler
+
+
+class SafeHandler(logging.Handler):
+    """Drops a record that it fails to write.
+
+    The standard library lets what `emit` raises fall on the caller of `log.warning`: a full disk would
+    end the work that was logged.
+    """
+
+    def handle(self, record: logging.LogRecord) -> bool:
+        """Write the record if it passes the filters; whether it did and was written."""
+        try:
+            return bool(super().handle(record))
+        except Exception:  # noqa: BLE001 (the boundary: what fails in the log has no place to be logged)
+            return False
+
+
+PIECE = 4096
+"""In bytes (PIPE_BUF): what a pipe that is ready to be written takes without blocking."""
+
+
+class StderrHandler(SafeHandler):
+    """Writes what standard error takes now, and drops the rest rather than wait.
+
+    An editor that starts a server and never reads its stderr would otherwise stop it after 64 kB.
+    The descriptor stays blocking: it may be shared with the editor, whose own it would change.
+    """
+
+    def __init__(self, descriptor: int = 2) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._n_dropped = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record, or count it as dropped."""
+        try:
+            text = self.format(record)
+        except (TypeError, ValueError):  # a wrong format string of some library
+            text = f"{record.name}: {record.msg!r}"
+        if self._n_dropped:
+            text = f"({self._n_dropped} log lines dropped: stderr was not read)\n{text}"
+        self._n_dropped = (
+            0 if self._write(f"{text}\n".encode(errors="replace")) else self._n_dropped + 1
+        )
+
+    def _write(self, data: bytes) -> bool:
+        try:
+            for start in range(0, len(data), PIECE):
+                if not self._is_ready():
+                    return False
+                os.write(self._descriptor, data[start : start + PIECE])
+        except OSError:  # closed, or full after all
+            return False
+        return True
+
+    def _is_ready(self) -> bool:
+        if sys.platform == "win32":  # only sockets can be asked there
+            return True
+        return bool(select.select([], [self._descriptor], [], 0)[1])
+
 
 log = logging.getLogger(__name__)
 

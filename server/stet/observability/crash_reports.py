@@ -1,0 +1,278 @@
+"""Crash reports: what is reported, what a report contains, and where reports are kept.
+
+A record of the log at level error that has an exception is a bug of Stet. `CrashReporter` listens to
+the log, so code that logs a bug (`stet.lsp.routing`, `stet.lsp.tasks`, the agent) need not know of
+reports, and neither does a library whose callback fails in the event loop.
+
+`FaultLog` covers what no handler sees: a fault in native code, an abort. Python's `faulthandler`
+writes into a file that is created at the start and removed at an orderly end. The next process makes
+a report of a file that a dead process left; a file without a fault (a kill, a power cut) is removed.
+"""
+
+import faulthandler
+import logging
+import os
+import re
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from pathlib import Path
+from types import TracebackType
+
+from stet.observability.log_format import anonymous_line
+from stet.observability.log_handlers import SafeHandler, log_file_path
+from stet.observability.private_files import make_private, open_private
+from stet.text.safe_traceback import package_path
+
+MAX_REPORTS = 10
+_PREFIX = "crash-"
+_PATTERN = f"{_PREFIX}*.txt"
+
+
+class ReportDirectory:
+    """The folder of one user's reports."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """`folder` is made with the first report; None: `crashes` beside the log."""
+        self._folder = folder
+
+    @property
+    def folder(self) -> Path:
+        """Where reports lie; it need not exist."""
+        if self._folder is None:
+            self._folder = log_file_path().parent / "crashes"
+        return self._folder
+
+    def save(self, text: str) -> Path:
+        """Keep a report, and drop the oldest of too many. Blocking; any thread may call it.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        make_private(self.folder)
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+        path = self.folder / f"{_PREFIX}{stamp}-{os.getpid()}.txt"
+        with open(path, "x", encoding="utf-8", opener=open_private) as file:
+            file.write(text)
+        for old in self.reports()[MAX_REPORTS:]:
+            old.unlink(missing_ok=True)
+        return path
+
+    def reports(self) -> list[Path]:
+        """Those that are there, the newest first; none where the folder can't be read."""
+        try:
+            return sorted(self.folder.glob(_PATTERN), reverse=True)
+        except OSError:
+            return []
+
+
+log = logging.getLogger(__name__)
+
+MAX_PER_RUN = 5
+"""Reports of one run; what fails at every keystroke fills no disk."""
+_N_LINES = 40
+_CLOSE_SECONDS = 1.0
+
+
+class CrashReporter(SafeHandler):
+    """Keeps the last lines of the log, and writes a report when one is about a bug.
+
+    Attributes:
+        reports: Where reports lie.
+        facts: Gives what is known of program and surroundings, a line each.
+    """
+
+    def __init__(self, reports: ReportDirectory | None = None) -> None:
+        super().__init__(logging.DEBUG)
+        self.directory = reports or ReportDirectory()
+        self.facts: Callable[[], list[str]] = list
+        self._lines: deque[str] = deque(maxlen=_N_LINES)
+        self._seen: set[tuple[str, str, int]] = set()
+        self._writing: list[threading.Thread] = []
+        self._tell: Callable[[str], None] | None = None
+        self._untold = ""
+        self._has_notified = False
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note a record, and report what it tells of."""
+        at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
+        self._lines.append(f"{at} {anonymous_line(record)}")
+        error = record.exc_info[1] if record.exc_info else None
+        if error is None or record.levelno < logging.ERROR or not self._is_new(error):
+            return
+        arguments = (anonymous_line(record), error, list(self._lines))
+        if record.levelno >= logging.CRITICAL:  # the process ends
+            self._report(*arguments)
+            return
+        thread = threading.Thread(target=self._report, args=arguments, daemon=True)
+        self._writing.append(thread)
+        thread.start()
+
+    def notify_by(self, tell: Callable[[str], None]) -> None:
+        """Have the user told of the first report, by whatever thread has written it."""
+        self._tell = tell
+        if self._untold:
+            tell(self._untold)
+
+    def close(self) -> None:
+        """Wait a moment for what is being written."""
+        for thread in self._writing:
+            thread.join(_CLOSE_SECONDS)
+        super().close()
+
+    def _is_new(self, error: BaseException) -> bool:
+        """Whether no such error has been reported from the same place."""
+        last = error.__traceback__
+        while last is not None and last.tb_next is not None:
+            last = last.tb_next
+        where = ("", 0) if last is None else (last.tb_frame.f_code.co_filename, last.tb_lineno)
+        key = (type(error).__qualname__, *where)
+        if key in self._seen or len(self._seen) >= MAX_PER_RUN:
+            return False
+        self._seen.add(key)
+        return True
+
+    def _report(self, what: str, error: BaseException, lines: list[str]) -> None:
+        from stet.text.safe_traceback import (
+            format_safe_traceback,  # late: nothing fails in most runs
+        )
+
+        parts = [
+            "Stet crash report. It holds no text of yours, no paths and no keys.",
+            f"when: {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+            f"what: {what}",
+            *self.facts(),
+            "",
+            "where:",
+            format_safe_traceback(error),
+            "",
+            "last lines of the log:",
+            *lines,
+        ]
+        try:
+            path = self.directory.save("\n".join(parts) + "\n")
+        except OSError as fault:
+            log.warning("no crash report is written: %s", fault)
+            return
+        self._notify(
+            f"Stet: something failed inside Stet. A report is in {path}: it holds none of your text. "
+            "Please attach it to an issue in Stet's tracker."
+        )
+
+    def _notify(self, message: str) -> None:
+        if self._has_notified:
+            return
+        self._has_notified = True
+        if self._tell is None:
+            self._untold = message
+        else:
+            with suppress(RuntimeError):  # the session is over
+                self._tell(message)
+
+
+def catch_all() -> None:
+    """Have what nobody catches logged, wherever it is raised, before it ends the process or a thread."""
+
+    def ended(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, tb)
+            return
+        log.critical("Stet ended by an error", exc_info=(kind, error, tb))
+
+    def thread_ended(failed: threading.ExceptHookArgs) -> None:
+        if failed.exc_value is not None:
+            log.error("a thread failed", exc_info=failed.exc_value)
+
+    sys.excepthook = ended
+    threading.excepthook = thread_ended
+
+
+_RUNNING_PREFIX = "running-"
+_RUNNING_PATTERN = f"{_RUNNING_PREFIX}*.txt"
+_CALL = re.compile(r'\s*File "(?P<path>.*)", line (?P<line>\d+) in (?P<name>\S+)')
+_NATIVE_CALL = re.compile(r'\s*Binary file "(?P<path>.*)", at (?P<place>\S+)(?: \[0x[0-9a-f]+\])?')
+"""Since Python 3.14: the calls in C, each by the file of its library."""
+_PATH = re.compile(r"[/\\]")
+_MAX_BYTES = 100_000
+_MARKS = ("Fatal Python error", "Windows fatal exception")
+
+
+class FaultLog:
+    """The file of this run."""
+
+    def __init__(self, reports: ReportDirectory) -> None:
+        self._reports = reports
+        self._file: TextIOWrapper | None = None
+        self._path = Path()
+
+    def begin(self, facts: Sequence[str]) -> int:
+        """Be ready for a fault; gives how many of earlier runs have become reports. Blocking.
+
+        Args:
+            facts: What a report is to say of this run.
+
+        Raises:
+            OSError: If nothing can be written there.
+        """
+        make_private(self._reports.folder)
+        n_found = self._collect()
+        path = self._reports.folder / f"{_RUNNING_PREFIX}{os.getpid()}.txt"
+        descriptor = open_private(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        self._file = os.fdopen(descriptor, "w", encoding="utf-8")
+        self._path = path
+        self._file.write("\n".join([*facts, "", ""]))
+        self._file.flush()
+        faulthandler.enable(self._file)
+        return n_found
+
+    def end(self) -> None:
+        """Let go of it: nothing happened."""
+        if self._file is None:
+            return
+        faulthandler.disable()
+        with suppress(OSError):
+            self._file.close()  # which writes what a full disk has not taken before
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        self._file = None
+
+    def _collect(self) -> int:
+        """Make reports of what dead processes left; gives how many there were."""
+        from stet.system.os_system import is_alive  # late: it imports sockets
+
+        n_found = 0
+        for path in sorted(self._reports.folder.glob(_RUNNING_PATTERN)):
+            number = path.stem.removeprefix(_RUNNING_PREFIX)
+            # The number of this process may have been another's: then that one is gone.
+            is_gone = number.isdigit() and (int(number) == os.getpid() or not is_alive(int(number)))
+            if not is_gone:
+                continue
+            text = ""
+            with suppress(OSError), open(path, "rb", opener=open_private) as file:
+                text = file.read(_MAX_BYTES).decode(errors="replace")
+            if any(mark in text for mark in _MARKS):
+                heading = "Stet crash report. It holds no text of yours, no paths and no keys.\n"
+                self._reports.save(heading + _sanitize(text))
+                n_found += 1
+            path.unlink(missing_ok=True)
+        return n_found
+
+
+def _sanitize(text: str) -> str:
+    """Return a note in a form that strangers may read. Each file is named by its place in its
+    package; there is no other path.
+    """
+    start = min(text.find(mark) for mark in _MARKS if mark in text)
+    return text[:start] + "".join(map(_sanitize_line, text[start:].splitlines(keepends=True)))
+
+
+def _sanitize_line(line: str) -> str:
+    if call := _CALL.match(line):
+        return f"  {package_path(call['path'])}:{call['line']} in {call['name']}\n"
+    if call := _NATIVE_CALL.match(line):
+        return f"  {package_path(call['path'])} at {call['place']}\n"
+    return "  (a line with a path)\n" if _PATH.search(line) else line
