@@ -218,8 +218,8 @@ def hosts_not_asked(put: Put) -> None:
 @weakness
 def markdown_acts(put: Put) -> None:
     """What others wrote is Markdown."""
-    put("stet.lsp.presentation.hunk_text", "_MARKS", _NEVER)
-    put("stet.lsp.presentation.hunk_text", "fence_for", lambda text: "")
+    put("stet.lsp.presentation.serialize", "_MARKS", _NEVER)
+    put("stet.lsp.presentation.serialize", "fence_for", lambda text: "")
     for name in ("_PICTURE", "_LINK", "_HTML"):
         put("stet.chat.chat_layout", name, _NEVER)
     put("stet.lsp.editor_client", "disable_links", lambda text: text)
@@ -236,7 +236,7 @@ def places_unchecked(put: Put) -> None:
 @weakness
 def nothing_previewed(put: Put) -> None:
     """What a hunk does is not shown."""
-    put("stet.lsp.presentation.hunk_text", "diff_of", lambda hunk, limit: [])
+    put("stet.lsp.presentation.serialize", "diff_of", lambda hunk, limit: [])
 
 
 @weakness

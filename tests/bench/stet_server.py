@@ -7,8 +7,7 @@ import sys
 import zlib
 from typing import Any
 
-from stet.lsp.connection.serving import serve
-from stet.lsp.server import build_server
+from stet.lsp.server import build_server, serve_session
 from stet.lsp.text_sync import TextSync
 
 
@@ -24,7 +23,7 @@ def main() -> int:
         return zlib.crc32(buffer.text.encode())
 
     server.feature("test/crc")(crc)
-    return serve(server)
+    return serve_session(server)
 
 
 if __name__ == "__main__":

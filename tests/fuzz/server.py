@@ -20,11 +20,10 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from stet.agent import agent, model_source, session
 from stet.cli.serve_command import start_logging
 from stet.llm.model import Model
-from stet.lsp.commands import review_commands, turn_commands, undo_commands
-from stet.lsp.connection.serving import serve
+from stet.lsp.commands import review_commands, turn_commands
 from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
-from stet.lsp.server import build_server
+from stet.lsp.server import build_server, serve_session
 from stet.lsp.state import ServerState
 from stet.notes.note_blocks import block_parser
 from stet.privacy import redactor as redaction
@@ -43,7 +42,7 @@ from tests.fuzz.reference import checksum
 
 DECISIONS = {
     "stet.accept": review_commands.accept, "stet.reject": review_commands.reject, "stet.preview": review_commands.preview,
-    "stet.undo": undo_commands.undo, "stet.restore": undo_commands.restore, "stet.resolve": undo_commands.resolve,
+    "stet.undo": review_commands.undo, "stet.restore": review_commands.restore, "stet.resolve": review_commands.resolve,
 }  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def main() -> int:
     route.command("test.answer", answer)
     route.command("test.fillDisk", fill_disk)
     route.command("test.kept", unsaved_hunks)
-    return serve(server)
+    return serve_session(server)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@ Run as a script: `python -I tests/soak/hour_server.py`.
 import asyncio
 import sys
 
-from stet.lsp.connection.serving import serve
-from stet.lsp.server import build_server
+from stet.lsp.server import build_server, serve_session
 
 
 def main() -> int:
@@ -18,7 +17,7 @@ def main() -> int:
         return sorted(task.get_name() for task in asyncio.all_tasks())
 
     server.feature("test/tasks")(tasks)
-    return serve(server)
+    return serve_session(server)
 
 
 if __name__ == "__main__":

@@ -12,14 +12,13 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
-from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_applier import EditApplier
-from stet.lsp.index_feed import IndexFeed
+from stet.lsp.file_events import DiskWatch, RenameTracker
+from stet.lsp.index_adapters import IndexFeed
+from stet.lsp.inline_style import BlockImport
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.lsp.rename_tracker import RenameTracker
 from stet.lsp.text_sync import TextSync
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger

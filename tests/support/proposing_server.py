@@ -19,10 +19,9 @@ from stet.llm import openai_model, transport
 from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import chat_writer
-from stet.lsp.connection.serving import serve
 from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
-from stet.lsp.server import build_server
+from stet.lsp.server import build_server, serve_session
 from stet.lsp.state import ServerState
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.policy.rules import EditRules
@@ -172,7 +171,7 @@ def main() -> int:
     route.command("test.checksums", checksums)
     route.command("test.jump", jump)
     route.command("test.fillDisk", fill_disk)
-    return serve(server)
+    return serve_session(server)
 
 
 if __name__ == "__main__":

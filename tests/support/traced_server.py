@@ -13,8 +13,7 @@ from types import FrameType
 from typing import Any
 
 import stet
-from stet.lsp.connection.serving import serve
-from stet.lsp.server import build_server
+from stet.lsp.server import build_server, serve_session
 
 PACKAGE = f"{stet.__path__[0]}/"
 
@@ -52,7 +51,7 @@ def main() -> int:
     server.feature("test/trace")(answer)
     threading.setprofile(trace.profile)
     sys.setprofile(trace.profile)
-    return serve(server)
+    return serve_session(server)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import zlib
 
 from lsprotocol import types as lsp
 
-from stet.lsp import from_lsp
+from stet.lsp import convert
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.connection.serving import serve
 from stet.lsp.editor_client import Client
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
 from stet.lsp.routing import Router
+from stet.lsp.server import serve_session
 from stet.observability.log_handlers import StderrHandler
 from stet.text.buffer import TextBuffer
 from stet.workspace.modification import FULL_TEXT
@@ -36,7 +36,7 @@ class WireDocuments:
         """There is no disk."""
 
     def change(self, params: object) -> None:
-        modification = from_lsp.change_modification(params)
+        modification = convert.change_modification(params)
         buffer = self.buffers.get(modification.uri)
         if buffer is None:
             raise InvalidParams(f"{modification.uri!r} is not open")
@@ -271,7 +271,7 @@ def build(world: WireState) -> StetLanguageServer:
 def main() -> int:
     """Serve on standard input and output."""
     logging.basicConfig(level=logging.INFO, handlers=[StderrHandler()])
-    return serve(build(WireState()))
+    return serve_session(build(WireState()))
 
 
 if __name__ == "__main__":

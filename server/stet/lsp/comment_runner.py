@@ -1,13 +1,18 @@
-"""Comments that ask for a turn: carried out when the user says so, or when a file is saved.
+"""Comments that ask for a turn: which lines are such comments, and starting their turns.
 
-Opening a repository full of such comments must not set anything off. So on save, if the settings
-want that at all, only those count that stand on lines changed since the document was opened, and
-not those that an accepted hunk brought.
+`CommentCheck` tells a comment from a string or a fence that looks like one. A process of its own finds
+comments; its result is kept while the text is the same, so moving the cursor costs nothing.
+
+`CommentRunner` starts a turn when the user asks for it or, if the settings allow it, when a file is
+saved. Opening a repository full of such comments must not start anything, so a save counts only comments
+on lines that were changed since the document was opened, and not comments that an accepted hunk added.
 """
 
 import asyncio
 import dataclasses
+from collections import OrderedDict
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 from stet.agent.agent import Agent
@@ -27,6 +32,81 @@ from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_c
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
+
+MAX_CACHED = 32
+"""Texts of which it is kept where their instructions are."""
+
+CommentLines = tuple[range, ...]
+"""The lines (0-based) of each comment that holds an instruction."""
+_Spawn = Callable[
+    [Coroutine[Any, Any, CommentLines | None], str], "asyncio.Task[CommentLines | None]"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedCheck:
+    """What is known of a text, or is being found out.
+
+    Attributes:
+        document: The text.
+        work: Finds its instructions.
+    """
+
+    document: TextDocument
+    work: "asyncio.Task[CommentLines | None]"
+
+
+class CommentCheck:
+    """Finds the instructions of open documents. Touched on the event loop only."""
+
+    def __init__(self, workspace: Workspace, spawn: _Spawn) -> None:
+        self._workspace = workspace
+        self._spawn = spawn
+        self._cached: OrderedDict[str, _CachedCheck] = OrderedDict()
+
+    async def lines(self, document: TextDocument) -> CommentLines | None:
+        """Return the lines of the instructions in an open document.
+
+        None if they can't be found: the text is too long or takes too long, or is an older one by now.
+        """
+        work = self._work(document)
+        _ = await asyncio.wait({work})
+        return None if work.cancelled() else work.result()
+
+    def _work(self, document: TextDocument) -> "asyncio.Task[CommentLines | None]":
+        """Return what finds the instructions, begun if it is not yet, and no longer for an older text."""
+        key = canonical(document.uri)
+        cached = self._cached.pop(key, None)
+        if cached is None or cached.document != document or cached.work.cancelled():
+            if cached is not None:
+                cached.work.cancel()
+            cached = _CachedCheck(
+                document, self._spawn(self._find(document), "looking for instructions")
+            )
+        self._cached[key] = cached
+        while len(self._cached) > MAX_CACHED:
+            _, oldest = self._cached.popitem(last=False)
+            oldest.work.cancel()
+        return cached.work
+
+    async def _find(self, document: TextDocument) -> CommentLines | None:
+        snapshot = self._workspace.snapshot()
+        name = snapshot.name_of(document.uri)
+        try:
+            comments = await read_ai_comments(document, name, snapshot.system)
+        except (CommentsUnreadable, OSError):
+            return None  # whoever carries it out is told why
+        # Splitting a long text takes long.
+        return await asyncio.to_thread(_lines_of, document, comments)
+
+
+def _lines_of(document: TextDocument, comments: tuple[AiComment, ...]) -> CommentLines:
+    """Return the lines that each instruction is on."""
+    places = (
+        (document.position_at(comment.start), document.position_at(comment.end))
+        for comment in comments
+    )
+    return tuple(range(start.line, end.line + 1) for start, end in places)
 
 
 class CommentRunner:

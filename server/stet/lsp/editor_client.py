@@ -1,14 +1,18 @@
-"""Everything Stet sends to the editor, each with a check of what it can and a time limit.
+"""Everything that Stet sends to the editor, checked against its capabilities and with a time limit.
 
-No failure of the editor leaves here as an exception: an edit it refuses, answers with an error, with
-null, or not at all, is an `ApplyOutcome` that says so. `applied` is the editor's word only; some say
-yes to what they did not do, so the text that comes back decides.
+No failure of the editor is raised: a refused edit, an error, null or no answer is an `ApplyOutcome`.
+`applied` is only what the editor says; the text that comes back decides.
+
+`Progress` is shown by the editor and can be cancelled there. Its token is used once (clients of a
+multiplexer share a name space), and the editor has to agree to it first. The work does not wait for
+that: the last report is kept and sent later, or never if the editor can't show progress.
 """
 
 import asyncio
 import logging
 import uuid
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +21,87 @@ from pygls.exceptions import JsonRpcException
 
 from stet.lsp.capabilities import HEADLESS
 from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
-from stet.lsp.progress import Progress
 from stet.text.escape import disable_links, escape_line
 
 log = logging.getLogger(__name__)
+
+CREATE_SECONDS = 5.0
+
+
+class Progress:
+    """One piece of work as the editor shows it. Ends by `end`; what follows is ignored."""
+
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        title: str,
+        message: str = "",
+        on_cancel: Callable[[], None] | None = None,
+    ) -> None:
+        """Ask the editor to show it.
+
+        Args:
+            server: Whose editor.
+            title: What is being done; does not change.
+            message: How far it is.
+            on_cancel: Called, at most once, when the user stops it; None: can't be stopped.
+        """
+        self.token = str(uuid.uuid4())
+        self._server = server
+        self._on_cancel = on_cancel
+        self._begin = lsp.WorkDoneProgressBegin(
+            title=title, cancellable=on_cancel is not None, message=message or None
+        )
+        self._report: lsp.WorkDoneProgressReport | None = None
+        self._end: lsp.WorkDoneProgressEnd | None = None
+        self._is_shown = False
+        if server.editor.progress:
+            server.tasks.start(self._create(), f"progress of {title!r}")
+
+    def report(self, message: str, percentage: int | None = None) -> None:
+        """Say how far it is; `percentage` is 0 to 100."""
+        self._report = lsp.WorkDoneProgressReport(message=message, percentage=percentage)
+        if self._is_shown and self._end is None:
+            self._server.work_done_progress.report(self.token, self._report)
+
+    def end(self, message: str = "") -> None:
+        """Say how it ended."""
+        if self._end is not None:
+            return
+        self._end = lsp.WorkDoneProgressEnd(message=message or None)
+        if self._is_shown:
+            self._send_end(self._end)
+
+    async def _create(self) -> None:
+        params = lsp.WorkDoneProgressCreateParams(token=self.token)
+        try:
+            await self._server.protocol.ask(
+                lsp.WINDOW_WORK_DONE_PROGRESS_CREATE, params, CREATE_SECONDS
+            )
+        except (TimeoutError, JsonRpcException) as error:
+            log.info("the editor shows no progress: %s", error)
+            return
+        self._is_shown = True
+        # pygls cancels the future it finds here when the user stops the work.
+        cancelled: Future[object] = Future()
+        cancelled.add_done_callback(self._cancelled)
+        progress = self._server.work_done_progress
+        progress.tokens[self.token] = cancelled
+        progress.begin(self.token, self._begin)
+        if self._end is not None:
+            self._send_end(self._end)
+        elif self._report is not None:
+            progress.report(self.token, self._report)
+
+    def _send_end(self, end: lsp.WorkDoneProgressEnd) -> None:
+        progress = self._server.work_done_progress
+        progress.end(self.token, end)
+        progress.tokens.pop(self.token, None)  # pygls keeps every token for ever
+
+    def _cancelled(self, future: Future[object]) -> None:
+        if future.cancelled() and self._end is None and self._on_cancel is not None:
+            asyncio.get_running_loop().call_soon(self._on_cancel)
+
 
 APPLY_SECONDS = 10.0
 ANSWER_SECONDS = 5.0

@@ -1,27 +1,40 @@
-"""The in-text review style: what is pending stands in the text, for users who have asked for that.
+"""Blocks in the text: hunks that are shown as blocks, and blocks that another program has written.
 
-A turn's hunks are put into the text when the turn is over, so that its line numbers hold while it
-works; an edit of a file that has blocks in it takes them out first. Where the editor refuses, the
-hunks stay in the margin, which always works.
+`InlineStyle` (`edit.reviewStyle: "inline"`) inserts the blocks of a turn when the turn is over, so that
+line numbers hold while it works. An edit of a file removes the file's blocks first. If the editor
+refuses, the hunks are only in the margin, which always works.
+
+`BlockImport` looks for blocks when a note is opened or saved or a block is typed, and in a note that is
+not open when the user names it or the agent proposes a change of it. A worker thread looks; the ledger
+takes the blocks on the event loop, after the hunks of earlier runs are restored, so that the block of a
+hunk is not imported twice. Notes that the agent only reads are left out: "accept all" would accept
+changes that the user has not asked about.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
 
 from stet.agent.agent_events import AgentEvent, TurnEnded
+from stet.agent.turn import Ask
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_applier import EditApplier
-from stet.lsp.edits.edit_errors import EditError
+from stet.lsp.edits.edit_sender import EditError
 from stet.review.errors import WrongHunkState
+from stet.review.inline.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, OPEN, HunkState
 from stet.settings.values import Settings
+from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.workspace.uris import canonical
+from stet.text.stripped_document import SIGN, MalformedBlock
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical, is_tracked
+from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
@@ -165,3 +178,220 @@ class InlineStyle:
         except EditError as reason:
             log.warning("%s: %s", uri, reason)
             self._client.show_message(f"Stet: not done. {reason}", lsp.MessageType.Warning)
+
+
+MOMENT_SECONDS = 0.1
+"""What is typed within is looked at once."""
+_MOST_NAMED = 5
+"""Blocks that can't be read that one message names."""
+_MOST_TEXT = 20_000_000
+"""Characters of a note; hunks in a longer one would hold up the server each time they change."""
+_LONG_LINE = 10_000
+"""Characters; in a longer line nobody types the first line of a block."""
+
+
+class BlockImport:
+    """Between the editor's notes and the ledger. Touched on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, start: Start
+    ) -> None:
+        """`start` begins a task."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._start = start
+        self._may_begin = False
+        self._is_looking = False
+        self._due: dict[str, bool] = {}
+        self._current = ""
+        self._watched: set[str] = set()
+        self._proposed: dict[str, frozenset[str]] = {}
+        """By canonical URI of a closed note, the agent's hunks at its last import."""
+        self._reported: set[tuple[str, str]] = set()
+        ledger.subscribe(self._hunks_changed)
+
+    async def import_restored(self) -> None:
+        """Import blocks from documents that were opened before the hunks of earlier runs were
+        restored.
+        """
+        self._may_begin = True
+        await self._import_due()
+
+    def opened(self, uri: str) -> None:
+        """Handle a document that was opened or saved: import its blocks and report what cannot be
+        read.
+        """
+        if self._is_note(uri):
+            self._schedule_import(uri, tell=True)
+
+    def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
+        """Text was typed; the hot path.
+
+        Args:
+            uri: The document.
+            changes: What happened, in order.
+            lines: Its lines behind them.
+        """
+        is_due = canonical(uri) in self._watched or any(
+            SIGN in change.text or _may_begin_block(lines, change.range.start.line)
+            for change in changes
+        )
+        if is_due and self._is_note(uri):
+            self._schedule_import(uri, tell=False)
+
+    def closed(self, uri: str) -> None:
+        """Handle a document that was closed."""
+        self._watched.discard(canonical(uri))
+
+    def needs_import(self, uri: str) -> bool:
+        """Return whether `import_named` may find blocks in a document: it is a note that is not open,
+        or an open note that has changed since its blocks were last imported.
+        """
+        if not self._may_begin or not self._is_note(uri):
+            return False
+        key = canonical(uri)
+        is_open = self._workspace.buffer(uri) is not None
+        return not is_open or key == self._current or key in self._due
+
+    async def import_named(self, uri: str) -> None:
+        """Import the blocks of a note that the user has named."""
+        if not self.needs_import(uri):
+            return
+        if self._workspace.buffer(uri) is None:
+            await self._import_closed(uri, self._workspace.snapshot().asked_about(uri))
+        else:
+            await self._import_open(uri, tell=self._due.pop(canonical(uri), False))
+
+    async def import_asked(self, ask: Ask) -> None:
+        """Import the blocks of the notes that a question names: its own document and attached files."""
+        attached = ask.attachments or self._workspace.attachments
+        about = [ask.place.uri] if ask.place.uri else []
+        for uri in (*about, *(attached.files if attached else ())):
+            await self.import_named(uri)
+
+    def _hunks_changed(self, uri: str) -> None:
+        """Import the blocks of a closed note for which the agent has proposed a change."""
+        if not self._may_begin or self._workspace.buffer(uri) is not None or not self._is_note(uri):
+            return
+        key, hunks = canonical(uri), self._ledger.live(uri)
+        proposed = frozenset(hunk.id for hunk in hunks if hunk.author != AUTHOR)
+        is_new = not proposed <= self._proposed.get(key, frozenset())
+        self._proposed[key] = proposed
+        if is_new:
+            self._start(
+                self._import_closed(uri, self._workspace.snapshot()), "blocks in a closed note"
+            )
+
+    def _is_note(self, uri: str) -> bool:
+        """Whether a document may hold blocks: by its name and language, not its text."""
+        language = self._workspace.language(uri)
+        return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
+
+    def _schedule_import(self, uri: str, *, tell: bool) -> None:
+        key = canonical(uri)
+        self._due[key] = tell or self._due.get(key, False)
+        if self._may_begin and not self._is_looking:
+            self._start(self._import_due(), "blocks in notes")
+
+    async def _import_due(self) -> None:
+        if self._is_looking:
+            return
+        self._is_looking = True
+        now = asyncio.get_running_loop().time
+        try:
+            while self._due:
+                began, due = now(), tuple(self._due)
+                for uri in due:
+                    self._current = uri
+                    if (tell := self._due.pop(uri, None)) is not None:
+                        await self._import_open(uri, tell=tell)
+                self._current = ""
+                if self._due:
+                    # What takes long is not done all the time while somebody types.
+                    await asyncio.sleep(max(MOMENT_SECONDS, now() - began))
+        finally:
+            self._is_looking, self._current = False, ""
+
+    async def _import_closed(self, uri: str, snapshot: Snapshot) -> None:
+        """Import the blocks of a note that is not open."""
+        draft = await asyncio.to_thread(_find_on_disk, uri, snapshot)
+        if self._workspace.buffer(uri) is not None:
+            await self._import_open(uri, tell=True)
+        elif draft is not None:
+            if self._ledger.is_tracked(uri):
+                self._ledger.on_disk(uri, draft.document.text)
+            _ = self._ledger.import_blocks(draft, draft.document)
+            self._report(draft)
+
+    async def _import_open(self, uri: str, *, tell: bool) -> None:
+        document = self._workspace.document(uri)
+        if document is None:
+            return
+        snapshot = self._workspace.snapshot()
+        draft = await asyncio.to_thread(find_blocks_in, document, snapshot)
+        now, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
+        if now is None or buffer is None:
+            return
+        if buffer.size > _MOST_TEXT:
+            self._tell_too_long(draft, buffer.size)
+            return
+        if draft.blocks or draft.bad:
+            self._watched.add(canonical(uri))
+        else:
+            self._watched.discard(canonical(uri))
+        if not self._ledger.import_blocks(draft, now):
+            self._schedule_import(uri, tell=tell)
+        elif tell:
+            self._report(draft)
+
+    def _report(self, draft: BlockDraft) -> None:
+        """Say once what can't be read."""
+        document = draft.document
+        fresh = [bad for bad in draft.bad if self._is_unreported(document, bad)]
+        if not fresh:
+            return
+        name = self._workspace.snapshot().name_of(document.uri)
+        message = "; ".join(f"line {bad.line + 1}: {bad.problem}" for bad in fresh[:_MOST_NAMED])
+        more = f"; and {len(fresh) - _MOST_NAMED} more" if len(fresh) > _MOST_NAMED else ""
+        log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
+        self._client.show_message(
+            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {message}{more}",
+            lsp.MessageType.Warning,
+        )
+
+    def _tell_too_long(self, draft: BlockDraft, size: int) -> None:
+        """Say once that a note with blocks is too long for them to become hunks."""
+        known = (canonical(draft.document.uri), "too long")
+        if not draft.blocks or known in self._reported:
+            return
+        self._reported.add(known)
+        name = self._workspace.snapshot().name_of(draft.document.uri)
+        self._client.show_message(
+            f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is shown: "
+            f"they become hunks in notes of at most {_MOST_TEXT:,} characters. Split the note to decide them.",
+            lsp.MessageType.Warning,
+        )
+
+    def _is_unreported(self, document: TextDocument, bad: MalformedBlock) -> bool:
+        """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
+        beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
+        known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
+        is_news = known not in self._reported
+        self._reported.add(known)
+        return is_news
+
+
+def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
+    """Return the blocks of a file; None if the file can't or must not be read. Reads the disk."""
+    try:
+        document = snapshot.document_with_blocks(uri)
+    except NotShown:
+        return None
+    return find_blocks_in(document, snapshot)
+
+
+def _may_begin_block(lines: Sequence[str], number: int) -> bool:
+    """Whether a line may begin a block."""
+    line = lines[number] if number < len(lines) else ""
+    return len(line) <= _LONG_LINE and SIGN in line

@@ -1,17 +1,23 @@
-"""What outlives the server: hunks come back at the start, and where they stand is kept as time goes by.
+"""What outlives the server: hunks are restored at the start, and their texts are saved meanwhile.
 
-The ledger writes every proposal and every decision by itself, at once. What is kept here, off the
-event loop and when the user pauses, is the text they stand in: with a fresh one they are found again
+The ledger writes every proposal and decision at once. `ReviewPersistence` saves the texts of documents
+with hunks, off the event loop and when the user pauses: with the latest text, hunks are found again
 exactly, whatever was typed before the server died.
 
-What was being done to files when a server was killed: the disk tells whether it came about. A move or a removal leaves no trace in a text, nor does a new file that is empty. Only what had been
-sent is asked about: a file that is gone may be gone for another reason, with an old copy of it in the
-trash. What is not certain waits, and the user decides again.
+`completed_operations` asks the disk which operations on whole files a killed server had completed: a
+move, a removal or an empty new file leaves no trace in a text. Only hunks that had been sent are asked
+about, because a file may be gone for another reason, with an old copy in the trash. An uncertain hunk
+waits, and the user decides again.
+
+`StoreMaintenance` writes what waits for a disk that refused, removes old files, and loads what could not
+be loaded at the start.
 """
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +241,53 @@ class ReviewPersistence:
         snapshots = (self._ledger.anchor_snapshot(uri) for uri in self._due)
         self._store.note_snapshots([snapshot for snapshot in snapshots if snapshot is not None])
         self._due.clear()
+
+
+SOON_SECONDS = 1.0
+LATER_SECONDS = 5.0
+N_SOON = 60
+"""How many times a disk that refuses is tried again after `SOON_SECONDS`; then after `LATER_SECONDS`."""
+
+
+class StoreMaintenance:
+    """Calls `StateStore.flush` in a worker for as long as the store is behind."""
+
+    def __init__(
+        self,
+        store: Callable[[], StateStore],
+        spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
+        catch_up: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Made on the event loop, before its store.
+
+        Args:
+            store: What is tended.
+            spawn: Starts the work.
+            catch_up: Loads and merges what the store could not load at the start; called when it can.
+        """
+        self._store = store
+        self._catch_up = catch_up
+        self._spawn = spawn
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[None] | None = None
+
+    def wake(self) -> None:
+        """Begin soon, unless it is under way; from any thread."""
+        with suppress(
+            RuntimeError
+        ):  # the loop is closed: `IndexStore.close` has written what it could
+            self._loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = self._spawn(self._maintain(), "writing what waits for the disk")
+
+    async def _maintain(self) -> None:
+        store = self._store()
+        for n in itertools.count():
+            await asyncio.to_thread(store.flush)
+            if store.can_catch_up:
+                await self._catch_up()
+            if not store.has_unwritten:
+                return
+            await asyncio.sleep(SOON_SECONDS if n < N_SOON else LATER_SECONDS)

@@ -1,22 +1,24 @@
-"""How a message reaches a handler: five verbs, and the boundary that no error crosses.
+"""How a message reaches a handler: the verbs of the routing table, and the boundary that no error crosses.
 
-- `mutates`: a notification changes the world. A plain `def`, run at once, in message order, no I/O.
+- `mutates`: a notification changes the state. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
+- `reads_or_waits`: a request that is nearly always answered from state.
+- `reads_async`: a request that is answered by a coroutine; it ends when the editor cancels it.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
-  `Tasks` and returns: the reply is on the wire before the work begins.
-  Until the server is ready it is not called, and its answer is late.
-- `answers_later`: a command whose answer is made of what the disk says. It is called in its place
-  among the messages, and reads the disk in a worker; other messages are taken meanwhile.
-- `reads_later`: a request of that kind; its work ends when the editor cancels it.
-- `reads_or_waits`: a request that is nearly always answered from state, in its place.
+  `Tasks` and returns: the reply is sent before the work begins.
+- `command_async`: a command whose answer needs the disk. It is called in its place among the messages
+  and reads the disk in a worker; other messages are handled meanwhile.
+
+Until the server is ready, commands wait in order (`Readiness`, `QueuedCommand`).
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
 annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
 
-A handler of a `LazyModule` is imported when the first of its module is called. The editor waits for the answer to `initialize`; of what answers everything else only the names are
-needed by then.
+A handler of a `LazyModule` is imported when the first handler of its module is called: the editor waits
+for the answer to `initialize`, which needs only the names.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
@@ -29,8 +31,64 @@ from typing import Any, Generic, TypeVar
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from stet.lsp.lsp_errors import InternalError
-from stet.lsp.readiness import QueuedCommand
+from stet.lsp.lsp_errors import InternalError, RequestFailed
+
+READY_SECONDS = 10.0
+"""How long a command waits for what earlier runs have kept."""
+
+
+class Readiness:
+    """Whether settings are read and proposals, chats and presets of earlier runs are back."""
+
+    def __init__(self) -> None:
+        self._ready = asyncio.Event()
+        self._n_waiting = 0
+
+    def set(self) -> None:
+        """Let everybody go on who waits."""
+        self._ready.set()
+
+    async def wait(self) -> None:
+        """Wait as long as it takes."""
+        await self._ready.wait()
+
+    def enqueue(self) -> "QueuedCommand | None":
+        """Give a command its place among those that wait; None if it needs none."""
+        if self._ready.is_set() and not self._n_waiting:
+            return None
+        self._n_waiting += 1
+        return QueuedCommand(self._ready, self._leave)
+
+    def _leave(self) -> None:
+        self._n_waiting -= 1
+
+
+class QueuedCommand:
+    """What one command waits at."""
+
+    def __init__(self, ready: asyncio.Event, leave: Callable[[], None]) -> None:
+        """Create the place where a command waits, which is left when `ready` is set; then `leave`
+        is called.
+        """
+        self._ready = ready
+        self._leave = leave
+
+    async def wait(self) -> None:
+        """Wait until it is this command's turn.
+
+        Raises:
+            RequestFailed: If the server is not ready in time.
+        """
+        try:
+            async with asyncio.timeout(READY_SECONDS):
+                await self._ready.wait()
+        except TimeoutError:
+            raise RequestFailed(
+                f"Stet has not read the proposals and chats of earlier runs within {READY_SECONDS:g} s; "
+                "nothing was done. Try again in a moment; its log says what takes so long."
+            ) from None
+        finally:
+            self._leave()
 
 
 class LazyModule:

@@ -1,8 +1,11 @@
-"""The routing table: every method and command that Stet answers. Start reading here.
+"""The routing table: every method and command that Stet answers, and the run of a server. Start here.
 
-Five verbs say what a handler may do; see `stet.lsp.routing`.
+The verbs say what a handler may do; see `stet.lsp.routing`.
 """
 
+import asyncio
+import gc
+import logging
 from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -10,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from stet import __version__
-from stet.lsp.commands.command_notes import with_import, with_persistence_note
-from stet.lsp.connection import serving
-from stet.lsp.connection.protocol import StetLanguageServer
+from stet.lsp.connection import stdio
+from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
+from stet.lsp.connection.stdio import CLOSING_SECONDS, HARD_EXIT_SECONDS, exit_within
+from stet.lsp.connection.wire_messages import FrameReader
+from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.observability import Observability
 from stet.lsp.routing import Router, lazy_modules
 from stet.observability.crash_reports import CrashReporter
@@ -20,38 +25,31 @@ from stet.observability.crash_reports import CrashReporter
 if TYPE_CHECKING:
     from stet.lsp.commands import (
         chat_commands,
-        comment_command,
-        context_command,
-        dead_link_command,
-        diff_document_command,
-        navigate,
-        request_log_command,
+        context_commands,
         review_commands,
         search_commands,
         turn_commands,
-        undo_commands,
     )
-    from stet.lsp.requests import code_actions, code_lens, editor_activity, server_lifecycle
+    from stet.lsp.requests import code_action, code_lens, focus, hover, server_lifecycle
     from stet.lsp.state import ServerState
 else:
-    # None of them is needed before `initialize` is answered; see `stet.lsp.routing`.
-    code_actions, code_lens, editor_activity, server_lifecycle = lazy_modules(
-        "stet.lsp.requests", "code_actions", "code_lens", "editor_activity", "server_lifecycle"
+    # No handler is needed before `initialize` is answered; see `stet.lsp.routing`.
+    code_action, code_lens, focus, hover, server_lifecycle = lazy_modules(
+        "stet.lsp.requests", "code_action", "code_lens", "focus", "hover", "server_lifecycle"
     )
-    chat_commands, navigate, turn_commands, undo_commands = lazy_modules(
-        "stet.lsp.commands", "chat_commands", "navigate", "turn_commands", "undo_commands"
-    )
-    comment_command, diff_document_command, review_commands = lazy_modules(
-        "stet.lsp.commands", "comment_command", "diff_document_command", "review_commands"
-    )
-    context_command, dead_link_command, request_log_command, search_commands = lazy_modules(
+    chat_commands, context_commands, review_commands, search_commands, turn_commands = lazy_modules(
         "stet.lsp.commands",
-        "context_command",
-        "dead_link_command",
-        "request_log_command",
+        "chat_commands",
+        "context_commands",
+        "review_commands",
         "search_commands",
+        "turn_commands",
     )
 
+log = logging.getLogger(__name__)
+
+LAST_WORDS_SECONDS = 1.0
+"""How long the editor may take to read the last messages after the session is over."""
 CODE_ACTIONS = lsp.CodeActionOptions(
     code_action_kinds=[lsp.CodeActionKind.QuickFix, "refactor.rewrite.stet", "source.stet"],
     resolve_provider=False,
@@ -60,6 +58,8 @@ LENSES = lsp.CodeLensOptions(resolve_provider=False)
 ALL_FILES = lsp.FileOperationRegistrationOptions(
     [lsp.FileOperationFilter(lsp.FileOperationPattern("**/*"))]
 )
+Handler = Callable[["ServerState", tuple[object, ...]], object]
+
 EXPERIMENTAL = {"stet": {"didFocus": True, "didChangeSelection": True}}
 
 
@@ -84,17 +84,17 @@ def build_server(
     route.mutates(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, server_lifecycle.did_change_folders)
     route.mutates(lsp.WORKSPACE_DID_RENAME_FILES, server_lifecycle.did_rename_files, ALL_FILES)
     route.mutates(lsp.WORKSPACE_DID_DELETE_FILES, server_lifecycle.did_delete_files, ALL_FILES)
-    route.mutates("$/stet/didFocus", editor_activity.did_focus)
-    route.mutates("textDocument/didFocus", editor_activity.did_focus)
-    route.mutates("$/stet/didChangeSelection", editor_activity.did_change_selection)
+    route.mutates("$/stet/didFocus", focus.did_focus)
+    route.mutates("textDocument/didFocus", focus.did_focus)
+    route.mutates("$/stet/didChangeSelection", focus.did_change_selection)
 
     # Answered from state, within milliseconds.
     route.reads(lsp.TEXT_DOCUMENT_CODE_LENS, code_lens.code_lenses, LENSES)
-    route.reads(lsp.TEXT_DOCUMENT_HOVER, editor_activity.hover)
-    route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, editor_activity.document_highlight)
+    route.reads(lsp.TEXT_DOCUMENT_HOVER, hover.hover)
+    route.reads(lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT, hover.document_highlight)
 
     # From state too, but where a line may hold an instruction, whose comment has to be found.
-    route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_actions.code_actions, CODE_ACTIONS)
+    route.reads_or_waits(lsp.TEXT_DOCUMENT_CODE_ACTION, code_action.code_actions, CODE_ACTIONS)
 
     # Searched for in a worker; only questions, as names are the language's own server's matter.
     route.reads_async(lsp.WORKSPACE_SYMBOL, search_commands.workspace_symbols)
@@ -116,31 +116,82 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command_async("stet.openChat", chat_commands.open_chat)
     route.command_async("stet.newChat", chat_commands.new_chat)
     route.command_async("stet.send", chat_commands.send)
-    run_comment = partial(comment_command.run_comment, name="stet.runComment")
+    run_comment = partial(turn_commands.run_comment, name="stet.runComment")
     route.command_async("stet.runComment", run_comment)
-    route.command_async("stet.carryOut", comment_command.run_comment)
+    route.command_async("stet.carryOut", turn_commands.run_comment)
     route.command_async("stet.showContext", turn_commands.show_context, at_once=True)
     route.command_async(
-        "stet.requestLog", partial(request_log_command.show_request_log, name="stet.requestLog")
+        "stet.requestLog", partial(context_commands.show_request_log, name="stet.requestLog")
     )
-    route.command_async("stet.ledger", request_log_command.show_request_log)
+    route.command_async("stet.ledger", context_commands.show_request_log)
     route.command_async("stet.search", search_commands.search, stops=True)
     route.command("stet.reindex", search_commands.reindex)
-    route.command("stet.context", with_persistence_note(context_command.context))
+    route.command("stet.context", with_persistence_note(context_commands.context))
     route.command("stet.status", turn_commands.status, at_once=True)
     route.command_async("stet.proposals", with_import(review_commands.proposals))
     accept = with_persistence_note(review_commands.accept, writes_later=True)
     route.command_async("stet.accept", with_import(accept))
     route.command_async("stet.reject", with_import(with_persistence_note(review_commands.reject)))
     route.command_async("stet.preview", with_import(review_commands.preview))
-    route.command("stet.undo", with_persistence_note(undo_commands.undo, writes_later=True))
-    route.command("stet.restore", with_persistence_note(undo_commands.restore))
-    route.command("stet.resolve", with_persistence_note(undo_commands.resolve, writes_later=True))
-    route.command("stet.next", navigate.next_hunk)
-    route.command("stet.previous", navigate.previous_hunk)
-    route.command_async("stet.review", with_import(diff_document_command.open_diff_document))
-    route.command("stet.focus", editor_activity.focus, at_once=True)
-    route.command("stet.deadLinks", dead_link_command.dead_links)
+    route.command("stet.undo", with_persistence_note(review_commands.undo, writes_later=True))
+    route.command("stet.restore", with_persistence_note(review_commands.restore))
+    route.command("stet.resolve", with_persistence_note(review_commands.resolve, writes_later=True))
+    route.command("stet.next", review_commands.next_hunk)
+    route.command("stet.previous", review_commands.previous_hunk)
+    route.command_async("stet.review", with_import(review_commands.open_diff_document))
+    route.command("stet.focus", focus.focus, at_once=True)
+    route.command("stet.deadLinks", search_commands.dead_links)
+
+
+def with_import(handler: Handler) -> Handler:
+    """Import the blocks of the note that a command names by `uri` or `file` before calling `handler`.
+
+    The command is then answered after the import; a command that needs no import is answered at once.
+    """
+
+    def handle(state: "ServerState", values: tuple[object, ...]) -> object:
+        uri = _named_uri(state, values)
+        if uri is None or not state.block_import.needs_import(uri):
+            return handler(state, values)
+        return _import_first(state, uri, lambda: handler(state, values))
+
+    return handle
+
+
+async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
+    await state.block_import.import_named(uri)
+    return call()
+
+
+def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
+    """Return the URI that the command names; None if it names none or the handler will refuse it."""
+    # late: the routing table is needed before `initialize` is answered
+    from stet.lsp.arguments import CommandArguments
+    from stet.lsp.presentation.hunk_selection import resolve_uri
+
+    try:
+        return resolve_uri(CommandArguments("", values, main="hunk"), state.workspace)
+    except InvalidParams:
+        return None
+
+
+def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Handler:
+    """Add `notPersisted`, the reason, to the answer of `handler` where a kill would lose the decision.
+
+    Args:
+        handler: Of the command.
+        writes_later: Whether the decision is written after the answer; then it is tried whether the
+            disk takes anything.
+    """
+
+    def handle(state: "ServerState", values: tuple[object, ...]) -> object:
+        answer = handler(state, values)
+        if writes_later:
+            state.store.probe()
+        reason = state.store.not_persisted
+        return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
+
+    return handle
 
 
 def _create_state_getter(
@@ -189,4 +240,38 @@ def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
         log_level_given: Whether the command line set the log's level, which then stays.
     """
     server = build_server(log_level_given=log_level_given, operations=Observability(reports))
-    return serving.serve(server)
+    return serve_session(server)
+
+
+def serve_session(server: StetLanguageServer) -> int:
+    """Serve one editor on standard input and output until it leaves; gives the exit code.
+
+    The code is 0 after `shutdown`, 1 if the editor left without it, 128 + n after signal n.
+    """
+    if missing := stdio.missing_stream():
+        log.error("Stet can't serve: its standard %s is closed", missing)
+        return 1
+    return asyncio.run(_run_session(server))
+
+
+async def _run_session(server: StetLanguageServer) -> int:
+    # What has been imported stays: looking through it for rubbish stops everything for 35 ms.
+    gc.freeze()
+    reading, writing = stdio.take_streams()
+    server.lifetime.listen_to_signals()
+    frames = server.input = FrameReader(server.protocol.receive, server.lifetime.end)
+    output = await stdio.connect(reading, writing, frames.feed, frames.end)
+    server.protocol.set_writer(output)
+    await server.lifetime.wait()
+    code = 0 if server.protocol.phase is SessionPhase.SHUT_DOWN else 1
+    if server.lifetime.signal is not None:
+        code = 128 + server.lifetime.signal
+    # Closing waits for threads, and one that reads from a disk that hangs never comes back.
+    exit_within(CLOSING_SECONDS, code)
+    await server.tasks.close()
+    if server.closing is not None:
+        await server.closing()
+    await output.drain(LAST_WORDS_SECONDS)
+    output.close()
+    exit_within(HARD_EXIT_SECONDS, code)
+    return code

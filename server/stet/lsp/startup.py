@@ -14,8 +14,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import Client
 from stet.lsp.observability import Observability
-from stet.lsp.readiness import Readiness
 from stet.lsp.review_persistence import ReviewPersistence
+from stet.lsp.routing import Readiness
 from stet.review.ledger import ReviewLedger
 from stet.search.search_query import Searcher
 from stet.storage.state_store import StateStore

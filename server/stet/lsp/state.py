@@ -11,40 +11,33 @@ from stet.agent.agent_events import AgentEvent
 from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
-from stet.lsp.block_import import BlockImport
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController
-from stet.lsp.chat.chat_writer import ChatWriter
-from stet.lsp.chat.open_chat_texts import OpenChatTexts
-from stet.lsp.comment_check import CommentCheck
-from stet.lsp.comment_runner import CommentRunner
+from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
+from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.disk_watch import DiskWatch
 from stet.lsp.editor_client import Client
+from stet.lsp.edits.apply_order import LspEditorActions, RefactorPreview
 from stet.lsp.edits.edit_applier import EditApplier
-from stet.lsp.edits.refactor_preview import RefactorPreview
-from stet.lsp.embedding_port import EmbeddingPort
-from stet.lsp.index_feed import IndexFeed
-from stet.lsp.index_view import IndexView
-from stet.lsp.inline_style import InlineStyle
-from stet.lsp.latest_request import LatestRequest
-from stet.lsp.lsp_editor_actions import LspEditorActions
+from stet.lsp.file_events import DiskWatch, RenameTracker
+from stet.lsp.index_adapters import EmbeddingPort, IndexFeed, IndexView
+from stet.lsp.inline_style import BlockImport, InlineStyle
 from stet.lsp.observability import Observability
-from stet.lsp.presentation.context_document import ContextDocument
 from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.diff_documents import DiffDocuments
-from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.lsp.presentation.generated_documents import (
+    ContextDocument,
+    GeneratedDocuments,
+    RequestLogDocument,
+)
 from stet.lsp.presentation.search_hits import LocatedPassage
 from stet.lsp.presentation.turn_view import TurnView
 from stet.lsp.preset_controller import PresetController
-from stet.lsp.rename_tracker import RenameTracker
-from stet.lsp.reorder_buffer import ReorderBuffer
-from stet.lsp.request_log_document import RequestLogDocument
-from stet.lsp.review_persistence import ReviewPersistence, create_warner
+from stet.lsp.review_persistence import ReviewPersistence, StoreMaintenance, create_warner
 from stet.lsp.startup import Startup
-from stet.lsp.store_maintenance import StoreMaintenance
-from stet.lsp.text_sync import TextSync
+from stet.lsp.tasks import LatestRequest
+from stet.lsp.text_sync import ReorderBuffer, TextSync
 from stet.review.ledger import ReviewLedger
 from stet.search.index_service import IndexService
 from stet.storage.state_store import StateStore
@@ -285,6 +278,11 @@ class ServerState:
 
     def _encoding(self) -> Encoding:
         return self.workspace.encoding
+
+    def workspace_of(self, uri: str) -> Workspace:
+        """Return the workspace of a document: the user's, or that of Stet's own documents."""
+        is_generated = self.workspace.buffer(uri) is None and self.generated.buffer(uri) is not None
+        return self.generated.world if is_generated else self.workspace
 
     def tell_error(self, message: str) -> None:
         """Show the user that something has failed."""

@@ -1,13 +1,14 @@
 """Work that outlives the message that started it: kept, its errors logged, cancelled at shutdown.
 
-asyncio itself keeps only weak references to tasks and says nothing of their errors until they are
-collected. This is the only place that makes tasks.
+asyncio keeps only weak references to tasks and reports their errors when they are collected. This is the
+only place that makes tasks. `LatestRequest` runs requests of which only the newest counts, as an editor
+sends one with every letter.
 """
 
 import asyncio
 import logging
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -62,3 +63,32 @@ class Tasks:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("%s failed", task.get_name(), exc_info=error)
+
+
+Spawn = Callable[[Coroutine[Any, Any, T], str], "asyncio.Task[T]"]
+
+
+class LatestRequest(Generic[T]):
+    """One kind of request. Touched on the event loop only."""
+
+    def __init__(self, spawn: Spawn[T], name: str) -> None:
+        """Nothing runs yet; `name` is what the log calls the work."""
+        self._spawn = spawn
+        self._name = name
+        self._running: asyncio.Task[T] | None = None
+
+    def stop(self) -> None:
+        """End the work of the request before, if it goes on."""
+        if self._running is not None:
+            self._running.cancel()
+
+    async def run(self, work: Coroutine[Any, Any, T], otherwise: T) -> T:
+        """Return the outcome of `work`, or `otherwise` once a newer request has come."""
+        self.stop()
+        task = self._running = self._spawn(work, self._name)
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:  # the editor has cancelled this very request
+            task.cancel()
+            raise
+        return otherwise if task.cancelled() else task.result()

@@ -1,21 +1,112 @@
-"""Text synchronisation: the world changes first, then the hunks that stand in it."""
+"""Text synchronization: a change reaches the workspace first, then the hunks in the document.
 
+`ReorderBuffer` puts the changes of an editor that sends them out of order in order. Helix up to 25.01
+gives every notification to a task of its own, so keys that arrive at once (a paste, a macro, a key held
+down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change whose version
+leaves a gap waits, and changes are applied by version. A change that does not come within a moment is
+not awaited: Helix also counts changes that it reverts and never sends.
+"""
+
+import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from lsprotocol import types as lsp
 
-from stet.lsp import from_lsp
-from stet.lsp.block_import import BlockImport
-from stet.lsp.disk_watch import DiskWatch
-from stet.lsp.index_feed import IndexFeed
+from stet.lsp import convert
+from stet.lsp.file_events import DiskWatch, RenameTracker
+from stet.lsp.index_adapters import IndexFeed
+from stet.lsp.inline_style import BlockImport
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.lsp.rename_tracker import RenameTracker
-from stet.lsp.reorder_buffer import ReorderBuffer
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
 from stet.workspace.modification import Modification
+from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+HOLD_SECONDS = 0.4
+"""How long a change waits for those before it; what was overtaken comes within milliseconds."""
+MAX_WAITING = 1000
+"""Changes of one document; more are no burst of keys."""
+
+
+class ReorderBuffer:
+    """What arrives of each open document, in the order of its versions. Touched on the loop only."""
+
+    def __init__(self, apply: Callable[[Modification], None]) -> None:
+        """`apply` is given every change, once, when its turn has come."""
+        self._apply = apply
+        self._last: dict[str, int] = {}
+        self._held: dict[str, dict[int, Modification]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+
+    def opened(self, uri: str, version: int) -> None:
+        """Start the document at `version`. Waiting changes belong to the earlier text and are
+        applied first.
+        """
+        key = canonical(uri)
+        self._flush(key)
+        self._last[key] = version
+
+    def closed(self, uri: str) -> None:
+        """End the document; apply its waiting changes first."""
+        key = canonical(uri)
+        self._flush(key)
+        self._last.pop(key, None)
+
+    def change(self, modification: Modification) -> None:
+        """Take a change now, or when those before it are there."""
+        key, version = canonical(modification.uri), modification.version
+        last = self._last.get(key)
+        if last is None or version is None or version <= last:
+            if last is not None and version is not None and version < last:
+                log.warning("%r: version %d came behind %d", modification.uri, version, last)
+            self._apply(modification)
+            return
+        waiting = self._held.get(key)
+        if version == last + 1:
+            self._last[key] = version
+            self._apply(modification)
+            if waiting:
+                self._apply_next(key, waiting)
+            return
+        if waiting is None:
+            waiting = self._held[key] = {}
+            loop = asyncio.get_running_loop()
+            self._timers[key] = loop.call_later(HOLD_SECONDS, self._flush, key)
+        if version in waiting:
+            # Two of one version are in no order but that in which they came.
+            self._flush(key)
+            self._apply(modification)
+            return
+        waiting[version] = modification
+        if len(waiting) > MAX_WAITING:
+            self._flush(key)
+
+    def _apply_next(self, key: str, waiting: dict[int, Modification]) -> None:
+        """Take what has waited for nothing else."""
+        while (following := waiting.pop(self._last[key] + 1, None)) is not None:
+            self._last[key] += 1
+            self._apply(following)
+        if not waiting:
+            self._forget(key)
+
+    def _flush(self, key: str) -> None:
+        """Take all that waits, by its versions: what is missing will not come."""
+        waiting = self._held.get(key)
+        if waiting is None:
+            return
+        self._forget(key)
+        self._last[key] = max(waiting)
+        for version in sorted(waiting):
+            self._apply(waiting[version])
+
+    def _forget(self, key: str) -> None:
+        del self._held[key]
+        self._timers.pop(key).cancel()
 
 
 class TextSync:
@@ -59,7 +150,7 @@ class TextSync:
         """Handle the opening, or the reopening with another text, of a document. `lines` are the
         lines of the text.
         """
-        modification = from_lsp.open_modification(params, lines)
+        modification = convert.open_modification(params, lines)
         if self.reorder_buffer is not None:
             self.reorder_buffer.opened(modification.uri, params.text_document.version)
         if self._generated.apply_if_generated(modification):
@@ -80,7 +171,7 @@ class TextSync:
 
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
-        modification = from_lsp.change_modification(params)
+        modification = convert.change_modification(params)
         if self.reorder_buffer is None:
             self.apply(modification)
         else:
@@ -102,7 +193,7 @@ class TextSync:
         """Handle the saving of a document; if the editor sends the text, the sent text is
         authoritative.
         """
-        modification = from_lsp.save_modification(params)
+        modification = convert.save_modification(params)
         if self._generated.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
@@ -112,7 +203,7 @@ class TextSync:
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """Handle the closing of a document; its hunks keep their places in the last text."""
-        modification = from_lsp.close_modification(params)
+        modification = convert.close_modification(params)
         if self.reorder_buffer is not None:
             self.reorder_buffer.closed(modification.uri)
         if self._generated.apply_if_generated(modification):

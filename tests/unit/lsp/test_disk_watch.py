@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stet.lsp.disk_watch import DiskWatch
+from stet.lsp.file_events import DiskWatch
 from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem

@@ -6,8 +6,8 @@ import pytest_asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.lsp import reorder_buffer
-from stet.lsp.reorder_buffer import ReorderBuffer
+from stet.lsp import text_sync
+from stet.lsp.text_sync import ReorderBuffer
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
@@ -75,7 +75,7 @@ async def test_what_overtook_waits_for_what_it_overtook() -> None:
 async def test_what_never_comes_is_waited_for_a_moment_only(
     taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reorder_buffer, "HOLD_SECONDS", 0.01)
+    monkeypatch.setattr(text_sync, "HOLD_SECONDS", 0.01)
     assert taken.arrive(1, 5, 4) == [1]
     assert await taken.until(3) == [1, 4, 5]
     assert taken.arrive(6) == [1, 4, 5, 6]
@@ -106,7 +106,7 @@ async def test_what_waits_is_taken_before_the_document_is_closed_or_opened_anew(
 
 
 async def test_no_more_than_a_burst_is_held(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reorder_buffer, "MAX_WAITING", 3)
+    monkeypatch.setattr(text_sync, "MAX_WAITING", 3)
     assert taken.arrive(9, 8, 7) == []
     assert taken.arrive(6) == [6, 7, 8, 9]
 

@@ -6,11 +6,10 @@ from collections.abc import Callable
 import pytest
 from lsprotocol import types as lsp
 
-from stet.lsp import index_view
+from stet.lsp import index_adapters
 from stet.lsp.connection.protocol import StetLanguageServer
-from stet.lsp.editor_client import Client
-from stet.lsp.index_view import TITLE, IndexView
-from stet.lsp.progress import Progress
+from stet.lsp.editor_client import Client, Progress
+from stet.lsp.index_adapters import TITLE, IndexView
 from stet.search.index_service import IndexService
 from stet.search.index_state import IndexState, Stage
 from stet.system.memory_system import MemorySystem
@@ -69,7 +68,7 @@ class Table:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_view, "SHOWN_AFTER_SECONDS", 0)
+    monkeypatch.setattr(index_adapters, "SHOWN_AFTER_SECONDS", 0)
 
 
 async def test_what_is_built_in_a_moment_is_not_shown() -> None:

@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from stet.lsp.latest_request import LatestRequest
-from stet.lsp.tasks import Tasks
+from stet.lsp.tasks import LatestRequest, Tasks
 
 
 class Work:

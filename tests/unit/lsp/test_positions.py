@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
-from stet.lsp import from_lsp, to_lsp
+from stet.lsp import convert
 from stet.lsp.lsp_errors import InvalidParams
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -22,9 +22,9 @@ def test_every_place_survives_the_way_to_the_editor_and_back(
 ) -> None:
     document = TextDocument("file:///a", text)
     place = document.position_at(data.draw(st.integers(0, len(text))))
-    wire = to_lsp.to_wire_position(place, document.lines, encoding)
+    wire = convert.to_wire_position(place, document.lines, encoding)
     # Inside CRLF there is no place that an editor could name.
-    assert from_lsp.to_position(wire, document.lines, encoding) == document.clamp(place)
+    assert convert.to_position(wire, document.lines, encoding) == document.clamp(place)
 
 
 @given(TEXTS, ENCODINGS, st.data())
@@ -38,15 +38,15 @@ def test_an_edit_means_the_same_to_an_editor(
     ]
     start, end = min(offsets), max(offsets)
     edit = TextEdit((Replacement(start, end, "new\n"),))
-    edits = to_lsp.text_edits(edit, document, encoding)
+    edits = convert.text_edits(edit, document, encoding)
     assert with_edits(text, edits, str(encoding)) == edit.apply(text)
 
 
 def test_places_beyond_the_text_are_its_end_and_reversed_ranges_are_turned() -> None:
     lines = ("one\n", "two")
     wire = lsp.Range(lsp.Position(9, 9), lsp.Position(0, 99))
-    assert from_lsp.to_range(wire, lines, Encoding.UTF16) == Range(Position(0, 3), Position(1, 3))
-    beyond = to_lsp.to_wire_position(Position(9, 9), lines, Encoding.UTF16)
+    assert convert.to_range(wire, lines, Encoding.UTF16) == Range(Position(0, 3), Position(1, 3))
+    beyond = convert.to_wire_position(Position(9, 9), lines, Encoding.UTF16)
     assert beyond == lsp.Position(1, 3)
 
 
@@ -59,7 +59,7 @@ def test_a_change_is_read_straight_from_json() -> None:
             {"text": "all"},
         ],
     }
-    assert from_lsp.change_modification(params) == Modification(
+    assert convert.change_modification(params) == Modification(
         ModificationKind.CHANGED,
         "file:///a",
         version=7,
@@ -70,4 +70,4 @@ def test_a_change_is_read_straight_from_json() -> None:
 @pytest.mark.parametrize("params", [None, [], {}, {"textDocument": {}, "contentChanges": []}])
 def test_a_change_of_the_wrong_shape_is_refused(params: object) -> None:
     with pytest.raises(InvalidParams, match="didChange` is malformed"):
-        from_lsp.change_modification(params)
+        convert.change_modification(params)

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from stet.lsp.attachment_presets import MAX_ATTACHED, ContextChange, from_json, to_json
-from stet.lsp.preset_controller import ContextChangeRefused, PresetController, UnknownPreset
+from stet.lsp.preset_controller import (
+    MAX_ATTACHED,
+    ContextChange,
+    ContextChangeRefused,
+    PresetController,
+    UnknownPreset,
+    from_json,
+    to_json,
+)
 from stet.settings.values import ContextSettings, PresetSettings, Settings
 from stet.workspace.attachments import Attachments
 from tests.support.state_stores import TestedStore, store_in

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from stet.lsp.edits.refactor_preview import RefactorPreview
+from stet.lsp.edits.apply_order import RefactorPreview
 from stet.text.encoding import Encoding
 from tests.support.edit_applier_harness import URI, ApplyHarness
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stet.lsp.rename_tracker import RenameTracker
+from stet.lsp.file_events import RenameTracker
 from stet.review.drafts import EditDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.system.memory_system import MemorySystem

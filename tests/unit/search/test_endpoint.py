@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stet.llm.embeddings import EmbeddingError, embed
-from stet.lsp.embedding_port import EmbeddingPort
+from stet.lsp.index_adapters import EmbeddingPort
 from stet.privacy.request_log import Recipient
 from stet.search import remote_embedder as meanings
 from stet.search.embedding import LocalEmbedder

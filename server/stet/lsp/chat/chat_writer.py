@@ -1,28 +1,118 @@
-"""Writes into a chat document that the editor has open, while its user types in it.
+"""Write into a chat document that the editor has open while its user types in it.
 
-Every edit is an insertion into the text of a certain version. It has arrived when the text that
-comes back shows it; where it does not, it is made anew for the text of then. What an editor never
-takes is written to the file instead, from where the user can load it.
+Every edit is an insertion into the text of a certain version. The insertion has arrived when the text
+that comes back shows it; if not, it is made again for the current text. What an editor never takes is
+written to the file instead, from where the user can load it.
+
+`OpenChatTexts` holds the chat documents that the editor has open, by their parts. A worker thread reads a
+long one when it is opened; what is typed meanwhile is followed afterwards.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from lsprotocol import types as lsp
 
-from stet.chat.chat_document import ChatDocument
+from stet.chat.chat_document import ChatDocument, ChatReading
 from stet.chat.chat_layout import ChatSections, Insertion
-from stet.lsp import to_lsp
+from stet.lsp import convert
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.insertion_watch import InsertionWatch
-from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_sender import wire_version
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
 from stet.workspace.uris import canonical
+
+SHORT = 500
+"""Lines of a document that is read at once."""
+SHORT_LINE = 10_000
+"""Characters of each of them."""
+
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+@dataclass(slots=True)
+class _OpenChatText:
+    """One of them.
+
+    Attributes:
+        sections: Its parts; None until they are known.
+        missed: How it has changed since it began to be read.
+    """
+
+    sections: ChatSections | None = None
+    missed: list[TextChange] = field(default_factory=list)
+
+
+class OpenChatTexts:
+    """Touched on the event loop only."""
+
+    def __init__(self, generated: GeneratedDocuments, start: Start) -> None:
+        """`start` begins a task."""
+        self._generated = generated
+        self._start = start
+        self._open: dict[str, _OpenChatText] = {}
+
+    def is_being_read(self, uri: str) -> bool:
+        """Whether a document is open whose parts are not known yet."""
+        text = self._open.get(canonical(uri))
+        return text is not None and text.sections is None
+
+    def sections(self, uri: str) -> ChatSections | None:
+        """Return the parts of a document as it is now, or None if it is not open or not read yet."""
+        text = self._open.get(canonical(uri))
+        return None if text is None else text.sections
+
+    def opened(self, uri: str, then: Callable[[ChatReading], None]) -> None:
+        """Handle a document that was opened. `then` is called with the reading, at once if the
+        document is short.
+        """
+        buffer = self._generated.buffer(uri)
+        if buffer is None:
+            return
+        text = self._open[canonical(uri)] = _OpenChatText()
+        lines = buffer.lines
+        if len(lines) <= SHORT and all(len(line) <= SHORT_LINE for line in lines):
+            text.sections = ChatSections(lines)
+            then(ChatReading.of(text.sections))
+        else:
+            self._start(self._read(uri, text, tuple(lines), then), f"read {uri}")
+
+    def changed(self, uri: str, changes: Sequence[TextChange]) -> None:
+        """Update the parts of a document after its text has changed."""
+        text = self._open.get(canonical(uri))
+        if text is None:
+            return
+        if text.sections is None:
+            text.missed += changes
+        else:
+            text.sections.apply_changes(changes)
+
+    def closed(self, uri: str) -> None:
+        """Handle a document that was closed."""
+        _ = self._open.pop(canonical(uri), None)
+
+    async def _read(
+        self,
+        uri: str,
+        text: _OpenChatText,
+        lines: Sequence[str],
+        then: Callable[[ChatReading], None],
+    ) -> None:
+        reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
+        buffer = self._generated.buffer(uri)
+        if buffer is None or self._open.get(canonical(uri)) is not text:
+            return  # it was closed meanwhile, or opened once more
+        text.sections = ChatSections(buffer.lines, reading.headings)
+        text.sections.apply_changes(text.missed)
+        text.missed = []
+        then(reading)
+
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +203,7 @@ class ChatWriter:
 
     async def _insert(self, uri: str, text: ChatSections, insertion: Insertion) -> bool:
         """Have the editor insert something; whether the text shows it afterwards."""
-        at = to_lsp.to_wire_position(insertion.at, text.lines, self._encoding())
+        at = convert.to_wire_position(insertion.at, text.lines, self._encoding())
         edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
         version = wire_version(self._generated.world.version(uri), self._editor().name)
         revision, key = self._generated.world.revision(uri), canonical(uri)

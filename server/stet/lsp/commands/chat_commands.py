@@ -13,7 +13,7 @@ from stet.chat.chat_document import ChatDocument
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import EmptyMessage
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed
-from stet.lsp.presentation.command_location import resolve_location
+from stet.lsp.presentation.hunk_selection import resolve_location
 from stet.lsp.state import ServerState
 
 

@@ -1,14 +1,32 @@
-"""Commands about hunks: `stet.proposals`, `stet.accept`, `stet.reject`."""
+"""The commands of review: list hunks, navigate, show the diff, decide, and undo decisions.
 
+`stet.proposals`, `stet.accept`, `stet.reject`, `stet.preview`; `stet.next`, `stet.previous`;
+`stet.review`, a unified diff of pending hunks that the user may edit and that is acted on when it is
+saved; `stet.undo`, `stet.restore`, `stet.resolve`.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+
+from lsprotocol import types as lsp
+
+from stet.agent.turn import FINAL_STATES, Ask, Mode
+from stet.context.context_builder import EditorLocation
+from stet.lsp import convert
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.edits.apply_order import accept_in_order
+from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed
-from stet.lsp.presentation.command_location import resolve_uri
-from stet.lsp.presentation.hunk_selection import decide_hunks, select_hunks
+from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
 from stet.lsp.presentation.serialize import hunk_to_json
 from stet.lsp.state import ServerState
-from stet.review.errors import ReviewError
+from stet.review.errors import ReviewError, UndoConflict
 from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
+from stet.text.escape import escape_line
+from stet.text.lines import split_lines
+from stet.text.position import Position
+from stet.text.render import fence_for
+from stet.workspace.uris import canonical
 
 
 def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
@@ -50,7 +68,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
             return ""  # a second yes is to what the hunk says by now
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
-        return _refusal_reason(hunk, protected=protected)
+        return _accept_refusal(hunk, protected=protected)
 
     decided = decide_hunks(named, decision, what="accepted")
     state.server.tasks.start(
@@ -93,7 +111,7 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     def decision(hunk: Hunk) -> str:
         if hunk.kind in WHOLE_FILE:
             return "files that come, move or go are accepted by themselves"
-        return _refusal_reason(hunk, protected=False)
+        return _accept_refusal(hunk, protected=False)
 
     decided = decide_hunks(named, decision, what="previewed")
     if decided.hunks:
@@ -102,7 +120,7 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     return decided.to_json
 
 
-def _refusal_reason(hunk: Hunk, *, protected: bool) -> str:
+def _accept_refusal(hunk: Hunk, *, protected: bool) -> str:
     """Why a hunk can't be accepted now, or nothing."""
     if hunk.state is HunkState.CONFLICT:
         return f"{hunk.reason}; `stet.resolve` has the ways out"
@@ -111,3 +129,226 @@ def _refusal_reason(hunk: Hunk, *, protected: bool) -> str:
     if hunk.protected and not protected:
         return "this file is protected: accept it alone, with `protected: true`"
     return ""
+
+
+def next_hunk(state: ServerState, values: tuple[object, ...]) -> dict[str, object] | None:
+    """Show the next hunk behind the cursor, in this file and then in the others."""
+    return _navigate(state, CommandArguments("stet.next", values), forward=True)
+
+
+def previous_hunk(state: ServerState, values: tuple[object, ...]) -> dict[str, object] | None:
+    """Show the hunk before the cursor, in this file and then in the others."""
+    return _navigate(state, CommandArguments("stet.previous", values), forward=False)
+
+
+def _navigate(
+    state: ServerState, arguments: CommandArguments, *, forward: bool
+) -> dict[str, object] | None:
+    named = resolve_uri(arguments, state.workspace)
+    line = arguments.number("line")
+    arguments.finish()
+    state.disk_watch.check_unwatched()
+    activity = state.workspace.snapshot().activity
+    uri = named or activity.active
+    selection = activity.selection_of(uri) if uri else None
+    at = Position(line - 1, 0) if line else selection.cursor if selection else Position(0, 0)
+    hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
+    if not hunks:
+        return None
+    found = _next_after(hunks, uri, at) if forward else _last_before(hunks, uri, at)
+    buffer = state.workspace.buffer(found.uri)
+    lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
+    place = convert.to_wire_range(found.shown_at, lines, state.workspace.encoding)
+    state.server.tasks.start(
+        state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
+    )
+    shape = hunk_to_json(found, state.workspace, state.ledger)
+    return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
+
+
+def _next_after(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+    here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
+    later = [hunk for hunk in here if hunk.shown_at.start.line > at.line]
+    others = [hunk for hunk in hunks if uri and hunk.uri > uri and hunk not in here]
+    return (later or others or hunks)[0]
+
+
+def _last_before(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+    here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
+    earlier = [hunk for hunk in here if hunk.shown_at.start.line < at.line]
+    others = [hunk for hunk in hunks if uri and hunk.uri < uri and hunk not in here]
+    return (earlier or others or hunks)[-1]
+
+
+def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Open the page of all that waits, or of one turn, file, group or hunk."""
+    arguments = CommandArguments("stet.review", values)
+    turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
+    uri = resolve_uri(arguments, state.workspace)
+    arguments.finish()
+    state.disk_watch.check_unwatched()
+    named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
+    hunks = [
+        hunk
+        for hunk in named or state.ledger.hunks(uri=uri, turn=turn)
+        if hunk.state in OPEN and group in {None, hunk.group}
+    ]
+    if not hunks:
+        raise RequestFailed("nothing is pending there")
+    try:
+        return {"uri": state.diff_documents.open(hunks)}
+    except OSError as error:
+        raise RequestFailed(f"the review can't be written: {error}") from error
+
+
+_ACCEPTED = frozenset({HunkState.ACCEPTED})
+_GONE = frozenset({HunkState.REJECTED, HunkState.UNDONE})
+
+
+class ConflictResolution(StrEnum):
+    """A way out of a conflict."""
+
+    MINE = "mine"
+    """The user's text stands."""
+    THEIRS = "theirs"
+    """The agent's text is written over it."""
+    MARKERS = "markers"
+    """Both stand in the text, marked, to be sorted out there."""
+    RETRY = "retry"
+    """The agent does it again, for the text as it is."""
+
+
+def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Take accepted hunks back, those that wait for the editor at once; the edit is sent behind this
+    answer.
+    """
+    arguments = CommandArguments("stet.undo", values, main="hunk")
+    held = state.edit_applier.holds
+    named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
+    arguments.finish()
+
+    def decision(hunk: Hunk) -> str:
+        if held(hunk.id):
+            state.edit_applier.withdraw(hunk.id)
+            return ""
+        return _undo_refusal(state, hunk)
+
+    decided = decide_hunks(named, decision, what="undone")
+    state.server.tasks.start(
+        undo_in_order(state.ledger, state.edit_applier, decided.hunks), f"undo {decided.hunks}"
+    )
+    return decided.to_json
+
+
+def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Let rejected, undone or superseded hunks wait again."""
+    arguments = CommandArguments("stet.restore", values, main="hunk")
+    named = select_hunks(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
+    arguments.finish()
+
+    def decision(hunk: Hunk) -> str:
+        try:
+            _ = state.ledger.restore(hunk.id)
+        except ReviewError as error:
+            return str(error)
+        return ""
+
+    with state.ledger.batch():
+        decided = decide_hunks(named, decision, what="restored")
+    state.inline.restored(decided.hunks)
+    return decided.to_json
+
+
+def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Lead a hunk out of its conflict."""
+    arguments = CommandArguments("stet.resolve", values, main="hunk")
+    hunk = find_hunk(state.ledger, arguments.required("hunk"))
+    _ = arguments.required("how")
+    how = arguments.one_of("how", ConflictResolution, ConflictResolution.MINE)
+    protected = arguments.flag("protected")
+    arguments.finish()
+    if hunk.state is not HunkState.CONFLICT:
+        raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
+    if (
+        hunk.protected
+        and how in {ConflictResolution.THEIRS, ConflictResolution.MARKERS}
+        and not protected
+    ):
+        raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
+    match how:
+        case ConflictResolution.MINE:
+            with _report_refusals():
+                state.ledger.take_mine(hunk.id)
+        case ConflictResolution.THEIRS:
+            with _report_refusals():
+                _ = state.ledger.take_theirs(hunk.id)
+            work = accept_in_order(state.ledger, state.edit_applier, (hunk.id,))
+            state.server.tasks.start(work, f"resolve {hunk.id}")
+        case ConflictResolution.MARKERS:
+            state.inline.markers(hunk.id)
+        case ConflictResolution.RETRY:
+            return {"hunks": [hunk.id], "turn": _retry_turn(state, hunk)}
+    return {"hunks": [hunk.id]}
+
+
+@contextmanager
+def _report_refusals() -> Iterator[None]:
+    """Report refusals of the ledger inside the context to the user.
+
+    Raises:
+        RequestFailed: With the ledger's reason.
+    """
+    try:
+        yield
+    except ReviewError as error:
+        raise RequestFailed(str(error)) from error
+
+
+def _undo_refusal(state: ServerState, hunk: Hunk) -> str:
+    """Why a hunk can't be taken back, as far as that can be told at once; or nothing."""
+    if hunk.state is not HunkState.ACCEPTED:
+        return f"it is {hunk.state}"
+    if state.workspace.buffer(hunk.uri) is None or hunk.kind in WHOLE_FILE:
+        return ""
+    return "" if state.ledger.can_undo(hunk.id) else str(UndoConflict(hunk.id))
+
+
+def _retry_turn(state: ServerState, hunk: Hunk) -> str:
+    """Return the id of the turn that redoes a hunk: the running or queued turn, or a new one."""
+    for turn in state.agent.turns():
+        ask = turn.ask
+        is_of_retry = not ask.is_users and ask.prompt.startswith(_prompt_start(hunk))
+        if is_of_retry and turn.state not in FINAL_STATES:
+            return turn.id
+    return state.agent.ask(_retry_ask(state, hunk)).id
+
+
+def _prompt_start(hunk: Hunk) -> str:
+    return f"Your proposal {hunk.id} for "
+
+
+def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
+    """Return the question that asks the agent to resolve a conflict."""
+    name = state.workspace.snapshot().name_of(hunk.uri)
+    prompt = (
+        f"{_prompt_start(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
+        "applies: I have changed these lines since you made it.\n\n"
+        f"It was made for\n{_fenced(hunk.base)}\nand proposed\n{_fenced(hunk.proposed)}\n"
+        f"The lines are now\n{_fenced(hunk.old)}\n"
+        "Read the file as it is now and propose the same change again, so that what I wrote stays. "
+        "If it is not needed any more, say so and propose nothing."
+    )
+    return Ask(
+        prompt=prompt,
+        mode=Mode.AGENT,
+        place=EditorLocation(hunk.uri, hunk.range, caret=hunk.range.start),
+        chat=hunk.chat or "main",
+        is_users=False,  # it quotes the file, whose words may be a stranger's
+    )
+
+
+def _fenced(text: str) -> str:
+    """`text` as a block that it can't end by itself."""
+    fence = fence_for(text)
+    end = "" if text.endswith(("\n", "\r")) or not text else "\n"
+    return f"{fence}\n{text}{end}{fence}"

@@ -1,6 +1,6 @@
-"""Searching for people: `stet.search`, `workspace/symbol`, `stet.reindex`.
+"""The commands of search: `stet.search`, `workspace/symbol`, `stet.reindex`, `stet.deadLinks`.
 
-Files are read in a worker; what is found stands in the editor's own lines.
+Files are read in a worker; results are located in the editor's own text.
 """
 
 import asyncio
@@ -10,6 +10,8 @@ from lsprotocol import types as lsp
 
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.presentation.dead_link_view import DeadLinkScope
+from stet.lsp.presentation.hunk_selection import resolve_uri
 from stet.lsp.presentation.search_hits import (
     LocatedPassage,
     locate_passages,
@@ -97,3 +99,24 @@ async def _locate_results(
 
 def _folder_exists(snapshot: Snapshot, folder: str) -> bool:
     return snapshot.exists(snapshot.locate(folder).uri)
+
+
+def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
+    """Look for them in a file, below a folder or everywhere, or take what is shown away."""
+    arguments = CommandArguments("stet.deadLinks", values, main="file")
+    uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
+    clears = arguments.flag("clear")
+    arguments.finish()
+    if (uri is not None) + (folder is not None) + clears > 1:
+        raise InvalidParams("give one of `uri`, `file`, `folder` and `clear`, or none of them")
+    if clears:
+        state.dead_links.clear()
+        return {}
+    try:
+        top = state.workspace.snapshot().locate(folder).path if folder else None
+    except PathRefused as refused:
+        raise InvalidParams(str(refused)) from refused
+    if folder and top is None:
+        raise InvalidParams(f"{folder!r} is no folder")
+    state.dead_links.ask(DeadLinkScope(uri, top))
+    return {}

@@ -1,1 +1,1 @@
-"""The wire: framing, the framework's server as we need it, standard streams, the parent's life."""
+"""The connection to the editor: messages, the framework's server, standard streams, the life of the process."""

@@ -1,10 +1,10 @@
-"""The framework, tamed: every place where Stet departs from pygls, each with its reason.
+"""The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
 pygls gives the types, the capability builder, the registration of handlers and the requests to the
-editor. Ours are the reading of messages (`serving`, `frames`, `stdio`), their admission (`StetProtocol.receive`)
-and the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at
-characters that do not end one. Public hooks are used where there are any (`converter_factory`,
-`report_server_error`, `lsp_method`); the two private methods overridden say why in their docstrings.
+editor. Stet reads messages (`wire_messages`, `stdio`), admits them (`StetProtocol.receive`) and keeps the text
+(`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at characters
+that do not end one. Public hooks are used where they exist (`converter_factory`, `report_server_error`,
+`lsp_method`); the docstrings of the two overridden private methods give the reason.
 """
 
 import asyncio
@@ -38,9 +38,15 @@ from pygls.protocol import (
 )
 
 from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
-from stet.lsp.connection.frames import FrameReader
-from stet.lsp.connection.lifetime import Lifetime
-from stet.lsp.conversion import MALFORMED, as_exception, build_converter, is_id, structured
+from stet.lsp.connection.stdio import Lifetime
+from stet.lsp.connection.wire_messages import (
+    MALFORMED,
+    FrameReader,
+    as_exception,
+    build_converter,
+    is_id,
+    structured,
+)
 from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.routing import PendingReply, notify_handler
 from stet.lsp.tasks import Tasks

@@ -1,17 +1,23 @@
-"""Standard input and output as the event loop's: no thread per message, no write that blocks.
+"""Standard input and output on the event loop, and how long the process lives.
 
-Pipes and sockets are read and written by the loop itself. Everything else (files, terminals,
-`/dev/null`, Windows, one socket for both directions) is read by one thread, a chunk at a time.
+No message needs a thread, and no write blocks. The loop reads and writes pipes and sockets. One thread
+reads everything else (files, terminals, `/dev/null`, Windows, one socket for both directions), a chunk at
+a time.
+
+A `Lifetime` ends when the editor says so, closes its side or dies, or when the system asks.
 """
 
 import asyncio
 import logging
 import os
+import signal
 import stat
 import sys
 import threading
 from collections.abc import Callable
 from typing import Protocol
+
+from stet.system.os_system import is_alive
 
 log = logging.getLogger(__name__)
 
@@ -178,3 +184,66 @@ def _read_in_thread(
         loop.call_soon_threadsafe(ended)
     except RuntimeError:
         return  # the loop has ended before its input
+
+
+PARENT_CHECK_SECONDS = 3.0
+CLOSING_SECONDS = 5.0
+"""How long the end of a run may take in all: whatever of it hangs is no longer waited for."""
+HARD_EXIT_SECONDS = 3.0
+"""When a worker thread that hangs is no longer waited for."""
+
+
+class Lifetime:
+    """One run of the server."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        """The signal that ended it, if one did."""
+        self._over = asyncio.Event()
+        self._parent: int | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the run has been ended."""
+        return self._over.is_set()
+
+    def end(self) -> None:
+        """End the run; `wait` returns soon after."""
+        self._over.set()
+
+    def end_with(self, process_id: int) -> None:
+        """End when that process does.
+
+        One that is not there now lives in another container and says nothing.
+        """
+        if is_alive(process_id):
+            self._parent = process_id
+
+    async def wait(self) -> None:
+        """Return when the run is over."""
+        while not self.is_over:
+            try:
+                async with asyncio.timeout(PARENT_CHECK_SECONDS):
+                    await self._over.wait()
+            except TimeoutError:
+                if self._parent is not None and not is_alive(self._parent):
+                    log.warning("the editor (process %d) is gone", self._parent)
+                    self.end()
+
+    def listen_to_signals(self) -> None:
+        """Let the signals that ask a process to end, end the run."""
+        if sys.platform == "win32":
+            return
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self._signalled, int(number))
+
+    def _signalled(self, number: int) -> None:
+        self.signal = number
+        self.end()
+
+
+def exit_within(seconds: float, code: int) -> None:
+    """Make sure that the process ends: asyncio and the interpreter join hanging threads for ever."""
+    guard = threading.Timer(seconds, os._exit, (code,))
+    guard.daemon = True
+    guard.start()

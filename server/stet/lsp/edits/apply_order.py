@@ -1,23 +1,41 @@
-"""Several hunks on their way, in an order in which none pulls the file from under another.
+"""Apply or undo several hunks: in order, or as one edit with a preview.
 
-Accepting: what is done to whole files, what was made first first, so that each finds its file where the
-one before leaves it; then edits, and then removals of files that nothing else is done to behind it. The
-links to a file are changed behind its move, and only if it was moved.
+Order of accepting: changes of whole files in the order of their creation, so that each finds the path
+that the one before produced; then edits; then removals of files that no later change uses. The links to
+a file are changed after its move, and only if the file was moved.
 
-Taking back: what was done to whole files, the last of it first, so that each finds its file where it
-left it; and then edits, which a move takes along: were they made first, the file would have unsaved text
-when it is to be moved. But those in a new file go before it does.
+Order of undoing: changes of whole files, the last first; then edits, which a move takes along (if they
+were made first, the file would have unsaved text when it is to be moved). The edits in a new file are
+undone before the file is removed.
+
+`LspEditorActions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many hunks as
+one edit for editors that are known to ask first (all others apply such an edit at once). The text that
+comes back, not the answer, tells which hunks the user picked.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
+from lsprotocol import types as lsp
+
+from stet.lsp import convert
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_applier import EditApplier
+from stet.lsp.edits.edit_sender import EditError
+from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.system.system import System
+from stet.text.document import TextDocument
+from stet.text.encoding import Encoding
+from stet.text.escape import escape_line
+from stet.tools.editor_actions import EditorActions
 from stet.workspace.uris import canonical
+from stet.workspace.workspace import Workspace
 
 _LINE_KINDS = frozenset(HunkKind) - WHOLE_FILE
 _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
@@ -123,3 +141,152 @@ async def _apply_by_document(
     await asyncio.gather(
         *(apply_hunks(ledger.hunk(batch[0]).uri, batch) for batch in batches.values())
     )
+
+
+_ENDING = ".md"
+
+
+class LspEditorActions:
+    """The ports of `stet.tools.editor_actions` on a real editor."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 - what the ports work with
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        delivery: EditApplier,
+        client: Client,
+        generated: GeneratedDocuments,
+        system: System,
+    ) -> None:
+        self._workspace = workspace
+        self._ledger = ledger
+        self._delivery = delivery
+        self._client = client
+        self._generated = generated
+        self._system = system
+
+    @property
+    def actions(self) -> EditorActions:
+        """As tools take them."""
+        return EditorActions(self._accept_hunk, self._show_document)
+
+    async def _accept_hunk(self, hunk_id: str) -> str:
+        await accept_in_order(self._ledger, self._delivery, [hunk_id])
+        hunk = self._ledger.hunk(hunk_id)
+        if hunk.state is HunkState.ACCEPTED:
+            return ""
+        return hunk.reason or f"It is {hunk.state}."
+
+    async def _show_document(self, stem: str, text: str) -> None:
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        mark = sha256(roots.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        name = self._generated.free_name(f"{stem}-{mark}", _ENDING, text)
+        path = await asyncio.to_thread(self._system.write_generated, name, text)
+        if not await self._client.show_document(path.as_uri()):
+            self._client.show_message(f"Stet: it is written down in {path}.")
+
+
+CONFIRM_SECONDS = 1.5
+"""How long after its answer the editor may take to send the text of what was ticked."""
+_LEFT_OUT = "you left it out of the preview"
+
+Edits = list[lsp.TextEdit | lsp.AnnotatedTextEdit | lsp.SnippetTextEdit]
+
+
+class RefactorPreview:
+    """Shows hunks as one edit to pick from."""
+
+    def __init__(self, ledger: ReviewLedger, delivery: EditApplier, client: Client) -> None:
+        self._ledger = ledger
+        self._delivery = delivery
+        self._client = client
+        self._moved = asyncio.Event()
+        ledger.subscribe(lambda _: self._moved.set())
+
+    async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
+        """Have the user pick of pending hunks of lines; their states tell which they took."""
+        by_file: dict[str, list[Hunk]] = {}
+        for hunk in map(self._ledger.hunk, hunk_ids):
+            by_file.setdefault(canonical(hunk.uri), []).append(hunk)
+        changes: list[lsp.TextDocumentEdit] = []
+        annotations: dict[str, lsp.ChangeAnnotation] = {}
+        async with AsyncExitStack() as stack:
+            # In one order always, so that two previews never wait for each other.
+            for uri in sorted(by_file):
+                await stack.enter_async_context(self._delivery.document_lock(uri))
+            sent: list[str] = []
+            try:
+                for hunks in by_file.values():
+                    document, edits, waiting = await self._mark_sent(hunks, encoding)
+                    if waiting:
+                        sent.append(document.uri)
+                        changes.append(_document_edit(document, edits))
+                        annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
+                if not changes:
+                    raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
+                await self._wait_outcome(sent, changes, annotations)
+            except EditError as reason:
+                self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
+            finally:
+                for uri in sent:
+                    self._ledger.outbox.cancel(uri, _LEFT_OUT)
+
+    async def _mark_sent(
+        self, hunks: Sequence[Hunk], encoding: Encoding
+    ) -> tuple[TextDocument, Edits, list[Hunk]]:
+        """Return the edits of the hunks of one file that are still pending, each named by its hunk.
+        Mark the hunks as sent.
+
+        Raises:
+            EditError: If one of them can't be.
+        """
+        document = await self._delivery.current(hunks)
+        # Something else may have decided them while the file was held.
+        now = [self._ledger.hunk(hunk.id) for hunk in hunks]
+        waiting = [hunk for hunk in now if hunk.state is HunkState.PENDING]
+        edits: Edits = []
+        for hunk in waiting:
+            one = self._ledger.edit_of(document, (hunk.id,))
+            edits += [
+                lsp.AnnotatedTextEdit(hunk.id, edit.range, edit.new_text)
+                for edit in convert.text_edits(one, document, encoding)
+            ]
+        if waiting:
+            _ = self._ledger.outbox.send(document, [hunk.id for hunk in waiting])
+        return document, edits, waiting
+
+    async def _wait_outcome(
+        self,
+        uris: Sequence[str],
+        changes: Sequence[lsp.TextDocumentEdit],
+        annotations: Mapping[str, lsp.ChangeAnnotation],
+    ) -> None:
+        """Show the edit, and wait for what comes of it.
+
+        Raises:
+            EditError: If the editor did not take it.
+        """
+        edit = lsp.WorkspaceEdit(
+            document_changes=list(changes), change_annotations=dict(annotations)
+        )
+        outcome = await self._client.preview("Stet: preview", edit)
+        if not outcome.applied:
+            raise EditError(outcome.reason)
+        try:
+            async with asyncio.timeout(CONFIRM_SECONDS):
+                while not all(self._ledger.outbox.arrived(uri) for uri in uris):
+                    self._moved.clear()
+                    await self._moved.wait()
+        except TimeoutError:
+            return  # those that are not in the text were not ticked
+
+
+def _annotation(hunk: Hunk) -> lsp.ChangeAnnotation:
+    return lsp.ChangeAnnotation(
+        label=escape_line(hunk.summary) or hunk.id, needs_confirmation=True, description=hunk.id
+    )
+
+
+def _document_edit(document: TextDocument, edits: Edits) -> lsp.TextDocumentEdit:
+    named = lsp.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
+    return lsp.TextDocumentEdit(named, edits)

@@ -1,8 +1,8 @@
-"""Accepting and undoing, truly: what the user decided goes to the editor, and counts when it is seen.
+"""Apply accepted hunks in the editor and undo them; the text that comes back confirms them.
 
-One `workspace/applyEdit` for each document, with the version its ranges belong to. What the editor
-answers is a hint: some say yes to what they did not do, or did in part, or in another place; some do
-it late, some say no to what stands there. So the text decides, for each hunk its own.
+One `workspace/applyEdit` is sent for each document, with the version that its ranges belong to. The
+editor's answer is a hint: some editors say yes to an edit that they did not apply, or applied in part or
+elsewhere; some answer late; some say no to an applied edit. So the text decides, for each hunk.
 """
 
 import asyncio
@@ -15,13 +15,18 @@ from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import Client
-from stet.lsp.edits.deferred_deletions import DeferredDeletions
 from stet.lsp.edits.edit_confirmation import LateConfirmation
-from stet.lsp.edits.edit_errors import EditError, EditRefused, EditUnconfirmed, FileOpen, problem_of
-from stet.lsp.edits.edit_sender import EditSender
-from stet.lsp.edits.file_hunk_applier import FileOperations
-from stet.lsp.edits.stale_edit_retry import StaleEditRetry
-from stet.lsp.rename_tracker import RenameTracker
+from stet.lsp.edits.edit_sender import (
+    EditError,
+    EditRefused,
+    EditSender,
+    EditUnconfirmed,
+    FileOpen,
+    StaleEditRetry,
+    problem_of,
+)
+from stet.lsp.edits.file_hunk_applier import DeferredDeletions, FileOperations
+from stet.lsp.file_events import RenameTracker
 from stet.review.approval import exceeds_approval
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger

@@ -1,9 +1,9 @@
-"""Waiting for the text that an editor sends back: it decides whether an edit was applied.
+"""Wait for the text that the editor sends back: it decides whether an edit was applied.
 
-An edit may have been applied to another text than it was made for. Some editors check no version. If their user types while an edit is on its way, they apply it where
-its line and column numbers lead by then. That shows in the text that comes back: somewhere in what
-has happened since, the edit did to a later text what its numbers say, and never what it was meant to
-do. Then it can be taken back.
+An edit may have been applied to another text than it was made for: some editors check no version. If the
+user types while the edit is in flight, such an editor applies it where its line and column numbers point
+by then. The text that comes back shows it: a later text changed as the numbers say, and not as intended.
+Then the edit can be undone.
 """
 
 import asyncio

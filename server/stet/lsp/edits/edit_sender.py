@@ -1,20 +1,22 @@
-"""One edit of one document to the editor, and back: sent, waited for, put right, or refused."""
+"""Send one edit of one document to the editor, wait for the text, and repair or report a failure.
 
+`EditError` and its subclasses say why a decision could not be carried out, in a sentence for the user.
+
+`StaleEditRetry` handles an edit that the editor refuses because the user has typed on: the edit is made
+again for the current text. Editors differ in when they report that text: most before they answer; Emacs
+and editors that collect changes only when the user pauses.
+"""
+
+import asyncio
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Awaitable, Callable
 from itertools import accumulate
 
-from stet.lsp import to_lsp
+from stet.lsp import convert
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_confirmation import EditConfirmation
-from stet.lsp.edits.edit_errors import (
-    EditError,
-    EditMisapplied,
-    EditRefused,
-    EditUnanswered,
-    EditUnconfirmed,
-)
 from stet.review.ledger import ReviewLedger
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -24,6 +26,45 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+
+class EditError(Exception):
+    """It could not be done; the message says why, and what to do where that is not plain."""
+
+
+class EditUnconfirmed(EditError):
+    """It may have been done or not: no text has come that would tell."""
+
+
+class FileOpen(EditError):
+    """A file that is to be deleted is open in the editor."""
+
+
+class EditRefused(EditError):
+    """The editor answered that it did not apply an edit."""
+
+
+class EditMisapplied(EditError):
+    """The editor applied an edit to a text that it was not made for; it has been taken back."""
+
+
+class EditUnanswered(EditError):
+    """The editor has not answered; the edit may still be applied."""
+
+
+async def problem_of(work: Awaitable[None]) -> EditError | None:
+    """Await some work and return the error that prevented it, or None if it was done. Refusals of
+    the disk are returned as well.
+    """
+    try:
+        await work
+    except EditError as reason:
+        return reason
+    except OSError as error:
+        log.warning("%s", error)
+        where = f"{error.filename}: " if error.filename else ""
+        return EditError(f"{where}{error.strerror or error}.")
+    return None
 
 
 class EditSender:
@@ -100,7 +141,7 @@ class EditSender:
         return self._workspace.snapshot().name_of(document.uri)
 
     async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> ApplyOutcome:
-        edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
+        edits = convert.text_edits(edit, document, self._workspace.encoding)
         version = wire_version(document.version, self._editor().name)
         return await self._client.apply_edit(label, document.uri, version, edits)
 
@@ -158,3 +199,68 @@ def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdi
         return TextEdit((*others, Replacement(replaced.start, n, replaced.text + last.text)))
     body = end + last.text.removesuffix(end)
     return TextEdit((*others, Replacement(n - len(end), n - len(end), body)))
+
+
+NAMED_SECONDS = 30.0
+"""How long newer text is waited for when the editor says that the version was the reason."""
+UNNAMED_SECONDS = 0.7
+"""The same when it gives no such reason: editors collect changes for half a second at most."""
+PAUSE_SECONDS = 0.3
+"""How long the text must stay as it is before an editor that checks no versions is asked again."""
+POLL_SECONDS = 0.02
+
+_NAMES_VERSION = re.compile(
+    r"version|outdated|out of date|stale|has changed|been changed|been modified|newer",
+    re.IGNORECASE,
+)
+
+
+class StaleEditRetry:
+    """Tells whether a refused edit can be made anew for newer text."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def wait_for_newer_text(self, document: TextDocument, refused: EditError) -> bool:
+        """Wait for a text that is newer than the one that a refused edit was made for.
+
+        Args:
+            document: What the edit was made for.
+            refused: Why it was not applied.
+
+        Returns:
+            False if the edit was refused for another reason, or may still be applied.
+        """
+        if document.version is None or isinstance(refused, EditUnanswered):
+            return False
+        if self._is_newer(document):
+            if isinstance(refused, EditMisapplied):
+                await self._wait_for_pause(document.uri)
+            return True
+        if not isinstance(refused, EditRefused):
+            return False
+        named = _NAMES_VERSION.search(str(refused))
+        return await self._wait_for_newer(document, NAMED_SECONDS if named else UNNAMED_SECONDS)
+
+    def _is_newer(self, document: TextDocument) -> bool:
+        now = self._workspace.document(document.uri)
+        # Of a file that was closed meanwhile the disk has the text.
+        return now is None or now.version != document.version
+
+    async def _wait_for_newer(self, document: TextDocument, seconds: float) -> bool:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not self._is_newer(document):
+            if loop.time() >= end:
+                return False
+            await asyncio.sleep(POLL_SECONDS)
+        return True
+
+    async def _wait_for_pause(self, uri: str) -> None:
+        """Wait until the user does not type: what is sent earlier would be misplaced again."""
+        loop = asyncio.get_running_loop()
+        revision, since = self._workspace.revision(uri), loop.time()
+        while loop.time() - since < PAUSE_SECONDS:
+            await asyncio.sleep(POLL_SECONDS)
+            if (now := self._workspace.revision(uri)) != revision:
+                revision, since = now, loop.time()

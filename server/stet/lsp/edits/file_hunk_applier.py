@@ -1,19 +1,21 @@
-"""Accepting and undoing what is about a file as such: made, moved, put into the trash.
+"""Accept and undo changes of whole files: create, move, move to the trash.
 
-Done by the editor where it can, so that its buffers go along, and by us where it can't; either way
-the disk and the open documents tell whether it was. Nothing is written over, nothing leaves the disk
-before the trash has it, and unsaved text is in nobody's way: then the hunk waits, and says for what.
+The editor carries them out if it can, so that its buffers follow; else `System` does. Either way the
+disk and the open documents show whether it was done. No file is written over, no file leaves the disk
+before the trash has it, and a file with unsaved text is left alone: then the hunk waits and says why.
+
+`DeferredDeletions` keeps files that the editor can't delete and has open, until they are closed.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from stet.lsp import to_lsp
+from stet.lsp import convert
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome, Client
-from stet.lsp.edits.edit_errors import EditError, FileOpen, problem_of
-from stet.lsp.rename_tracker import RenameTracker
+from stet.lsp.edits.edit_sender import EditError, FileOpen, problem_of
+from stet.lsp.file_events import RenameTracker
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.authorization import refusal_at
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
@@ -22,7 +24,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.names import parts_below
-from stet.workspace.uris import path_of, uri_of
+from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 CONFIRM_SECONDS = 2.0
@@ -254,7 +256,7 @@ class FileOperations:
     async def _fill(self, hunk: Hunk, document: TextDocument, text: str) -> None:
         """Have the editor make `text` the whole text of a document."""
         edit = TextEdit((Replacement(0, len(document.text), text),))
-        edits = to_lsp.text_edits(edit, document, self._workspace.encoding)
+        edits = convert.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
         await self._file_state.wait(outcome, lambda: self._has_text(uri, text, outcome))
@@ -383,3 +385,56 @@ class FileOperations:
 def _label(hunk: Hunk) -> str:
     """Return the label of a hunk in the editor's undo list."""
     return f"Stet: {hunk.summary}"
+
+
+CLOSED_SECONDS = 0.5
+"""How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
+
+ApplyHunk = Callable[[Hunk], Awaitable[None]]
+
+
+class DeferredDeletions:
+    """Hunks that wait until their file is closed. Touched on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, apply_hunk: ApplyHunk
+    ) -> None:
+        """`apply_hunk` carries out a hunk whose file is closed, or takes back one that is accepted."""
+        self._workspace = workspace
+        self._ledger = ledger
+        self._client = client
+        self._apply_hunk = apply_hunk
+        self._waiting: dict[str, str] = {}
+
+    def add(self, hunk: Hunk) -> None:
+        """Let a hunk wait, and tell the user; one that is accepted is to be taken back."""
+        name = self._workspace.snapshot().name_of(hunk.uri)
+        reason = f"{name} is open in the editor: it is deleted when you close it"
+        self._waiting[hunk.id] = canonical(hunk.uri)
+        self._ledger.outbox.hold(hunk.uri, [hunk.id], reason)
+        self._client.show_message(f"Stet: {reason}.")
+
+    def holds(self, hunk_id: str) -> bool:
+        """Return whether a hunk waits here."""
+        return hunk_id in self._waiting
+
+    def withdraw(self, hunk_id: str) -> None:
+        """Let a hunk wait no more."""
+        self._waiting.pop(hunk_id, None)
+
+    def closed(self, uri: str) -> None:
+        """Schedule the deletion that waited for a document to be closed."""
+        if canonical(uri) in self._waiting.values():
+            self._client.start(self._apply_closed(uri), f"delete {uri}")
+
+    async def _apply_closed(self, uri: str) -> None:
+        await asyncio.sleep(CLOSED_SECONDS)
+        if self._workspace.document(uri) is not None:
+            return
+        due = [hunk_id for hunk_id, of in self._waiting.items() if of == canonical(uri)]
+        for hunk_id in due:
+            del self._waiting[hunk_id]
+            self._ledger.outbox.end_hold([hunk_id])
+            hunk = self._ledger.hunk(hunk_id)
+            if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
+                await self._apply_hunk(hunk)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from lsprotocol import types as lsp
 
 from stet.agent.turn import Turn
-from stet.lsp import to_lsp
+from stet.lsp import convert
 from stet.lsp.editor_client import Client
-from stet.lsp.presentation.hunk_text import describe
+from stet.lsp.presentation.serialize import describe
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.text.change import Bias, map_position
@@ -213,4 +213,4 @@ class DiagnosticsPublisher:
         body = lines[last].rstrip("\r\n")
         end = Position(last, len(body)) if body else Position(last + 1, 0)
         place = Range(Position(first, 0), end)
-        return to_lsp.to_wire_range(place, lines, self._workspace.encoding)
+        return convert.to_wire_range(place, lines, self._workspace.encoding)

@@ -1,25 +1,43 @@
-"""Stet's own documents in the editor: the review page and the like, kept apart from the user's.
+"""Stet's own documents in the editor, kept apart from the user's: the registry, the context and the request log.
 
-They lie in the state folder. What is opened there never reaches the workspace, so it is no context,
-in no scope, and nobody's cursor: nothing of Stet's own is shown to a model or edited by one.
+The documents are in the state folder. They never reach the workspace, so a model neither sees nor edits
+them, and they are in no scope.
+
+`ContextDocument` shows what a question would send, for editors that don't show the answers of commands.
+`RequestLogDocument` shows what was sent to whom (`stet.requestLog`). Its rows contain files, hosts and
+numbers, never text of a file or a conversation, and names with marks in the place of secrets. All
+servers of a workspace write into one table.
 """
 
+import asyncio
+import dataclasses
 import itertools
+import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
+from stet.lsp.editor_client import Client
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
+from stet.text.escape import escape_line
 from stet.text.position import Range
+from stet.text.render import fence_for, iso_time
 from stet.workspace.activity import ActivitySource, ActivityView
 from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 
 Listener = Callable[[str, ModificationKind, Sequence[TextChange]], None]
 
@@ -147,3 +165,201 @@ class GeneratedDocuments:
             log.warning("there is no state folder: %s", error)
             return frozenset()
         return frozenset({folder, self._system.real_path(folder)})
+
+
+_MAX_PROMPT = 200
+"""Characters of the question that are repeated in the head."""
+
+
+class ContextDocument:
+    """Writes the page into the state folder and has the editor show it. Touched on the event loop only."""
+
+    def __init__(
+        self, workspace: Workspace, client: Client, system: System, generated: GeneratedDocuments
+    ) -> None:
+        self._workspace = workspace
+        self._client = client
+        self._system = system
+        self._generated = generated
+
+    async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
+        """Write and show what `stet.showContext` answers; gives the document's URI.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        text = render_context_document(prompt, answer)
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        stem = f"context-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+        name = self._generated.free_name(stem, ".md", text)
+        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
+        self._client.start(self._client.show_document(uri), "show what would be sent")
+        return uri
+
+
+def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
+    """Return the page in Markdown: each part in a fence that it can't close.
+
+    Args:
+        prompt: The question.
+        answer: `tokens`, and `sections` with `name`, `text` and `tokens` each.
+    """
+    sections = answer["sections"]
+    assert isinstance(sections, list), "it is the answer of the command"
+    parts = [
+        f"# What this question would send\n\n{escape_line(prompt)[:_MAX_PROMPT]}\n\n"
+        f"About {answer['tokens']} tokens, your words included. Nothing was sent.\n"
+    ]
+    for section in sections:
+        text = str(section["text"])
+        fence = fence_for(text)
+        end = "" if text.endswith("\n") else "\n"
+        head = f"## {escape_line(str(section['name']))} ({section['tokens']} tokens)"
+        parts.append(f"{head}\n\n{fence}\n{text}{end}{fence}\n")
+    # Half a character can't be written.
+    return "\n".join(parts).encode("utf-8", "replace").decode()
+
+
+_HEAD = """\
+# What was sent
+
+Every request that left Stet in this workspace, the latest first: to models, also those on this
+machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
+Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+"""
+_WHAT = {
+    Recipient.MODEL: "model",
+    Recipient.EMBEDDINGS: "embeddings",
+    Recipient.SEARCH: "web search",
+    Recipient.PAGE: "web page",
+    Recipient.OPENCODE: "OpenCode",
+}
+
+
+def render_request_log(records: Sequence[RequestRecord], *, n_older: int = 0) -> str:
+    """Return the page.
+
+    Args:
+        records: The requests on it, oldest first.
+        n_older: How many are kept that are not on it.
+    """
+    if not records:
+        return f"{_HEAD}\nNothing has been sent.\n"
+    total = sum(record.tokens for record in records)
+    redacted = sum(n for one in records for _, n in one.kinds)
+    parts = [
+        _HEAD,
+        f"{_n(len(records), 'request')}, about {total:,} tokens, {_n(redacted, 'secret')} redacted.\n",
+        *map(_entry, reversed(records)),
+    ]
+    if n_older:
+        parts.append(f"{_n(n_older, 'older request')} not shown.\n")
+    return "\n".join(parts)
+
+
+def _entry(record: RequestRecord) -> str:
+    host = record.host or "this machine"
+    model = f" {_name(record.model)}" if record.model else ""
+    lines = [
+        f"## {iso_time(record.at) or 'at an unknown time'}: {_WHAT[record.to]}{model} at {_name(host)}\n"
+    ]
+    about = f"About {record.tokens:,} tokens ({record.characters:,} characters)"
+    if record.turn:
+        about += f", turn {_name(record.turn)} of the chat {_name(record.chat)}"
+    lines.append(f"{about}. {_redacted(record)}\n")
+    lines += [f"- {_name(part)}" for part in record.parts]
+    return "\n".join(lines) + "\n"
+
+
+def _redacted(record: RequestRecord) -> str:
+    if record.is_open:
+        return "Secrets were not looked for (`privacy.redactSecrets` is off)."
+    if not record.kinds:
+        return "No secret was found in it."
+    kinds = ", ".join(f"{n} {escape_line(kind)}" for kind, n in record.kinds)
+    return f"Redacted: {kinds}."
+
+
+def _name(text: str) -> str:
+    """Return an untrusted text as a code span that no character in it can end."""
+    return f"`{escape_line(text).replace('`', chr(39))}`"
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+MAX_SHOWN = 300
+"""Requests on the page, the latest; more are counted."""
+
+
+class RequestRows(Protocol):
+    """Where they are kept; nothing raises when the disk fails."""
+
+    def keep_sent(self, fields: str) -> None:
+        """Keep one."""
+        ...
+
+    def load_sent(self) -> tuple[str, ...]:
+        """All that are kept, oldest first; may take long."""
+        ...
+
+
+class RequestLogDocument:
+    """Between the requests and their rows; touched on the event loop only."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        rows: RequestRows,
+        client: Client,
+        system: System,
+        generated: GeneratedDocuments,
+    ) -> None:
+        self._workspace = workspace
+        self._rows = rows
+        self._client = client
+        self._system = system
+        self._generated = generated
+        workspace.request_log.persist = self._store
+
+    async def open(self) -> str:
+        """Write and show the page of what was sent; gives its URI.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
+        text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+        name = self._generated.free_name(stem, ".md", text)
+        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
+        self._client.start(self._client.show_document(uri), "show what was sent")
+        return uri
+
+    def _store(self, sending: RequestRecord) -> None:
+        fields = json.dumps(dataclasses.asdict(sending))
+        self._rows.keep_sent(fields)
+
+    def _load(self) -> tuple[RequestRecord, ...]:
+        """Return the persisted records that are valid. Call in a worker thread, because the
+        validator is imported.
+        """
+        return tuple(_read(self._rows.load_sent()))
+
+
+def _read(rows: Iterable[str]) -> Iterable[RequestRecord]:
+    for row in rows:
+        try:
+            yield _rows_type().validate_json(row)
+        except ValueError:
+            log.warning("a kept note of what was sent makes no sense, and is left out")
+
+
+@cache
+def _rows_type() -> "TypeAdapter[RequestRecord]":
+    # Imported late: pydantic takes long, and this runs in a thread.
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RequestRecord)

@@ -1,16 +1,197 @@
-"""Which hunks a command is about: one, or all that wait of a group, proposal, turn or file."""
+"""What a command is about: a location in a document, or hunks.
 
-from collections.abc import Callable
+`resolve_location` reads `uri` or `file` with `range` or lines; without them, it returns where the user
+is. `select_hunks` reads `hunk`, `group`, `proposal`, `turn`, a document or `all`. `decide_hunks` tries a
+decision on each selected hunk.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
-from stet.lsp.presentation.command_location import resolve_uri
+from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkState
+from stet.text.document import TextDocument
+from stet.text.encoding import column_from_units
 from stet.text.position import Position, Range
+from stet.workspace.activity import ActivitySource
+from stet.workspace.paths import PathRefused
+from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
+
+
+def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None:
+    """Return the document that `uri` or `file` names, or None if neither is given.
+
+    Raises:
+        InvalidParams: If the file is none of the workspace's.
+    """
+    uri, file = arguments.text("uri"), arguments.text("file")
+    if uri is not None and file is not None:
+        raise InvalidParams("give `uri` or `file`, not both")
+    if file is None:
+        return uri
+    try:
+        return workspace.snapshot().locate(file).uri
+    except PathRefused as refused:
+        raise InvalidParams(str(refused)) from refused
+
+
+def resolve_location(
+    arguments: CommandArguments, workspace: Workspace, pages: DiffDocuments | None = None
+) -> EditorLocation:
+    """Where a question is asked from; without a place, the active file and its selection.
+
+    Args:
+        arguments: `uri` or `file`, and `range` or lines.
+        workspace: Where the user is.
+        pages: If given, a place in one of them is the place that it shows there, and so is where the
+            user is, if they are in one.
+
+    Raises:
+        InvalidParams: If the place is none: no such file, a line behind its end.
+    """
+    page = None if pages is None else _review_page(arguments, pages)
+    uri = resolve_uri(arguments, workspace) if page is None else None
+    wire = arguments.mapping("range")
+    lines = [arguments.number(name) for name in ("from", "to", "line")]
+    if pages is not None and page is not None:
+        shown = pages.location_at(page.uri, _given_range(wire, lines, page, workspace))
+        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
+    if uri is None and not (wire or any(lines)):
+        shown = pages.location_at_cursor() if pages else None
+        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
+    if uri is None and (uri := workspace.snapshot().activity.active) is None:
+        message = "a place in a file needs the file: `uri` or `file`"
+        raise arguments.missing(message, "uri", "file")
+    document = open_document(uri, workspace)
+    given_range = _given_range(wire, lines, document, workspace)
+    return (
+        _selected_location(document, workspace)
+        if given_range is None
+        else _location_at(document, given_range, workspace)
+    )
+
+
+def open_document(uri: str, workspace: Workspace) -> TextDocument:
+    """Return the text of a file, open or not.
+
+    Raises:
+        InvalidParams: If it is not there or may not be read.
+    """
+    if (document := workspace.document(uri)) is not None:
+        return document
+    return stored_document(uri, workspace.snapshot())
+
+
+def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
+    """Return the text of a file that is not open. Blocks on the disk.
+
+    Raises:
+        InvalidParams: If it is not there or may not be read.
+    """
+    try:
+        return snapshot.asked_about(uri).document_with_blocks(uri)
+    except NotShown as refused:
+        raise InvalidParams(str(refused)) from refused
+
+
+def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
+    """Return the open review page that is named, or None if none is."""
+    uri, file = arguments.text("uri"), arguments.text("file")
+    if uri is None and file is not None and Path(file).is_absolute():
+        uri = Path(file).as_uri()
+    return None if uri is None else pages.page(uri)
+
+
+def _active_location(workspace: Workspace) -> EditorLocation:
+    """Return the active file and the selection in it."""
+    uri = workspace.snapshot().activity.active
+    return (
+        EditorLocation(None, None)
+        if uri is None
+        else _selected_location(open_document(uri, workspace), workspace)
+    )
+
+
+def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
+    """Everything that is selected in a document, and the caret."""
+    selection = workspace.snapshot().activity.selection_of(document.uri)
+    if selection is None:
+        return EditorLocation(document.uri, None)
+    return EditorLocation(document.uri, selection.ranges[0], selection.caret, selection.ranges)
+
+
+def _location_at(document: TextDocument, range_: Range, workspace: Workspace) -> EditorLocation:
+    """Return the location of a range, with the caret if the editor has reported the caret there."""
+    selection = workspace.snapshot().activity.selection_of(document.uri)
+    if selection is None or selection.source is not ActivitySource.NOTIFIED:
+        return EditorLocation(document.uri, range_)
+    is_in = range_ == selection.ranges[0] or range_.start <= selection.cursor < range_.end
+    return EditorLocation(document.uri, range_, selection.cursor if is_in else None)
+
+
+def _clamp_location(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
+    """Return a place limited to its file's extent. Return the active place if the file is no longer
+    there.
+    """
+    uri, stretch = shown
+    try:
+        document = open_document(uri, workspace)
+    except InvalidParams:
+        return _active_location(workspace)
+    start, end = document.clamp(stretch.start), document.clamp(stretch.end)
+    return EditorLocation(document.uri, Range(start, end))
+
+
+def _given_range(
+    wire: Mapping[str, object] | None,
+    lines: Sequence[int | None],
+    document: TextDocument,
+    workspace: Workspace,
+) -> Range | None:
+    """Return the range that was given with a document, if any; `lines` are `from`, `to` and `line`."""
+    if wire is not None:
+        return _range(wire, document, workspace)
+    first, last, line = lines
+    if not any(lines):
+        return None
+    return _lines(first or line or last or 1, last or first or line or 1, document)
+
+
+def _lines(first: int, last: int, document: TextDocument) -> Range:
+    """Whole lines, 1-based and inclusive."""
+    first, last = min(first, last), max(first, last)
+    if last > max(document.n_lines, 1):
+        raise InvalidParams(f"line {last} is behind the end: the text has {document.n_lines} lines")
+    end = document.clamp(Position(last, 0))
+    return Range(Position(first - 1, 0), end)
+
+
+def _range(wire: Mapping[str, object], document: TextDocument, workspace: Workspace) -> Range:
+    start, end = (_position(wire.get(name), document, workspace) for name in ("start", "end"))
+    return Range(min(start, end), max(start, end))
+
+
+def _position(value: object, document: TextDocument, workspace: Workspace) -> Position:
+    line = value.get("line") if isinstance(value, Mapping) else None
+    units = value.get("character") if isinstance(value, Mapping) else None
+    if not (type(line) is int and type(units) is int and line >= 0 and units >= 0):
+        raise InvalidParams(
+            "`range` is an LSP range: start and end, each with a line and a character from 0"
+        )
+    if line > max(document.n_lines, len(document.lines)):
+        raise InvalidParams(
+            f"line {line} of `range` is behind the end: the text has {document.n_lines} lines"
+        )
+    if line >= len(document.lines):
+        return document.end
+    return Position(line, column_from_units(document.lines[line], units, workspace.encoding))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types as lsp
 
-from stet.lsp import to_lsp
+from stet.lsp import convert
 from stet.outline.definitions import defined_name
 from stet.search.search_query import SearchPassage
 from stet.text.document import TextDocument
@@ -123,7 +123,7 @@ def _locate(
 def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> lsp.Range:
     """Whole lines, from `first` to before `end`, as far as they are there."""
     stretch = Range(Position(first, 0), Position(max(first, end), 0))
-    return to_lsp.to_wire_range(stretch, document.lines, encoding)
+    return convert.to_wire_range(stretch, document.lines, encoding)
 
 
 def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:

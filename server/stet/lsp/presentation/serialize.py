@@ -1,17 +1,141 @@
-"""Turns and hunks as the commands answer them: the JSON of the public contract."""
+"""Hunks and turns as the user and clients see them: as text, as a short diff, and as JSON.
 
-from collections.abc import Mapping
+The text is for diagnostics, hovers and titles, and may come from a model or another person's file.
+Control characters are shown, not sent. In Markdown, all text outside a fenced block is escaped, so that
+it makes no links or images. The JSON is the public contract of `stet.proposals` and `stet.turn`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from urllib.parse import unquote
 
 from stet.agent.tool_state import ToolRun, state_after_review
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.model import Usage
-from stet.lsp import to_lsp
-from stet.lsp.presentation.hunk_text import MERGED
+from stet.lsp import convert
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkState
-from stet.text.lines import split_lines
+from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.text.escape import escape, escape_line
+from stet.text.lines import split_lines, whole_lines, without_end
+from stet.text.render import fence_for
 from stet.tools.question import Question
 from stet.workspace.workspace import Workspace
+
+MAX_DIFF_LINES = 12
+"""Of a diagnostic."""
+MAX_HOVER_LINES = 60
+"""Of each block of a hover."""
+
+MAX_LABEL = 60
+MERGED = "merged with your change"
+"""Of a hunk in which a line has changes of both sides."""
+
+_MARKS = re.compile(r"[\\`*_\[\]<>!#|~&@]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
+_CONFLICT_HINT = "keep yours, take the proposal, put both in, or have it done again"
+
+
+def label(hunk: Hunk) -> str:
+    """Return a few words for a button."""
+    text = _summary(hunk)
+    return text if len(text) <= MAX_LABEL else text[: MAX_LABEL - 1] + "…"
+
+
+def describe(hunk: Hunk) -> str:
+    """Return the message of a hunk's diagnostic: what it is, its state and a short diff."""
+    lines = [_summary(hunk), *_notes(hunk), *diff_of(hunk, MAX_DIFF_LINES)]
+    return "\n".join(lines)
+
+
+def hover_text(hunk: Hunk, *, markdown: bool) -> str:
+    """Return the text of a hover: like `describe`, but longer, and with all three sides of a
+    conflict.
+    """
+    head = [_summary(hunk), *_notes(hunk)]
+    blocks = [("", diff_of(hunk, MAX_HOVER_LINES))]
+    if hunk.state is HunkState.CONFLICT:
+        third = MAX_HOVER_LINES // 3
+        blocks = [
+            ("It was made for:", _cut(_escaped(hunk.base), third)),
+            ("You have:", _cut(_escaped(hunk.old), third)),
+            ("It proposes:", _cut(_escaped(hunk.proposed), third)),
+        ]
+    if not markdown:
+        parts = [line for title, lines in blocks for line in (title, *lines) if line or not title]
+        return "\n".join([*head, *parts])
+    language = "" if hunk.state is HunkState.CONFLICT else "diff"
+    shown = [f"**{hunk.id}** {plain_markdown(head[0])}", *map(plain_markdown, head[1:])]
+    for title, lines in blocks:
+        if title:
+            shown.append(title)
+        if lines:
+            shown.append(_fenced(lines, language))
+    return "\n\n".join(shown)
+
+
+def diff_of(hunk: Hunk, limit: int) -> list[str]:
+    """Return a hunk as diff lines, at most about `limit` of them; both sides are shown."""
+    if hunk.kind is HunkKind.MOVE:
+        return [f"rename {part}" for part in _names(hunk)]
+    removed = [f"-{line}" for line in _escaped(hunk.old)]
+    added = [f"+{line}" for line in _escaped(hunk.new)]
+    if len(removed) + len(added) <= limit:
+        return removed + added
+    half = limit // 2
+    n_removed = max(half, limit - len(added))
+    return _cut(removed, n_removed) + _cut(added, max(half, limit - len(removed)))
+
+
+def plain_markdown(text: str) -> str:
+    """`text` on one line, with nothing in it that Markdown would act on."""
+    return _MARKS.sub(lambda mark: "".join(f"\\{each}" for each in mark[0]), escape_line(text))
+
+
+def _summary(hunk: Hunk) -> str:
+    return escape_line(hunk.summary).strip() or "A proposal"
+
+
+def _notes(hunk: Hunk) -> list[str]:
+    """Return what a reader should know before deciding: one sentence in brackets each."""
+    notes = []
+    if hunk.state is HunkState.CONFLICT:
+        # A line of its own for each: editors cut what is longer than a window is wide.
+        notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_CONFLICT_HINT})"]
+    elif hunk.reason:
+        notes.append(f"({escape_line(hunk.reason)})")
+    if hunk.mixed:
+        notes.append(f"({MERGED})")
+    if hunk.protected:
+        notes.append("(protected: it needs a yes of its own)")
+    if hunk.kind is HunkKind.CREATE:
+        notes.append("(a new file)")
+    elif hunk.kind is HunkKind.REMOVE:
+        notes.append("(the file goes to Stet's trash; it can be brought back)")
+    return notes
+
+
+def _names(hunk: Hunk) -> tuple[str, str]:
+    """Old and new name of a moved file, without the folders that both are in."""
+    old, new = (escape_line(unquote(uri)).split("/") for uri in (hunk.uri, hunk.new_uri))
+    n = 0
+    while n < min(len(old), len(new)) - 1 and old[n] == new[n]:
+        n += 1
+    return f"from {'/'.join(old[n:])}", f"to {'/'.join(new[n:])}"
+
+
+def _escaped(text: str) -> list[str]:
+    """Return the lines of a hunk's text without their line ends, safe to show."""
+    return [escape(without_end(line)) for line in whole_lines(text)]
+
+
+def _cut(lines: Sequence[str], limit: int) -> list[str]:
+    if len(lines) <= limit:
+        return list(lines)
+    return [*lines[:limit], f"… {len(lines) - limit} more lines"]
+
+
+def _fenced(lines: Sequence[str], language: str) -> str:
+    fence = fence_for("\n".join(lines))
+    return "\n".join([f"{fence}{language}", *lines, fence])
 
 
 def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
@@ -74,7 +198,7 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
     """One entry of `stet.proposals`."""
     buffer = workspace.buffer(hunk.uri)
     lines = buffer.lines if buffer else split_lines(ledger.base_text(hunk.uri) or "")
-    place = to_lsp.to_wire_range(hunk.range, lines, workspace.encoding)
+    place = convert.to_wire_range(hunk.range, lines, workspace.encoding)
     return {
         "hunk": hunk.id,
         "proposal": hunk.proposal,

@@ -28,9 +28,8 @@ from stet.agent.agent_events import (
 )
 from stet.agent.turn import REMOVAL, Mode, Turn, TurnState, describe_failures, describe_refusals
 from stet.agent.turn_runner import NoPendingQuestion
-from stet.lsp.editor_client import Client
+from stet.lsp.editor_client import Client, Progress
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
-from stet.lsp.progress import Progress
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape, escape_line

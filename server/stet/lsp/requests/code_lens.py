@@ -6,7 +6,7 @@ resolved later, and a hunk replaced meanwhile is refused.
 
 from lsprotocol import types as lsp
 
-from stet.lsp.presentation.hunk_text import label
+from stet.lsp.presentation.serialize import label
 from stet.lsp.state import ServerState
 from stet.review.proposal import OPEN, Hunk, HunkState
 

@@ -16,8 +16,7 @@ from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController, EmptyMessage
-from stet.lsp.chat.chat_writer import ChatWriter
-from stet.lsp.chat.open_chat_texts import OpenChatTexts
+from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments

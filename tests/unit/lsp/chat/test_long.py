@@ -11,8 +11,8 @@ from stet.chat.chat_document import ChatDocument, ChatReading, ChatTurn
 from stet.chat.chat_layout import ChatSections, new_document
 from stet.chat.chat_transcript import ChatTranscript
 from stet.context.context_builder import EditorLocation
+from stet.lsp.chat.chat_writer import OpenChatTexts
 from stet.lsp.chat.insertion_watch import InsertionWatch
-from stet.lsp.chat.open_chat_texts import OpenChatTexts
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem

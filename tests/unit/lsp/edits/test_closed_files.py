@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import ApplyOutcome
-from stet.lsp.edits.edit_errors import EditError
+from stet.lsp.edits.edit_sender import EditError
 from tests.support.edit_applier_harness import TEXT, URI, YES, ApplyHarness
 from tests.support.editor_documents import with_edits
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from stet.links.link_scan import LinkCache
-from stet.lsp.presentation.dead_link_marks import (
+from stet.lsp.presentation.dead_link_view import (
     MAX_MARKS,
     DeadLinkMark,
     DeadLinkScope,

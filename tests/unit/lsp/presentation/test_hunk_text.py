@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.lsp.presentation.hunk_text import (
+from stet.lsp.presentation.serialize import (
     MAX_DIFF_LINES,
     MAX_LABEL,
     describe,

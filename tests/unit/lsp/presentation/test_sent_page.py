@@ -1,6 +1,6 @@
 """The page of what was sent: whole, and inert whatever a name says."""
 
-from stet.lsp.request_log_document import render_request_log
+from stet.lsp.presentation.generated_documents import render_request_log
 from stet.privacy.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
 HEAD = """\

@@ -1,5 +1,7 @@
-"""From the protocol's values to ours: the editor's units to code points, notifications to
-`Modification`s. Positions out of range are clamped, as the protocol says; editors do send them.
+"""Convert between the protocol's values and Stet's: positions, ranges, edits and notifications.
+
+The protocol counts columns in the editor's units, Stet in code points. Positions out of range are
+clamped, as the protocol says; editors do send them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -7,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from lsprotocol import types as lsp
 
 from stet.lsp.lsp_errors import InvalidParams
-from stet.text.encoding import Encoding, column_from_units
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.text.encoding import Encoding, column_from_units, units_from_column
 from stet.text.position import Position, Range
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 
@@ -87,3 +91,36 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
         raise TypeError("a position is no integer")
     first, column, last, last_column = numbers
     return WireEdit(max(first, 0), max(column, 0), max(last, 0), max(last_column, 0), text)
+
+
+def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
+    """`place` (code points) of a text with these `lines` as the editor counts; clamped to them."""
+    if place.line >= len(lines):
+        place = Position(len(lines) - 1, len(lines[-1]))
+    return lsp.Position(place.line, units_from_column(lines[place.line], place.character, encoding))
+
+
+def to_wire_range(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:
+    """`stretch` (code points) of a text with these `lines` as the editor counts."""
+    return lsp.Range(
+        to_wire_position(stretch.start, lines, encoding),
+        to_wire_position(stretch.end, lines, encoding),
+    )
+
+
+def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> list[lsp.TextEdit]:
+    """`edit` (offsets in code points of `document`) as edits of one `TextDocumentEdit`.
+
+    All ranges belong to the text before the edit, as the protocol wants it.
+    """
+    lines = document.lines
+    return [
+        lsp.TextEdit(
+            lsp.Range(
+                to_wire_position(document.position_at(part.start), lines, encoding),
+                to_wire_position(document.position_at(part.end), lines, encoding),
+            ),
+            part.text,
+        )
+        for part in edit.replacements
+    ]

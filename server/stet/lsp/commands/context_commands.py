@@ -1,11 +1,20 @@
-"""The command `stet.context`: what comes with every question until it is cleared, and presets of it."""
+"""`stet.context` and `stet.requestLog`: what is sent with questions, and what was sent to whom.
+
+`stet.context` changes the attachments of all later questions and their presets. `stet.requestLog` (also
+`stet.ledger`) shows the request log as a document.
+"""
 
 from typing import Any, get_args
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.attachment_presets import MAX_DEPTH, AttachmentPreset, ContextChange
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed
-from stet.lsp.preset_controller import ContextChangeRefused, UnknownPreset
+from stet.lsp.preset_controller import (
+    MAX_DEPTH,
+    AttachmentPreset,
+    ContextChange,
+    ContextChangeRefused,
+    UnknownPreset,
+)
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
 
@@ -66,3 +75,14 @@ def _preset_to_json(preset: AttachmentPreset) -> dict[str, object]:
         "scope": preset.scope,
         "linkDepth": preset.link_depth,
     }
+
+
+async def show_request_log(
+    state: ServerState, values: tuple[object, ...], *, name: str = "stet.ledger"
+) -> dict[str, object]:
+    """Write the document and show it; what earlier runs have stored is read in a worker."""
+    CommandArguments(name, values).finish()
+    try:
+        return {"uri": await state.request_log.open()}
+    except OSError as error:
+        raise RequestFailed(f"what was sent can't be written down: {error}") from error

@@ -1,0 +1,229 @@
+"""The search index's connections: events from the editor, its state for the user, and an embeddings endpoint.
+
+`IndexFeed` passes file events on, never while a message is handled. `IndexView` shows the progress of a
+build. `EmbeddingPort` joins the index, which reaches no network, to the endpoint of the settings.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any
+
+from stet.lsp.editor_client import Client, Progress
+from stet.privacy.redactor import RedactedText, Redactor
+from stet.privacy.request_log import Recipient, RequestRecord
+from stet.search.index_service import IndexService
+from stet.search.index_state import IndexState, Stage
+from stet.search.vector_source import VectorsUnavailable
+from stet.settings.values import SearchSettings
+from stet.system.system import System
+from stet.workspace.snapshot import Snapshot
+from stet.workspace.workspace import Workspace
+
+log = logging.getLogger(__name__)
+
+QUIET_SECONDS = 3.0
+"""After the start: the first moments are the editor's. A search begins at once."""
+MOMENT_SECONDS = 0.02
+"""What is told within is passed on together."""
+
+Start = Callable[[Coroutine[Any, Any, None], str], None]
+
+
+class IndexFeed:
+    """Between the editor and the index. Touched on the event loop only."""
+
+    def __init__(self, workspace: Workspace, index: IndexService, start: Start) -> None:
+        """`start` begins a task."""
+        self._workspace = workspace
+        self._index = index
+        self._start = start
+        self._due: dict[str, None] = {}
+        self._is_due = False
+
+    async def begin(self) -> None:
+        """Have the index made, or brought up to date, once the editor has had its first moments.
+
+        Without a folder of the editor's nothing is read before somebody searches: a file that was
+        opened alone says little about all that lies beside it.
+        """
+        await asyncio.sleep(QUIET_SECONDS)
+        if self._workspace.folders:
+            await self._index.keep_up(self._workspace.snapshot())
+
+    def handle_watched_files(self, params: object) -> None:
+        """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
+        events = params.get("changes") if isinstance(params, dict) else None
+        if isinstance(events, list):
+            named = [event.get("uri") for event in events if isinstance(event, dict)]
+            self.changed(uri for uri in named if isinstance(uri, str))
+
+    def changed(self, uris: Iterable[str]) -> None:
+        """Record files that were saved, closed, created, changed or removed."""
+        if not self._index.is_running:
+            return
+        self._due.update(dict.fromkeys(uris))
+        if self._due and not self._is_due:
+            self._is_due = True
+            self._start(self._pass_on(), "files for the search index")
+
+    async def _pass_on(self) -> None:
+        await asyncio.sleep(MOMENT_SECONDS)
+        uris, self._due, self._is_due = list(self._due), {}, False
+        await self._index.keep_up(self._workspace.snapshot())
+        self._index.changed(uris)
+
+
+SHOWN_AFTER_SECONDS = 1.0
+"""What takes less is not worth a progress that comes and goes."""
+TITLE = "Stet: indexing"
+
+_BUILDING = frozenset({Stage.STARTING, Stage.BUILDING})
+
+
+class IndexView:
+    """Between the index and the editor. Touched on the event loop only."""
+
+    def __init__(self, index: IndexService, client: Client) -> None:
+        """Nothing is shown yet."""
+        self._index = index
+        self._client = client
+        self._progress: Progress | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._reported: IndexState | None = None
+        self._is_starting = False
+        self._has_said_partial = False
+        index.listen(self._state_changed)
+
+    def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
+        """Bring the index up to the files, or make it anew; the token of the progress that shows it."""
+        self._end("begun again")
+        self._progress = self._client.progress(TITLE)
+        self._is_starting = True
+        self._client.start(self._begin(snapshot, rebuild=rebuild), "reindexing")
+        return self._progress.token
+
+    def to_json(self) -> dict[str, object]:
+        """Return the `index` part of `stet.status`."""
+        state = self._index.state
+        return {
+            "state": str(Stage.STARTING if self._is_starting else state.stage),
+            "files": state.files,
+            "total": state.total,
+            "chunks": state.chunks,
+            "message": state.message or None,
+        }
+
+    def note_partial_answer(self, n_files_so_far: int | None) -> None:
+        """Tell the user, once a build, that an answer came from an index that is still being built."""
+        if n_files_so_far is not None and not self._has_said_partial:
+            self._has_said_partial = True
+            self._client.show_message(
+                f"Stet: the search index is still being built ({n_files_so_far:,} files so far). Until"
+                " it is done, searches find what is in those."
+            )
+
+    async def _begin(self, snapshot: Snapshot, *, rebuild: bool) -> None:
+        try:
+            self._index.retry()
+            await self._index.keep_up(snapshot)
+            if rebuild:
+                self._index.rebuild()
+        finally:
+            self._is_starting = False
+            self._state_changed(self._index.state)
+
+    def _state_changed(self, state: IndexState) -> None:
+        """Update the view after the state of the index has changed."""
+        if self._is_starting:
+            return  # what it has been told to do comes only after this
+        if state.stage not in _BUILDING:
+            self._has_said_partial = False
+            self._end(state.message or f"{state.files:,} files")
+        elif self._progress is not None:
+            self._report(self._progress, state)
+        elif self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(SHOWN_AFTER_SECONDS, self._show)
+
+    def _show(self) -> None:
+        """Show progress for a build that takes long."""
+        self._timer = None
+        self._progress = self._client.progress(TITLE)
+        self._report(self._progress, self._index.state)
+
+    def _report(self, progress: Progress, state: IndexState) -> None:
+        if state == self._reported:
+            return
+        self._reported = state
+        left = f", {state.unread:,} passages to embed" if state.unread else ""
+        if state.files < state.total:
+            percentage = 100 * state.files // state.total
+            progress.report(f"{state.files:,} of {state.total:,} files{left}", percentage)
+        else:  # files are counted as they are met: how many there are is not known before the end
+            progress.report(f"{state.files:,} files{left}")
+
+    def _end(self, message: str) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._progress is not None:
+            self._progress.end(message)
+            self._progress = None
+        self._reported = None
+
+
+class EmbeddingPort:
+    """An `VectorSource` by way of `stet.llm`."""
+
+    def __init__(self, system: System, workspace: Workspace) -> None:
+        """`system` tells the keys, `workspace` what may be sent, and keeps what was."""
+        self._system = system
+        self._workspace = workspace
+
+    def name_of(self, settings: SearchSettings) -> str:
+        """See `VectorSource.name_of`."""
+        if settings.embeddings != "endpoint":
+            return ""
+        from stet.llm.embeddings import embedding_target  # late: most never ask one
+
+        return " ".join(embedding_target(settings, self._system.environ()))
+
+    async def embed(
+        self, texts: Sequence[str], settings: SearchSettings
+    ) -> Sequence[Sequence[float]]:
+        """See `VectorSource.embed`."""
+        from stet.llm.embeddings import EmbeddingError, embed, embedding_target  # late: as above
+        from stet.llm.model_endpoint import host_of
+
+        is_redacting = self._workspace.settings.privacy.redact_secrets
+        kinds: Counter[str] = Counter()
+        if is_redacting:
+            # Pieces of files: that one is of a private key can't be seen by its beginning.
+            vectors = await asyncio.to_thread(_redact_texts, self._workspace.redactor, texts)
+            texts = [one.text for one in vectors]
+            for text in vectors:
+                kinds.update(text.kinds)
+        base_url, model = embedding_target(settings, self._system.environ())
+        size = sum(map(len, texts))
+        sending = RequestRecord(
+            self._system.now(),
+            Recipient.EMBEDDINGS,
+            host_of(base_url),
+            model,
+            parts=(f"{len(texts)} passages or questions of a search",),
+            characters=size,
+            tokens=size // 4,
+            kinds=tuple(sorted(kinds.items())),
+            is_open=not is_redacting,
+        )
+        self._workspace.request_log.add(sending)
+        try:
+            return await embed(texts, settings, self._system)
+        except EmbeddingError as fault:
+            raise VectorsUnavailable(str(fault)) from fault
+
+
+def _redact_texts(redactor: Redactor, texts: Sequence[str]) -> list[RedactedText]:
+    return [redactor.redact(text, wrapped=True) for text in texts]
