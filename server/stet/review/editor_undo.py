@@ -1,28 +1,44 @@
-"""The editor's undo and redo of accepted hunks, as far as the whole text tells.
+"""The editor's undo and redo of accepted hunks, as far as the whole text tells them.
 
-A text around an accepted edit is known again (`stet.review.tracking.text_states`). Where a change leads
-to one, the hunks get the states and places that they had there, whatever the reported difference said.
+The texts around an accepted edit are known (`stet.review.tracking.undo_detection`). If a change leads to
+one of them, the hunks get the states and places that they had in it, whatever the reported difference
+says.
+
+The editor keeps its undo history when the server ends. After a restart `restore_undo_texts` undoes the
+last accepted hunks one by one on a copy, and accepts there again those that the editor has undone: so
+the texts on the way are known again.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
+from stet.review.errors import UndoConflict
 from stet.review.hunk_store import HunkStore
+from stet.review.outbox import Outbox
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkState, replace_hunk
-from stet.review.rebase import rebase_hunks, reopen_undone
-from stet.review.text_notes import hunks_in_text, note_text
-from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.block_anchor import BlockAnchor
-from stet.review.tracking.line_span import LineSpan
-from stet.review.tracking.overlap_resolution import resolve_overlaps
+from stet.review.rebase import hunks_in_text, note_text, rebase_hunks, reopen_undone
+from stet.review.state_restore import copy_of
+from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.replay import lines_before
-from stet.review.tracking.text_states import HunkInText, TextState
-from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.tracked_document import TrackedDocument, resolve_overlaps
+from stet.review.tracking.tracked_span import LineSpan
+from stet.review.tracking.undo_detection import HunkInText, TextState, TextStates
+from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
+from stet.text.diff import changes_between
+from stet.text.document import TextDocument
+
+MAX_STEPS = 4
+"""How many hunks are undone, and how many are accepted again."""
+MAX_LINES = 2_000
+"""In longer texts there are no steps: each takes as long as an accept, while the event loop waits."""
+_PLACE = attrgetter("first", "end")
 
 
 class _StateChange(NamedTuple):
-    """The hunks that a known text has in another state than now, or in another place."""
+    """The hunks whose state or place in a known text is not their present one."""
 
     waiting: list[HunkInText]
     accepted: list[HunkInText]
@@ -32,12 +48,12 @@ class _StateChange(NamedTuple):
 def follow_editor(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
-    """Move the hunks of an open document, and let those wait again that the editor's undo took back.
+    """Move the hunks of an open document, and make those pending again that the editor has undone.
 
     Args:
         store: All hunks.
         tracked: The document.
-        changes: What happened to its text, in order.
+        changes: The changes of its text, in order.
         lines: The text after it.
     """
     known = tracked.undone.texts.find(changes, lines) if tracked.in_flight is None else None
@@ -72,12 +88,12 @@ def _restore(
         before: The hunks as they were before the change.
 
     Returns:
-        Whether it is: whether a hunk has another state than before the change. Else every hunk is where
-        the changes have led it, as it may have taken in lines since the text was noted.
+        Whether it is one: whether a hunk has another state than before the change. Otherwise every hunk
+        is where the changes have led it, as it may have absorbed lines since the text was noted.
     """
     wanted = _changes_to(store, tracked, known)
     waited = {one.hunk.id for one in before if not one.is_accepted}
-    # The difference may have told of some of them already, but not in which order they were accepted.
+    # The difference may have restored some of them already, but not their order.
     redone = [
         one
         for one in known.hunks
@@ -140,7 +156,7 @@ def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
 
 
 def _settle(tracked: TrackedDocument, one: HunkInText) -> None:
-    """Put the anchor of a hunk that was turned round where the hunk stands in the known text."""
+    """Put the anchor of a hunk that was undone or redone where the hunk is in the known text."""
     old, new = one.hunk.old, one.hunk.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
     place = (one.first, one.end)
@@ -148,11 +164,11 @@ def _settle(tracked: TrackedDocument, one: HunkInText) -> None:
 
 
 def _move(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
-    """Put anchors back where their hunks stand in the known text, unless others stand there by now."""
+    """Put anchors back where their hunks are in the known text, unless others are there by now."""
     there = {one.hunk.id for one in known.hunks}
     for one in moved:
         anchor = tracked.anchor(one.hunk.id)
-        assert anchor is not None, "it was found a moment ago"
+        assert anchor is not None, "the anchor was found before"
         others = () if one.is_accepted else tracked.overlapping((one.first, one.end))
         if all(other.hunk in there for other in others):
             anchor.restore_span(LineSpan(one.first, one.end, is_lost=False), tracked.lines)
@@ -160,8 +176,78 @@ def _move(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextStat
 
 
 def _put_in_order(tracked: TrackedDocument, known: TextState) -> None:
-    """Bring the live anchors in order of place; at one point in that of the known text."""
+    """Sort the live anchors by place; at one point in the order of the known text."""
     ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
     last = len(ranks)
     tracked.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
     resolve_overlaps(tracked.live, tracked.lines)
+
+
+def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
+    """Note the texts around the last accepted hunks of a document.
+
+    If texts of it are known already, only its present text is noted: the document was closed, and its
+    hunks may have come to that text by another way than the editor's undo.
+
+    Args:
+        store: All hunks.
+        tracked: The document, which has just been opened.
+    """
+    if tracked.undone.texts.is_any:
+        note_text(store, tracked)
+        return
+    if tracked.in_flight or len(tracked.lines) > MAX_LINES or store.has_blocks(tracked.uri):
+        return
+    hunks = [store[anchor.hunk] for anchor in (*tracked.live, *tracked.settled)]
+    undone = [
+        one for one in hunks if one.state is HunkState.PENDING and one.reason == UNDONE_IN_EDITOR
+    ]
+    # The difference is enough for a hunk that touches no other.
+    accepted = [one for one in hunks if one.state is HunkState.ACCEPTED] if _touch(tracked) else []
+    for chain, back in ((undone, False), (accepted, True)):
+        # The last undone hunk is redone first, and the last accepted hunk is undone first.
+        latest = sorted(chain, key=lambda one: -one.changed)[:MAX_STEPS]
+        if latest and (copy := copy_of(store, tracked.uri)) is not None:
+            tracked.undone.texts.adopt(_texts_between(copy, latest, back=back), tracked.lines)
+
+
+def _touch(tracked: TrackedDocument) -> bool:
+    """Return whether any of the hunks of a document touch."""
+    in_order = sorted(tracked.anchors(), key=_PLACE)
+    return any(one.end >= other.first for one, other in pairwise(in_order))
+
+
+def _texts_between(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
+    """Return the texts that a document has as its hunks are accepted, or undone, one by one.
+
+    Args:
+        store: A copy, whose hunks change.
+        hunks: In the order of the steps.
+        back: Whether they are undone.
+    """
+    outbox, uri = Outbox(store), hunks[0].uri
+    tracked = store.tracked(uri)
+    assert tracked is not None, "the copy has the hunks of this document"
+    tracked.undone.texts.add_edited(hunk.id for hunk in hunks)
+    for hunk in hunks:
+        document = TextDocument(tracked.uri, tracked.text, version=1)
+        ranks = {one.hunk: nth for nth, one in enumerate(sorted(tracked.anchors(), key=_PLACE))}
+        try:
+            edit = outbox.send(document, (hunk.id,), back=back)
+        except UndoConflict:
+            break
+        buffer = TextBuffer(document.text)
+        changes = changes_between(document.text, edit.apply(document.text))
+        tracked.lines = buffer.lines
+        made = tuple(buffer.apply(change) for change in changes)
+        follow_editor(store, tracked, made, buffer.lines)
+        if store[hunk.id].state is not (HunkState.UNDONE if back else HunkState.ACCEPTED):
+            break
+        if back:
+            tracked.undone.due = [hunk.id]
+            if not reopen_undone(store, tracked):
+                break
+            # Several insertions may be at one point now: they keep their order.
+            tracked.live.sort(key=lambda one: (*_PLACE(one), ranks[one.hunk]))
+            note_text(store, tracked)
+    return tracked.undone.texts

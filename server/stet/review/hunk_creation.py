@@ -14,8 +14,7 @@ from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.line_span import overlap
-from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
 

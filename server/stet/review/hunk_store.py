@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from stet.review.errors import UnknownHunk
 from stet.review.journal import AnchorSnapshot, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
-from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.block_anchor import BlockAnchor
+from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range

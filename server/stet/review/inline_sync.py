@@ -6,10 +6,9 @@ from copy import copy
 
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import Hunk, HunkState
-from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.block_anchor import BlockAnchor
-from stet.review.tracking.line_span import LineSpan, overlap
-from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.anchor import Anchor, BlockAnchor
+from stet.review.tracking.tracked_document import TrackedDocument, overlap
+from stet.review.tracking.tracked_span import LineSpan
 from stet.text.block_codec import InlineBlock, find_blocks, is_leftover, may_hold_blocks
 from stet.text.change import TextChange
 from stet.text.lines import line_end, whole_lines

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 
 from stet.review.amended_text import normalize_line_ends
 from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.review.editor_undo import follow_editor
+from stet.review.editor_undo import follow_editor, restore_undo_texts
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.file_rename import rename_file
 from stet.review.hunk_creation import (
@@ -38,7 +38,6 @@ from stet.review.resolve.prepared_edit import (
     prepare_move,
 )
 from stet.review.state_restore import open_with, restore_hunks
-from stet.review.undo_restore import restore_undo_texts
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

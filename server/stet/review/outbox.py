@@ -1,18 +1,22 @@
-"""Accepted hunks, and undone ones, on their way to the editor."""
+"""Accepted hunks, and undone ones, on their way to the editor.
+
+A yes is to what was shown: whether a hunk still takes no more of the user's text than then.
+"""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from stet.review.hunk_store import HunkStore
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
-from stet.review.rebase import catch_up, confirm_arrival
-from stet.review.text_notes import note_text
+from stet.review.rebase import catch_up, confirm_arrival, note_text
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
-from stet.review.tracking.overlap_resolution import resolve_overlaps
-from stet.review.tracking.timed_out_edits import add_timed_out
+from stet.review.tracking.in_flight import add_timed_out
+from stet.review.tracking.tracked_document import resolve_overlaps
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
+from stet.text.merge import TOKEN
 
 WAITING = "waiting for the editor"
 """The reason of an accepted hunk whose edit is to be sent again, or once another has arrived."""
@@ -243,3 +247,27 @@ class Outbox:
 def _remaining_reason(hunk: Hunk) -> str:
     """Return the reason of a hunk, except what the user's approval settles."""
     return "" if hunk.reason == UNDONE_IN_EDITOR else hunk.reason
+
+
+def exceeds_approval(now: Hunk, approved: Hunk) -> bool:
+    """Whether a hunk of lines takes away words or signs that it did not take when the user agreed.
+
+    What the user types beside or within it is in what it writes as well, so it takes no more by that.
+    It does where the text has become another: a deletion of lines that were gone already stands on
+    them again once the file is closed unsaved.
+
+    Args:
+        now: As it would be carried out.
+        approved: As it was when the user said yes.
+    """
+    if (now.old, now.new) == (approved.old, approved.new):
+        return False
+    return not _removed_tokens(now) <= _removed_tokens(approved)
+
+
+def _removed_tokens(hunk: Hunk) -> Counter[str]:
+    return _tokens(hunk.old) - _tokens(hunk.new)
+
+
+def _tokens(text: str) -> Counter[str]:
+    return Counter(token for token in TOKEN.findall(text) if not token.isspace())

@@ -1,42 +1,49 @@
-"""What a change of a document's text does to its hunks."""
+"""What a change of a document's text does to its hunks.
+
+`rebase_hunks` moves the hunks, and recognises a sent edit that has arrived and an undo or redo in the
+editor. `note_text` notes a text with the states of its hunks, so that the editor's undo leads back to
+these states (`stet.review.editor_undo`).
+"""
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import sync_blocks
-from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
-from stet.review.text_notes import note_text
-from stet.review.tracking.anchor import Anchor
+from stet.review.proposal import LIVE, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
-from stet.review.tracking.line_span import LineSpan
-from stet.review.tracking.moved_lines import is_typing, replaced_lines
-from stet.review.tracking.overlap_resolution import resolve_overlaps
+from stet.review.tracking.in_flight import TimedOutEdits
+from stet.review.tracking.relocation import is_typing, replaced_lines
 from stet.review.tracking.replay import lines_before, replay_changes
-from stet.review.tracking.timed_out_edits import TimedOutEdits
-from stet.review.tracking.tracked_document import TrackedDocument
-from stet.review.tracking.undo_detection import detect_editor_undo
+from stet.review.tracking.tracked_document import TrackedDocument, resolve_overlaps
+from stet.review.tracking.tracked_span import LineSpan, text_hash
+from stet.review.tracking.undo_detection import HunkInText, detect_editor_undo
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
-_FEW = 8
-"""Of so many hunks that are undone at once, a redo of one alone is known too."""
+_FEW_PENDING = 200
+"""If no more hunks than this are pending, all of them are noted; else those of recent edits."""
+
+
+_FEW_UNDONE = 8
+"""If no more hunks than this are undone at once, a redo of one of them alone is recognised too."""
 _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
-"""States in which an edit that was given up, or refused once, is still taken for what was accepted."""
+"""States in which an edit that was given up, or refused once, may still arrive as accepted."""
 
 
 def rebase_hunks(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> None:
-    """Move the hunks of a document, and see whether a sent edit has arrived.
+    """Move the hunks of a document, and confirm a sent edit that has arrived.
 
     Args:
         store: All hunks.
         tracked: The document.
-        changes: What happened to its text, in order.
-        lines: The text behind them.
+        changes: The changes of its text, in order.
+        lines: The text after them.
     """
     waiting, late = _match_late_edit(store, tracked, changes)
     if tracked.in_flight is not None and (found := _arrival(tracked, changes, lines)) is not None:
@@ -47,11 +54,11 @@ def rebase_hunks(
             settled += tracked.apply_changes(effects, now)[1]
         _detect_hunk_undo(store, tracked, tracked.settle_others(settled))
         confirm_arrival(store, tracked, tracked.in_flight.plan.places)
-        # What comes behind it in the same message was typed into the edited text.
+        # The rest of the message was typed into the edited text.
         changes, tracked.lines = changes[count:], lines
         store.notify(tracked.uri)
         if waiting or late:
-            # An edit before it has come, so its own is expected for the text behind that.
+            # An earlier edit has arrived, so this one is expected for the text with that edit.
             document = TextDocument(tracked.uri, "".join(then))
             tracked.timed_out = TimedOutEdits(document, late) if late else None
             if waiting:
@@ -59,7 +66,7 @@ def rebase_hunks(
             rebase_hunks(store, tracked, changes, lines)
             return
     is_other = _apply_changes(store, tracked, changes, lines)
-    # Where no hunk ever stood in the text itself, there is nothing to decide by hand.
+    # In a document that never had a block, there is nothing to decide by hand.
     is_synced = store.has_blocks(tracked.uri) and sync_blocks(store, tracked, changes)
     if is_synced or is_other:
         store.notify(tracked.uri)
@@ -68,7 +75,7 @@ def rebase_hunks(
 def _apply_changes(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> bool:
-    """Move the hunks; whether anything about them may be another now."""
+    """Move the hunks. Return whether anything about them may have changed."""
     if tracked.live and tracked.in_flight is None:
         tracked.checkpoints.record(changes, lines, tracked.live)
     moves = tracked.in_flight is None and not is_typing(changes)
@@ -94,7 +101,7 @@ def _apply_changes(
 
 def catch_up(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
     """Update the hunks of a document that is not open and has become `text`."""
-    # Other line ends first: with them no line would be found again among those that have changed too.
+    # Line ends first: if all of them changed, no line would be found among the other changes.
     for then in (_with_line_ends_of(text, tracked.lines), text):
         before = tracked.text
         if then != before:
@@ -103,7 +110,7 @@ def catch_up(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
 
 
 def _with_line_ends_of(text: str, lines: Sequence[str]) -> str:
-    """`lines` with the line ends of `text`, if it has only one kind."""
+    """Return `lines` as a text with the line ends of `text`, if `text` has only one kind."""
     before, ends = "".join(lines), line_ends(text)
     if len(ends) != 1 or line_ends(before) <= ends:
         return before
@@ -114,11 +121,11 @@ def _with_line_ends_of(text: str, lines: Sequence[str]) -> str:
 def _match_late_edit(
     store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """See whether an edit that was given up comes with the next changes: then it is the one on its way.
+    """Put an edit that was given up in flight again if it arrives with the next changes.
 
     Returns:
-        The hunks of the edit that was on its way instead, and still is; and the edits that are still
-        overdue once that one has come which is on its way now.
+        The hunks of the edit that was in flight instead, and still is; and the edits that are still
+        overdue after the one that is in flight now has arrived.
     """
     timed_out, sent = tracked.timed_out, tracked.in_flight
     if not changes or timed_out is None:
@@ -132,7 +139,7 @@ def _match_late_edit(
         if all(store[hunk].state in _MAY_COME or hunk in on_way for hunk in hunks):
             plan = _plan(tracked, timed_out.document, hunks)
             expected.setdefault(plan.edit.apply(timed_out.document.text), hunks)
-    # What is complete last counts: some report several edits from the bottom up.
+    # The text that is complete last counts: some editors report several edits from the bottom up.
     come = [expected[text] for text in timed_out.texts_after(changes) if text in expected][-1:]
     if not come:
         return (), ()
@@ -159,8 +166,8 @@ def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[st
 def _arrival(
     tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
 ) -> tuple[int, Sequence[str]] | None:
-    """Behind how many changes the sent edit is complete, and the lines then; None if it is not."""
-    assert tracked.in_flight is not None, "asked only while an edit is on its way"
+    """Return after how many changes the sent edit is complete, and the lines then; None if it is not."""
+    assert tracked.in_flight is not None, "called only while an edit is in flight"
     if tracked.in_flight.is_expected(lines):
         return len(changes), lines
     return tracked.in_flight.completed_by(changes)
@@ -169,7 +176,7 @@ def _arrival(
 def confirm_arrival(
     store: HunkStore, tracked: TrackedDocument, places: Mapping[str, tuple[int, int]]
 ) -> None:
-    """Hunks that were sent have arrived, on these lines; nothing is on its way any more."""
+    """Confirm sent hunks, which have arrived on the lines `places`; no edit is in flight any more."""
     sent = tracked.in_flight
     assert sent is not None, "nothing was sent"
     tracked.in_flight = None
@@ -191,7 +198,7 @@ def confirm_arrival(
             hunk = replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
             tracked.settle(Anchor(hunk_id, tracked.lines, place, written, before, was_written=True))
         decided.append(hunk)
-    # What Stet took back itself is no undo of the editor, whatever its text told before it was whole.
+    # What Stet itself undid is no undo of the editor, whatever its text said before it was complete.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
     store.save(*decided, decision=True, stands=tracked.uri)
     note_text(store, tracked)
@@ -201,7 +208,7 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
     """Handle the user's undo or redo, in the editor, of an edit of several hunks.
 
     Returns:
-        The hunks of the edits that the text tells of.
+        The hunks of the edits that the text shows to be undone or redone.
     """
     detected: set[str] = set()
     toggled = []
@@ -330,7 +337,9 @@ def reopen_undone(
     together = plan_accept(document, every).edit.apply(document.text)
     for anchor, live in anchors.values():
         alone = (
-            [plan_accept(document, [live]).edit.apply(document.text)] if len(every) <= _FEW else []
+            [plan_accept(document, [live]).edit.apply(document.text)]
+            if len(every) <= _FEW_UNDONE
+            else []
         )
         tracked.undone.add(anchor, [together, *alone, *_text_before(changes, tracked.lines)])
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
@@ -345,3 +354,43 @@ def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[s
     if not splices or len(splices) < len(changes):
         return ()
     return ("".join(lines_before(splices, lines)),)
+
+
+def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
+    """Note the text of a document as it is now, with the states and places of its hunks.
+
+    Args:
+        store: All hunks.
+        tracked: The document.
+        edited: Hunks whose edit goes to the editor now.
+    """
+    texts = tracked.undone.texts
+    texts.add_edited(edited)
+    texts.note(tracked.lines, hunks_in_text(store, tracked))
+
+
+def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
+    """Return the hunks that are noted with a text, the pending ones in their order."""
+    return [
+        HunkInText(
+            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
+        )
+        for one in _noted_anchors(tracked)
+        if one.merged is not None
+        and not one.span.is_lost
+        and not isinstance(one, BlockAnchor)
+        and (hunk := store[one.hunk]).kind is not HunkKind.CREATE
+        and not hunk.inline
+        and (hunk.state is HunkState.ACCEPTED or hunk.state in LIVE)
+    ]
+
+
+def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
+    """Yield the anchors of the hunks whose state may be noted."""
+    edited = dict.fromkeys(tracked.undone.texts.edited)
+    is_few = len(tracked.live) <= _FEW_PENDING
+    known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}
+    yield from (one for one in tracked.live if one.hunk in known)
+    for hunk in edited:
+        if hunk not in known and (anchor := tracked.anchor(hunk)) is not None:
+            yield anchor

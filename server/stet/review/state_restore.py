@@ -9,12 +9,11 @@ from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
 from stet.review.proposal import LIVE, Hunk, HunkState, replace_hunk
 from stet.review.rebase import catch_up, rebase_hunks
-from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.block_anchor import BlockAnchor
-from stet.review.tracking.line_span import LineSpan
+from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.relocation import relocate
 from stet.review.tracking.replay import replay_changes
 from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.tracked_span import LineSpan
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 

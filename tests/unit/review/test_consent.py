@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from stet.review.approval import exceeds_approval
+from stet.review.outbox import exceeds_approval
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.position import Position, Range
 

@@ -27,9 +27,9 @@ from stet.lsp.edits.edit_sender import (
 )
 from stet.lsp.edits.file_hunk_applier import DeferredDeletions, FileOperations
 from stet.lsp.file_events import RenameTracker
-from stet.review.approval import exceeds_approval
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
+from stet.review.outbox import exceeds_approval
 from stet.review.policy.authorization import reauthorize
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
 from stet.text.diff import unified_diff

@@ -9,7 +9,7 @@ from dataclasses import replace
 from stet.review.drafts import EditDraft
 from stet.review.errors import BlockInTheWay
 from stet.review.resolve.prepared_edit import PreparedEdit
-from stet.review.tracking.line_span import range_of
+from stet.review.tracking.tracked_span import range_of
 from stet.text.edit import Replacement, TextEdit
 from stet.text.stripped_document import StrippedDocument
 from stet.workspace.snapshot import Snapshot

@@ -11,8 +11,8 @@ from stet.review.hunk_store import HunkStore
 from stet.review.policy.authorization import authorize_blocks
 from stet.review.policy.rules import ProposalRefused
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.tracking.block_anchor import BlockAnchor
-from stet.review.tracking.line_span import range_of
+from stet.review.tracking.anchor import BlockAnchor
+from stet.review.tracking.tracked_span import range_of
 from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
 from stet.text.stripped_document import SIGN, MalformedBlock, find_imported

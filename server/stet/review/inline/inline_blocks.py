@@ -15,10 +15,8 @@ from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import anchor_as_block, as_block_hunk, replace_anchor, replaced_text
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.review.rebase import catch_up
-from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.block_anchor import BlockAnchor
-from stet.review.tracking.edit_plan import Settle, plan_write
-from stet.review.tracking.line_boundaries import HunkEdit
+from stet.review.tracking.anchor import Anchor, BlockAnchor
+from stet.review.tracking.edit_plan import HunkEdit, Settle, plan_write
 from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.block_codec import (
     BlockStyle,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.review.tracking.line_span import range_of
+from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextEdit

@@ -10,7 +10,7 @@ from stet.review.grouping import section_key
 from stet.review.policy.authorization import AuthorizedDraft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.review.tracking.line_span import range_of
+from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 
 

@@ -1,36 +1,44 @@
-"""Where a hunk stands while its document changes, and what it would write there now.
+"""Where a hunk is while its document changes, and what the hunk would write there now.
 
-An anchor is a stretch of whole lines, together with the text it was made against and the text that
-is to stand there. It moves with every change of the document's lines. Lines put exactly at its edge
-stay outside. What is typed within is merged with what the agent wrote (`stet.text.merge`), always
-from the two texts it was made of: so a conflict is gone by itself when the old text stands there
-again.
+An anchor is a range of whole lines, with the text it was made against and the text to be written
+there. It moves with every change of the document's lines. Lines put exactly at its edge stay
+outside. What is typed within is merged with what the agent wrote (`stet.text.merge`), always from the
+two original texts: so a conflict ends by itself when the old text is there again.
 
-The idea, an agent's edit as a stretch that the user's edits shift and are merged into, is that of
-Zed's action log; the code is not.
+The idea, an agent's edit as a range that the user's edits shift and are merged into, is that of Zed's
+action log; the code is not.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from stet.review.tracking.line_span import (
+from stet.review.tracking.tracked_span import (
     ChangeRecord,
     LineSpan,
+    TrackedSpan,
     is_distinctive,
     last_gap,
     lines_around,
     redo_sequence,
     without_ends,
 )
-from stet.review.tracking.tracked_span import TrackedSpan
+from stet.text.block_codec import InlineBlock, find_blocks, has_leftovers
+from stet.text.change import LineChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
 from stet.text.sequence import find_line_runs
+from stet.text.stripped_document import imported_at
 
 _NOWHERE = ("\n\n", "\n\n")
-"""Lines that no text has: an insertion that is lost and can't be found by what was round it."""
+"""Lines that no text has: those around an insertion that is lost and can't be found by them."""
+_NEAR = 100
+"""Lines around its place in which a block that is not whole is searched: marks come back at the edge,
+or a few lines further if their neighbours were removed with them."""
+_FAR = 50_000
+"""Lines around its place in which a block is searched that was moved as a whole; more take too long."""
 
 
 class Anchor(TrackedSpan):
@@ -38,7 +46,7 @@ class Anchor(TrackedSpan):
 
     Attributes:
         hunk: The hunk's id.
-        proposed: What is to stand there.
+        proposed: The text to write there.
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
@@ -68,16 +76,16 @@ class Anchor(TrackedSpan):
         Args:
             hunk: Its id.
             lines: The text it is made in.
-            place: Its first line there, and the one behind its last.
-            base: What it was made against, which is what stands there.
-            proposed: What it would write.
+            place: Its first line there, and the line after its last.
+            base: The text it was made against, which is in its place.
+            proposed: The text to write there.
             is_lost: Whether it is an insertion whose place was lost there before.
-            was_written: Whether that has stood there before, and comes back as it was: an insertion then
-                keeps its line ends unless those beside it are others now.
+            was_written: Whether `proposed` was there before: an insertion then keeps its line ends
+                unless those beside it have changed.
         """
         first, end = place
         if not base and tuple(lines[first:end]) in {(), ("",)}:
-            # What is there holds nothing, and what comes last comes before the line that holds nothing.
+            # The place is empty; an insertion at the end comes before an empty last line.
             first = end = min(first, last_gap(lines))
         super().__init__(lines, first, end, is_lost=is_lost)
         self.hunk = hunk
@@ -92,7 +100,7 @@ class Anchor(TrackedSpan):
             self._around = _NOWHERE
             return
         if stands == (*self._base, "") or (base and stands[-1:] == ("",)):
-            self._base += ("",)  # what is behind the last line end is a line of the text too
+            self._base += ("",)  # after the last line end there is a line of the text too
         elif not base:
             self._around = lines_around(lines, first, first)
         self.current = base
@@ -100,7 +108,7 @@ class Anchor(TrackedSpan):
 
     @property
     def base(self) -> str:
-        """What it was made against."""
+        """The text that the hunk was made against."""
         return "".join(self._base)
 
     @property
@@ -113,17 +121,17 @@ class Anchor(TrackedSpan):
 
     @property
     def is_done(self) -> bool:
-        """Whether the text says already what it would write."""
+        """Whether the text to write is there already."""
         return self.merged == self.current
 
     def refresh(self, lines: Sequence[str]) -> bool:
-        """See what stands there; called behind the changes of one message.
+        """Read the lines after the changes of one message.
 
         Args:
             lines: The text as it is now.
 
         Returns:
-            Whether that may be another text than before; else only its neighbours are.
+            Whether the anchor's text may have changed; otherwise only its neighbours have.
         """
         if self._growing:
             return False
@@ -136,14 +144,14 @@ class Anchor(TrackedSpan):
         return True
 
     def _read_lines(self, lines: Sequence[str]) -> None:
-        """Read the lines that are its own, and those beside them."""
+        """Read the anchor's lines, and those beside them."""
         self._is_due = self._is_touched = False
         self._see_neighbours(lines)
         before, self.current = self.current, self._text_in(lines)
         self.merged = self._merge(lines, before)
 
     def _find_lines(self, lines: Sequence[str]) -> None:
-        """Find the lines that are its own, now that those beside them can be read."""
+        """Find the anchor's lines, with the help of those beside them."""
         if self._candidates:
             self._choose_candidate(lines)
         merged_to = self.first
@@ -155,13 +163,11 @@ class Anchor(TrackedSpan):
         self._shift_records(self.first - merged_to)
 
     def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
-        """End a conflict where what it was made against stands whole again, more of it than the changes
-        have led to; only between lines `floor` and `ceiling`, which may be other hunks'.
-        """
+        """End a conflict if the whole base is in the text again, between lines `floor` and `ceiling`."""
         n = len(self._base)
         if self.merged is not None or not n or self._growing:
             return
-        # Only where all that it has by now is part of it, unless the lines can be told from others.
+        # The base must include all present lines, unless it is distinguished from other lines.
         lower, upper = self.end - n, self.first
         if is_distinctive(self._base):
             lower, upper = min(lower, self.first - n), max(upper, self.end)
@@ -181,7 +187,7 @@ class Anchor(TrackedSpan):
 
         Args:
             lines: The text as it is now.
-            before: What stood there when it was last looked at.
+            before: The text of the lines when they were last read.
         """
         if self._is_lost:
             return None
@@ -190,12 +196,12 @@ class Anchor(TrackedSpan):
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
         elif self._around is None and self.current == before and not self.merged:
-            return self.merged  # a conflict as before, or nothing
+            return self.merged  # a conflict as before, or an empty text
         found = self._merger.merge_detailed(self.current)
         self.is_mixed = found is not None and found.is_mixed
         merged = None if found is None else found.text
         if merged and self.end < len(lines) and not line_end(merged):
-            merged += line_end(self.current) or "\n"  # lines have come to stand behind it
+            merged += line_end(self.current) or "\n"  # there are lines after it now
         return merged
 
     def _inserted_text(self) -> str:
@@ -220,10 +226,10 @@ class Anchor(TrackedSpan):
         return text if not after or line_end(text) else text + (end or "\n")
 
     def _may_have_other_ends(self) -> bool:
-        """Whether an insertion takes over the line ends beside it: not if it stood there before, and
-        they are still the same.
+        """Return whether an insertion adopts the line ends beside it.
 
-        Either a line that was beside it has got another end, or none that is there now has the old one.
+        It does not if it was there before and these line ends are the same: that is, unless a line
+        beside it has got another end, or no line beside it now has the old one.
         """
         if self._original_neighbours is None or self._around is None:
             return True
@@ -241,7 +247,7 @@ class Anchor(TrackedSpan):
 
     @property
     def theirs(self) -> str:
-        """What is proposed, whatever the user wrote, with the line ends that its lines have got."""
+        """The proposed text without the user's changes, with the present line ends."""
         ends, was = line_ends(self.current), line_ends(self.base)
         if len(ends) != 1 or len(was) != 1 or line_ends(self.proposed) != was:
             return self.proposed
@@ -249,11 +255,11 @@ class Anchor(TrackedSpan):
         return self.proposed.replace(old, new)
 
     def is_after_unterminated_line(self, lines: Sequence[str]) -> bool:
-        """Whether it is an insertion behind a last line that has lost its line end."""
+        """Return whether it is an insertion after a last line that has lost its line end."""
         return self.is_gap and self.first == self.end == len(lines) and bool(lines[-1])
 
     def _refresh_insertion(self, lines: Sequence[str], around: tuple[str, str]) -> None:
-        """Find an insertion's place again, and see whether the text was put there by hand."""
+        """Find an insertion's place again, and check whether its text was typed there by hand."""
         last = last_gap(lines)
         if self.first > last:
             self.first = self.end = last
@@ -274,14 +280,14 @@ class Anchor(TrackedSpan):
         self._was_filled = False
 
     def _absorb_edge_lines(self, lines: Sequence[str]) -> None:
-        """Lines put before or behind its own are its inside where that makes what was to stand there."""
+        """Take in lines put before or after its own, if its text is then the proposed text."""
         (n_before, n_after), self._edges = self._edges, (0, 0)
         first, end = max(self.first - n_before, 0), self.end + n_after
         if n_before + n_after and "".join(lines[first:end]) == self.proposed:
             self.first, self.end = first, end
 
     def _trim_edge_lines(self, lines: Sequence[str]) -> None:
-        """Lines that were only put before or behind its own are not its inside."""
+        """Leave out lines that were only put before or after its own."""
         base_lines = [without_end(line) for line in self._base]
         while (n_lines := self.end - self.first) > len(base_lines):
             if self._text_in(lines) == self.proposed:
@@ -294,9 +300,9 @@ class Anchor(TrackedSpan):
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
                 self.first += len(hunks[0].new)
             if self.end - self.first == n_lines:
-                return  # else the difference to what is left may show more of them
+                return  # otherwise the difference to the remaining lines may show more of them
 
-    # -- while the editor applies it -------------------------------------------------------------
+    # -- moves by the document -------------------------------------------------------------------
 
     def resume_waiting(self, lines: Sequence[str]) -> None:
         """Make the anchor pending again after the editor did not apply the edit."""
@@ -312,13 +318,13 @@ class Anchor(TrackedSpan):
     def restore_span(
         self, span: LineSpan, lines: Sequence[str], records: tuple[ChangeRecord, ...] | None = None
     ) -> None:
-        """Put the anchor back on `span` and read its lines anew.
+        """Put the anchor back on `span` and read its lines again.
 
         Args:
-            span: Where.
+            span: The lines.
             lines: The text as it is now.
-            records: If given, what has been remembered before changes that looked like the inverse of
-                some of it, but were none.
+            records: If given, the records before changes that looked like inverses of some of them, but
+                were none.
         """
         self._shift_records(span.first - self.first)
         if records is not None:
@@ -332,7 +338,7 @@ class Anchor(TrackedSpan):
             self._refresh_restored(lines)
 
     def _refresh_restored(self, lines: Sequence[str]) -> None:
-        """See what it means to stand where it was put: all lines there are its own."""
+        """Read the lines where the anchor was put: all lines there are its own."""
         put_at = self.first
         if self._around is not None:
             self._refresh_insertion(lines, self._around)
@@ -351,6 +357,139 @@ class Anchor(TrackedSpan):
         return (self.first + found[0], self.first + found[0] + n) if len(found) == 1 else None
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:
-        """`text` in its place."""
+        """Return the replacement of its lines by `text`."""
         place = self.range_in(document.lines)
         return Replacement(document.offset_at(place.start), document.offset_at(place.end), text)
+
+
+class BlockAnchor(Anchor):
+    """The anchor of a live hunk that is shown as a block in the text itself.
+
+    The block's lines are its place, found again by the hunk's id. What the user writes between the marks
+    is an amendment. If the user removes all marks, the hunk is decided (`stet.review.inline_sync`); if
+    only some, there is a conflict until the user has finished. While the block is whole, `current` is
+    the text that it replaces and `merged` the text to write.
+
+    Attributes:
+        block: The id of an imported block; "" for a block of Stet's own, which has the hunk's id.
+        is_alone: Whether no other block of the text has that id: only then is it searched elsewhere.
+        left: The text in its place after the user removed the block; None while the block is there.
+        strayed: Whether the block was found in another place than before.
+        conflict: The anchor that the hunk had, if it was in conflict when the block was put in.
+    """
+
+    __slots__ = ("block", "conflict", "is_alone", "left", "strayed")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - where, and between which texts
+        self,
+        hunk: str,
+        lines: Sequence[str],
+        place: tuple[int, int],
+        before: str,
+        after: str,
+        block: str = "",
+    ) -> None:
+        """Create the anchor of `hunk`, whose block for `before` and `after` is on lines `place`."""
+        super().__init__(hunk, lines, place, before, after)
+        self.block = block
+        self.is_alone = True
+        self._around = None  # even a block for an insertion has lines of its own
+        self.merged = after
+        self.left: str | None = None
+        self.conflict: Anchor | None = None
+        self.strayed = False
+
+    @property
+    def is_done(self) -> bool:
+        """Always False: while the block is there, nothing is decided."""
+        return False
+
+    def apply_change(
+        self,
+        change: LineChange,
+        floor: int = 0,
+        *,
+        is_others: bool = False,  # noqa: ARG002 - see below
+    ) -> bool:
+        """Move with a change.
+
+        A block that is not whole is searched after any change above it, and after a change a few lines
+        below: among marks that read alike, returning marks may be reported there.
+
+        Args:
+            change: In lines of the text before the change.
+            floor: Where the anchor before this one ends, in lines of the text after the change.
+            is_others: Makes no difference: a block is found again by its id.
+        """
+        first, removed, added = change
+        after, delta = first + removed, added - removed
+        self._is_due |= self.may_regain_line(first)
+        if first > self.end:
+            return self._is_due
+        if self._is_inside_block(first, after):
+            self._is_due = True
+            self.first = max(min(self.first, first), floor)
+            self.end = max(max(self.end, after) + delta, self.first)
+        elif after <= self.first:
+            self.first += delta
+            self.end += delta
+            return delta != 0 or self._is_due
+        return self._is_due
+
+    def may_regain_line(self, line: int) -> bool:
+        """Return whether lines put at `line` may make the block whole."""
+        return self.merged is None and line <= self.end + _NEAR
+
+    def _is_inside_block(self, first: int, after: int) -> bool:
+        """Return whether a change of these lines is inside of the block."""
+        if self._growing:
+            return after >= self.first
+        if first == after:
+            return self.first < first < self.end
+        return first < self.end and after > self.first
+
+    def refresh(self, lines: Sequence[str]) -> bool:
+        """Find the block again. Return whether it may have changed."""
+        if not self._is_due or self._growing:
+            return False
+        self._is_due = False
+        self.left = None
+        if self._find(lines, self.first, self.end):
+            return True
+        rest = lines[self.first : self.end]
+        is_finished = not has_leftovers(rest, self.current, self.proposed)
+        reach = _FAR if is_finished else _NEAR
+        if self.is_alone and self._find(lines, max(self.first - reach, 0), self.end + reach):
+            self.strayed = True
+        elif is_finished:
+            self.left = "".join(rest)
+        else:
+            self.merged = None
+        return True
+
+    def text_now(self, lines: Sequence[str]) -> str:  # noqa: ARG002 - a block is found again by its id
+        """Return the text that the block replaces, as it was last read."""
+        return self.current
+
+    def _refresh_restored(self, lines: Sequence[str]) -> None:
+        """Find the block again after it was moved."""
+        _ = self.refresh(lines)
+
+    def _find(self, lines: Sequence[str], first: int, end: int) -> bool:
+        """Find the block on some lines."""
+        block = self._block_between(lines, first, end)
+        if block is None:
+            return False
+        self.first, self.end = block.first, block.end
+        self.current = block.before
+        self.merged = self.proposed = block.after
+        return True
+
+    def _block_between(self, lines: Sequence[str], first: int, end: int) -> InlineBlock | None:
+        """Return the first block with the anchor's id between lines `first` and `end`."""
+        if self.block:
+            return next(iter(imported_at(lines, (self.block,), first, end)), None)
+        found = find_blocks(lines[first:end], (self.hunk,)).blocks
+        if not found:
+            return None
+        return replace(found[0], first=found[0].first + first, end=found[0].end + first)

@@ -1,20 +1,26 @@
-"""What an edit of some hunks does, before it is sent."""
+r"""What an edit of some hunks does, before it is sent.
 
-from collections.abc import Callable, Mapping, Sequence
+The lines that an edit writes, and the lines beside them, stay lines of their own
+(`add_line_boundaries`). The user may have removed a line end, or put in one of another kind. Without
+a line end a last line would run into the next line, and a `\r` and a `\n` that meet would become one
+line end.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from stet.review.errors import UndoConflict
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.line_boundaries import HunkEdit, add_line_boundaries
-from stet.review.tracking.line_span import last_gap, range_of
+from stet.review.tracking.tracked_span import last_gap, range_of
 from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
 from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.text.lines import line_end, whole_lines
+from stet.text.lines import dominant_line_end, line_end, whole_lines
 from stet.text.position import Position
 
 Settle = Callable[[Mapping[str, tuple[int, int]]], None]
@@ -25,13 +31,13 @@ class EditPlan:
     """What an edit of some hunks does, before it is sent.
 
     Attributes:
-        edit: All of it, for the text it was made for.
+        edit: The whole edit, for the text it was made for.
         texts: What each hunk writes, by hunk.
-        places: The lines that stands on afterwards, if nothing else happens.
-        effects: What it does to the lines, bottom to top, each with its hunk where that is known.
-        is_undo: Whether it takes accepted hunks back.
-        settle: What becomes of its hunks once it has arrived, by the lines they stand on then, where
-            that is neither that they are accepted nor that they are undone.
+        places: The lines of these texts afterwards, if nothing else happens.
+        effects: The changes of lines, bottom to top, each with its hunk if the hunk is known.
+        is_undo: Whether the edit undoes accepted hunks.
+        settle: Called with the lines of the hunks after the edit has arrived, if the hunks are then
+            neither accepted nor undone.
     """
 
     edit: TextEdit
@@ -40,6 +46,15 @@ class EditPlan:
     effects: tuple[tuple[str, LineChange], ...]
     is_undo: bool = False
     settle: Settle | None = None
+
+
+class HunkEdit(NamedTuple):
+    """What an edit writes for one hunk: `text`, over the lines from `first` to before `end`."""
+
+    hunk: str
+    first: int
+    end: int
+    text: str
 
 
 def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
@@ -66,7 +81,7 @@ def plan_write(
         texts[hunk] = text
         n_old, n_new = end - at, len(whole_lines(text))
         if n_old and end == n_lines and line_end(text):
-            n_new += 1  # the text ends with a line that holds nothing
+            n_new += 1  # the text ends with an empty line
         first = at if n_old else min(at, last)
         places[hunk] = (first + shift, first + shift + n_new)
         effects.append((hunk, LineChange(first, n_old, n_new)))
@@ -79,8 +94,8 @@ def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
     """Return the plan for undoing accepted hunks; `anchors` are their anchors, the last accepted
     first.
 
-    Where each stands by itself, that is to write what was there before. Else it is played through on
-    a copy: a later hunk may stand within an earlier one.
+    Disjoint hunks are written back. Otherwise the hunks are undone one by one on a copy, as a later
+    hunk may be within an earlier one.
 
     Raises:
         UndoConflict: If the user has written over one of them.
@@ -104,7 +119,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
         n_before, n_old = len(buffer.lines), ghost.end - ghost.first
         _ = buffer.apply(TextChange(ghost.range_in(buffer.lines), ghost.merged))
         n_new = n_old + len(buffer.lines) - n_before
-        # Not the smallest difference: that may cut through another one.
+        # Not the smallest difference, which may cut through another hunk.
         effect = LineChange(ghost.first, n_old, n_new)
         for other in ghosts:
             if other is not ghost:
@@ -145,3 +160,75 @@ def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
             for hunk in diff_lines(document.lines, lines)
         )
     )
+
+
+class BoundedHunkEdit(NamedTuple):
+    """A `HunkEdit` with its edges.
+
+    Attributes:
+        hunk: The hunk's id.
+        first: The first line that it replaces.
+        end: The line after the last.
+        text: What it writes, with the line end that it needs.
+        before: The line end for the line before it, which had none.
+        after: The start of the line end of the line after it.
+    """
+
+    hunk: str
+    first: int
+    end: int
+    text: str
+    before: str
+    after: str
+
+
+def add_line_boundaries(
+    document: TextDocument, pieces: Sequence[HunkEdit]
+) -> Sequence[BoundedHunkEdit]:
+    """Return `pieces` with what their edges need; they are in order of place and do not overlap."""
+    spans = [_offsets(document, piece) for piece in pieces]
+    done: list[BoundedHunkEdit] = []
+    below, upto = "", document.length
+    # From the bottom up, so that the text after a piece is known.
+    for piece, (start, stop), above in reversed(
+        [*zip(pieces, spans, _characters_before(document, pieces, spans), strict=True)]
+    ):
+        below = document.character_at(stop) if stop < upto else below
+        new_text, before, after = piece.text, "", ""
+        if new_text and below and not line_end(new_text):
+            new_text += _end_for(document, piece)
+        if new_text.endswith("\r") and below == "\n":
+            new_text += "\n"
+        if new_text and above and not line_end(above):
+            before = _end_for(document, piece)
+        elif new_text.startswith("\n") and above == "\r":
+            new_text = f"\r{new_text}"
+        elif not new_text and above == "\r" and below == "\n":
+            after = "\r"
+        done.append(BoundedHunkEdit(piece.hunk, piece.first, piece.end, new_text, before, after))
+        below, upto = (new_text or after)[:1] or below, start
+    return done[::-1]
+
+
+def _offsets(document: TextDocument, piece: HunkEdit) -> tuple[int, int]:
+    """Return where a piece's place begins and ends in the text."""
+    place = range_of(document.lines, piece.first, piece.end)
+    return document.offset_at(place.start), document.offset_at(place.end)
+
+
+def _characters_before(
+    document: TextDocument, pieces: Sequence[HunkEdit], spans: Sequence[tuple[int, int]]
+) -> Iterator[str]:
+    """Yield for each piece the user's character before it; `""` after another piece and at the start."""
+    above, after = "", 0
+    for piece, (start, stop) in zip(pieces, spans, strict=True):
+        above = document.character_at(start - 1) if after < start else above
+        yield above
+        above, after = "" if piece.text else above, stop
+
+
+def _end_for(document: TextDocument, piece: HunkEdit) -> str:
+    """Return the line end for a line beside or at the end of a piece, taken from the lines there."""
+    near = document.lines[max(piece.first - 1, 0) : piece.end]
+    ends = filter(None, map(line_end, reversed(near)))
+    return next(ends, "") or dominant_line_end(document.text)

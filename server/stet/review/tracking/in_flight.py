@@ -1,36 +1,48 @@
-"""An edit on its way to the editor: how to tell that it has arrived, and where it takes the others."""
+"""An edit in flight: how its arrival is recognised, and where the edit takes the other hunks.
+
+An edit that was given up may still arrive (`TimedOutEdits`). The whole text tells a late edit: its
+places do not where the lines beside them read alike, or where it arrives together with the next edit
+in one difference.
+"""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import accumulate, pairwise
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import accumulate, combinations, pairwise
 from typing import NamedTuple
 
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan
-from stet.review.tracking.expected_text import ExpectedText
-from stet.review.tracking.line_span import (
+from stet.review.tracking.tracked_span import (
     ChangeRecord,
     LineSpan,
     edge_hashes,
     lines_around,
     text_hash,
 )
+from stet.text.buffer import TextBuffer
 from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
-from stet.text.lines import whole_lines
+from stet.text.edit import Replacement, TextEdit
+from stet.text.lines import n_breaks, whole_lines
+from stet.text.position import Position
 from stet.text.sequence import find_line_runs
 
+_AROUND = 100
+"""Lines of a very long text that are kept around the edit."""
 _MAX_WAYS = 64
-"""How many readings of lines as hunks that came or did not are weighed."""
+"""How many readings of lines, as hunks that arrived or did not, are compared at most."""
+MAX_EDITS = 3
+"""How many timed-out edits of a document may still arrive; the oldest is given up for good."""
 
 
 class EditRun(NamedTuple):
-    """What an edit does on lines none of which it leaves alone.
+    """Hunks of an edit without a line between them.
 
     Attributes:
-        first: The first of these lines, in the text the edit was made for.
-        end: The line behind the last.
-        hunks: Those of them, in order of place.
+        first: The first of their lines, in the text that the edit was made for.
+        end: The line after the last.
+        hunks: Their ids, in order of place.
     """
 
     first: int
@@ -39,13 +51,13 @@ class EditRun(NamedTuple):
 
 
 class InFlightEdit:
-    """One edit on its way; owned and changed by its `TrackedDocument` only.
+    """One edit in flight; owned and changed by its `TrackedDocument` only.
 
     Attributes:
-        plan: What it does.
-        lines: Those of the text it was made for.
-        before: Where every other anchor stood when it was sent, and its folds then.
-        present: The hunks whose text stood within their place already: it proves nothing there.
+        plan: What the edit does.
+        lines: The lines of the text that it was made for.
+        before: The span and the records of every other anchor when the edit was sent.
+        present: The hunks whose text was within their place already: it proves nothing there.
     """
 
     __slots__ = (
@@ -67,7 +79,7 @@ class InFlightEdit:
         anchors: Sequence[Anchor],
         others: Sequence[Anchor],
     ) -> None:
-        """`plan` goes out for `document`; `anchors` are of its hunks, `others` are not."""
+        """Send `plan` for `document`; `anchors` are those of its hunks, `others` all other ones."""
         self.plan = plan
         self.lines = document.lines
         self.before = {anchor.hunk: (anchor.span, anchor.undo_records) for anchor in others}
@@ -84,13 +96,13 @@ class InFlightEdit:
         self._shifts = list(accumulate(deltas, initial=0))
 
     def is_expected(self, lines: Sequence[str]) -> bool:
-        """Whether a text of these lines is that with the edit, and nothing else has happened to it."""
+        """Return whether `lines` are the text with the edit, and no other change."""
         return self._shadow.is_expected(lines)
 
     def completed_by(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
-        """Behind how many of the next `changes` the edit is complete, and the lines then.
+        """Return after how many of the next `changes` the edit is complete, and the lines then.
 
-        None if behind none of them: the edit is then expected with a later message.
+        Return None if after none of them: the edit is then expected with a later message.
         """
         for count, change in enumerate(changes, 1):
             if self._shadow.completes_with(change):
@@ -104,10 +116,10 @@ class InFlightEdit:
         return self._runs.get(hunk)
 
     def find_run(self, run: EditRun, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Where in `lines` what the hunks of a run write stands, if all of it does so once, and nowhere
-        in the place that they had when it was sent; none if not.
+        """Return the lines that the hunks of a run have written, if the whole run is in `lines` once.
 
-        A hunk that writes nothing is left out where what it takes away stands beside that.
+        Return nothing if it is not, or if it was in the place of the run when the edit was sent. A hunk
+        that writes nothing is left out if the lines that it removes are beside the run.
         """
         texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
         wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))
@@ -127,8 +139,8 @@ class InFlightEdit:
     def match_run(
         self, run: EditRun, lines: Sequence[str]
     ) -> Mapping[str, tuple[int, int] | None] | None:
-        """Where in `lines` the hunks of a run stand, each as it was or as it is to be: None for one
-        that did not come. None where `lines` read otherwise, or so in more than one way.
+        """Return the lines of the hunks of a run, each before or after the edit; None for one that did
+        not arrive. Return None if `lines` read otherwise, or in more than one way.
         """
         taken, there = self._replaced_lines(), list(lines)
         ways: list[tuple[int, tuple[tuple[int, int] | None, ...]]] = [(0, ())]
@@ -152,15 +164,16 @@ class InFlightEdit:
         }
 
     def span_after(self, anchor: Anchor, earlier: Set[str]) -> LineSpan | None:
-        """Where the edit itself takes another anchor: editors report the smallest difference, which
-        need not be the change that was sent.
+        """Return where the edit itself takes another anchor.
+
+        Editors report the smallest difference, which need not be the change that was sent.
 
         Args:
             anchor: As it was when the edit was sent.
-            earlier: The hunks that come before it where both stand at one point.
+            earlier: The hunks that come before it where both are at one point.
 
         Returns:
-            None if the edit reaches into its place, or all that is known is the difference.
+            None if the edit reaches into its place, or if only the difference is known of the edit.
         """
         (first, end, is_lost), _ = self.before[anchor.hunk]
         at = bisect_left(self._ends, first)
@@ -173,7 +186,7 @@ class InFlightEdit:
                 break
             if removed or first < end or hunk in earlier:
                 shift += added - removed
-        # A last line that held nothing is gone where text without a line end came to stand in it.
+        # An empty last line is gone if it now holds text without a line end.
         return LineSpan(first + shift, end + shift, is_lost).clamped(self._shadow.n_lines)
 
     def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
@@ -216,3 +229,116 @@ def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:
         end = change.first + change.removed
     if hunks:
         yield EditRun(first, end, tuple(hunks))
+
+
+class ExpectedText:
+    """Applies changes to a copy of the text until the copy is the text with the edit.
+
+    Of a very long text only the lines around the edit are kept. After a change outside of these the
+    copy never is the text with the edit.
+
+    Attributes:
+        n_lines: How many lines the text has after the edit.
+    """
+
+    def __init__(self, document: TextDocument, edit: TextEdit) -> None:
+        """Create the expected text of `edit`, which was made for `document`."""
+        self._lines = document.lines
+        n = len(self._lines)
+        self._first, self._end = _window(document, edit) if document.is_large else (0, n)
+        text = "".join(self._lines[self._first : self._end]) if document.is_large else document.text
+        start = document.offset_at(Position(self._first, 0))
+        moved = (Replacement(r.start - start, r.end - start, r.text) for r in edit.replacements)
+        self._expected = TextEdit(tuple(moved)).apply(text)
+        self._buffer: TextBuffer | None = TextBuffer(text)
+        self.n_lines = n + n_breaks(self._expected) - n_breaks(text)
+
+    def completes_with(self, change: TextChange) -> bool:
+        """Apply the next change. Return whether the text is then the text with the edit."""
+        if self._buffer is None:
+            return False
+        is_to_the_end = self._end == len(self._lines)
+        after = self._first + len(self._buffer.lines) - 1
+        first, last = change.range.start.line, change.range.end.line
+        if first < self._first or (last >= after and not is_to_the_end):
+            self._buffer = None
+            return False
+        _ = self._buffer.apply(TextChange(change.range.shifted(-self._first), change.text))
+        return self._buffer.text == self._expected
+
+    def is_expected(self, lines: Sequence[str]) -> bool:
+        """Return whether `lines` are the text with the edit."""
+        n_after = len(self._lines) - self._end
+        if not self._first and not n_after:
+            return "".join(lines) == self._expected
+        end = len(lines) - n_after
+        return (
+            len(lines) == self.n_lines
+            and "".join(lines[self._first : end]) == self._expected
+            and tuple(lines[: self._first]) == tuple(self._lines[: self._first])
+            and tuple(lines[end:]) == tuple(self._lines[self._end :])
+        )
+
+    @property
+    def lines(self) -> Sequence[str]:
+        """All lines of the text as it is now."""
+        assert self._buffer is not None, "read only when the text is that with the edit"
+        window = self._buffer.lines
+        if not self._first and self._end == len(self._lines):
+            return window
+        window = window if self._end == len(self._lines) else window[:-1]
+        return (*self._lines[: self._first], *window, *self._lines[self._end :])
+
+
+def _window(document: TextDocument, edit: TextEdit) -> tuple[int, int]:
+    """Return the lines around the replaced ranges: the first line, and the line after the last."""
+    if not edit.replacements:
+        return 0, len(document.lines)
+    first = document.position_at(edit.replacements[0].start).line
+    last = document.position_at(edit.replacements[-1].end).line
+    return max(0, first - _AROUND), min(len(document.lines), last + 1 + _AROUND)
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOutEdits:
+    """Edits of a document that may still arrive, as long as its text does not change.
+
+    Attributes:
+        document: The text without any of the edits.
+        edits: The hunks of each edit, in the order in which the edits were sent.
+    """
+
+    document: TextDocument
+    edits: tuple[tuple[str, ...], ...]
+
+    def combinations_with(self, sent: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the hunks that may arrive at once: all hunks of some edits. `sent` is the edit
+        still in flight.
+        """
+        every = (*self.edits, *([tuple(sent)] if sent else []))
+        for n_edits in range(1, len(every) + 1):
+            for some in combinations(every, n_edits):
+                yield tuple(hunk for edit in some for hunk in edit)
+
+    def without(self, sent: Collection[str]) -> "TimedOutEdits | None":
+        """Return the edits that are left when an edit of `sent` is sent anew."""
+        left = tuple(edit for edit in self.edits if not set(edit) & set(sent))
+        return TimedOutEdits(self.document, left) if left else None
+
+    def texts_after(self, changes: Sequence[TextChange]) -> Iterator[str]:
+        """Yield the text after each of the next `changes`."""
+        buffer = TextBuffer(self.document.text)
+        for change in changes:
+            _ = buffer.apply(change)
+            yield buffer.text
+
+
+def add_timed_out(
+    timed_out: TimedOutEdits | None, document: TextDocument, hunks: Collection[str]
+) -> TimedOutEdits | None:
+    """Return the edits that may still arrive once `hunks` have timed out too. `document` is the
+    current text, without `hunks`.
+    """
+    earlier = () if timed_out is None else timed_out.edits
+    edits = (*earlier, tuple(hunks)) if hunks else earlier
+    return TimedOutEdits(document, edits[-MAX_EDITS:]) if edits else None

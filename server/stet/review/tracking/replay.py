@@ -1,27 +1,38 @@
-"""The texts that a message leads through, one behind each of its changes.
+"""Changes of a text, replayed in steps, and applied to many anchors at once.
 
-What a place is after a change depends on the lines that stand there then. The text behind the last
-change of a message does not tell that of an earlier one: a macro, or an undo key held down, may change
-the same line many times and back. Changes with unchanged lines between them tell all by the last text,
-and what is made of one difference has no texts between.
+What a place is after a change depends on the lines at that moment. The text after the last change of
+a message does not tell the text after an earlier change: a macro, or an undo key held down, may
+change one line many times and back. Changes with unchanged lines between them need only the last
+text, and the changes of one difference have no texts between them. Changes that end where they began
+have changed nothing, whatever lines that read alike came and went.
 
-Changes that end where they began have changed nothing, whatever lines that read alike went and came.
+A formatter, a branch switch or an accepted turn comes as thousands of changes in one message. From
+the bottom up, a change leaves the places above it alone: so a place meets only the changes near it,
+and the sum of the others shifts it. Changes from the top down are first counted the other way round.
+
+A keystroke shifts all places below it: attributes are read and written in a loop there, because a
+method call for each place costs several times as much.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple, TypeVar
 
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.tracked_span import ChangeRecord, TrackedSpan
 from stet.text.change import LineChange, Splice, TextChange
+
+_Place = TypeVar("_Place", bound=TrackedSpan)
 
 
 class ChangeStep(NamedTuple):
-    """Changes that are taken at once.
+    """Changes that are applied at once.
 
     Attributes:
-        effects: Which whole lines changed, in order.
-        lines: The text behind them; good until the next step is asked for.
+        effects: The changes of whole lines, in order.
+        lines: The text after them; valid until the next step.
         changes: The changes themselves.
     """
 
@@ -31,11 +42,11 @@ class ChangeStep(NamedTuple):
 
 
 def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Iterator[ChangeStep]:
-    """Yield the steps that the text has taken.
+    """Yield the steps of the text.
 
     Args:
-        changes: What happened, in order.
-        lines: The text behind all of it.
+        changes: The changes, in order.
+        lines: The text after all of them.
     """
     effects = [effect for change in changes for effect in change.effects]
     splices = [change.splice for change in changes if change.splice is not None]
@@ -65,7 +76,7 @@ def lines_before(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
 
 
 def _may_cancel_out(splices: Sequence[Splice]) -> bool:
-    """Whether the same lines come as go."""
+    """Return whether the same lines are added as removed."""
     came = Counter(line for splice in splices for line in splice.after)
     return came == Counter(line for splice in splices for line in splice.before)
 
@@ -75,8 +86,127 @@ def _splice(text: list[str], first: int, old: Sequence[str], new: Sequence[str])
 
 
 def _are_disjoint(effects: Sequence[LineChange]) -> bool:
-    """Whether they come in order of place, with lines between them that none has changed."""
+    """Return whether changes are in order of place, with unchanged lines between them."""
     pairs = tuple(pairwise(effects))
     return all(later.first + later.removed < one.first for one, later in pairs) or all(
         later.first > one.first + one.added for one, later in pairs
     )
+
+
+class Placement(NamedTuple):
+    """The values of places that `Anchor.restore_span` needs, a list of each.
+
+    A tuple for each place would take twice the time, and the garbage collector would visit them all.
+
+    Attributes:
+        firsts: The first lines, 0-based.
+        ends: The lines after the last ones.
+        lost: Whether each only tells where an insertion's place was lost.
+        records: The changes that each remembers.
+    """
+
+    firsts: Sequence[int]
+    ends: Sequence[int]
+    lost: Sequence[bool]
+    records: Sequence[tuple[ChangeRecord, ...]]
+
+    def rows(self) -> Iterator[tuple[int, int, bool, tuple[ChangeRecord, ...]]]:
+        """Return the values of one place after the other."""
+        return zip(self.firsts, self.ends, self.lost, self.records, strict=True)
+
+
+def placement_of(places: Sequence[TrackedSpan]) -> Placement:
+    """Return the values of places now, in their order."""
+    return Placement(
+        [one.first for one in places],
+        [one.end for one in places],
+        [one._is_lost for one in places],  # noqa: SLF001 - read in a loop, as the module says
+        [one._undo_records for one in places],  # noqa: SLF001 - the same
+    )
+
+
+def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
+    """Shift places down by so many lines, up if negative; return whether there were any."""
+    any_shifted = False
+    for one in places:
+        any_shifted = True
+        one.first += n_lines
+        one.end += n_lines
+        if one._candidates:  # noqa: SLF001 - the same
+            for other in one._candidates:  # noqa: SLF001 - the same
+                other.shift(n_lines)
+    return any_shifted
+
+
+def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
+    """Shift the places below a change, except where it may be the inverse of one they remember.
+
+    Args:
+        places: In any order.
+        change: In lines of the text before it.
+
+    Returns:
+        The places that were not shifted, in the same order.
+    """
+    first, removed, added = change
+    after, below, others = first + removed, [], []
+    for one in places:
+        if one.first <= after or (
+            (one._undo_records or one._redo_records) and one.is_inverse_of_last(change)  # noqa: SLF001 - the same
+        ):
+            others.append(one)
+        else:
+            below.append(one)
+    _ = shift_all(below, added - removed)
+    return others
+
+
+def sorted_descending(changes: Sequence[LineChange]) -> Sequence[LineChange] | None:
+    """Return equivalent changes, each above all earlier changes; None where there is no such order."""
+    if all(later.first + later.removed <= one.first for one, later in pairwise(changes)):
+        return changes
+    if any(later.first <= one.first + one.added for one, later in pairwise(changes)):
+        return None
+    deltas = accumulate((change.added - change.removed for change in changes), initial=0)
+    return [
+        LineChange(change.first - before, change.removed, change.added)
+        for change, before in zip(changes, deltas, strict=False)
+    ][::-1]
+
+
+class BatchShift:
+    """Changes of lines from the bottom up, prepared for many anchors."""
+
+    def __init__(self, changes: Sequence[LineChange]) -> None:
+        """Prepare `changes`, which are sequential, each above all earlier ones."""
+        self._changes = changes[::-1]  # from the top down; all lines are those of the text before
+        self._firsts = [change.first for change in self._changes]
+        self._ends = [change.first + change.removed for change in self._changes]
+        deltas = (change.added - change.removed for change in self._changes)
+        self._shifts = list(accumulate(deltas, initial=0))
+
+    def apply_to(self, anchors: Sequence[Anchor]) -> tuple[list[Anchor], bool]:
+        """Move anchors. Return those that were touched, and whether any moved."""
+        touched, moved = [], False
+        for anchor in anchors:
+            upper = bisect_left(self._ends, anchor.first)
+            lower = bisect_right(self._firsts, anchor.end)
+            near = [anchor.apply_change(change) for change in reversed(self._changes[upper:lower])]
+            if any(near):
+                touched.append(anchor)
+            if shift := self._shifts[upper]:
+                anchor.shift(shift)
+                moved = True
+        return touched, moved
+
+
+def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
+    """Move settled anchors, which may be within one another. Return those that were touched."""
+    first, removed, added = effect
+    after = first + removed
+    near = (
+        [anchor for anchor in anchors if anchor.first <= after]
+        if removed == added
+        else shift_below(anchors, effect)
+    )
+    return [anchor for anchor in near if anchor.end >= first and anchor.apply_change(effect)]

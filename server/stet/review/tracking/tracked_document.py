@@ -1,4 +1,4 @@
-"""One document's hunks: their anchors, and what has been sent to the editor for it."""
+"""One document's hunks: their anchors, and the edit that has been sent to the editor for it."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterable, Sequence, Set
@@ -6,54 +6,58 @@ from itertools import islice, takewhile
 from operator import attrgetter
 
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.applied_edits import MAX_EDITS, AppliedEdit, PendingSpans, applied_edit
-from stet.review.tracking.batch_shift import BatchShift, apply_to_settled, sorted_descending
-from stet.review.tracking.checkpoints import RevisionCheckpoints
 from stet.review.tracking.edit_plan import EditPlan, plan_undo
-from stet.review.tracking.in_flight import InFlightEdit
-from stet.review.tracking.line_span import LineSpan, overlap
-from stet.review.tracking.many_places import shift_all
-from stet.review.tracking.moved_lines import MovedLineTracker, ReplacedLines
-from stet.review.tracking.overlap_resolution import is_crowded, resolve_overlaps
-from stet.review.tracking.relocation import relocate
-from stet.review.tracking.timed_out_edits import TimedOutEdits
-from stet.review.tracking.undone_hunks import UndoneInEditor
+from stet.review.tracking.in_flight import InFlightEdit, TimedOutEdits
+from stet.review.tracking.relocation import (
+    MovedLineTracker,
+    ReplacedLines,
+    RevisionCheckpoints,
+    relocate,
+)
+from stet.review.tracking.replay import BatchShift, apply_to_settled, shift_all, sorted_descending
+from stet.review.tracking.tracked_span import LineSpan, last_gap
+from stet.review.tracking.undo_detection import (
+    MAX_EDITS,
+    AppliedEdit,
+    PendingSpans,
+    UndoneInEditor,
+    applied_edit,
+)
 from stet.text.change import LineChange
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, without_end
 
 MAX_SETTLED = 5_000
-"""How many decided hunks of a document are followed, so that they can be undone or restored."""
+"""How many decided hunks of a document are followed; they can be undone or restored."""
 RECENTLY_SETTLED = 100
-"""How many of these, the last ones, remember as much of what was changed in them as hunks that wait."""
-
+"""How many of these, the last ones, remember as many changes as pending hunks."""
 MANY = 16
-"""Changes in one step from which on they are taken in one sweep."""
+"""With more changes in one step they are applied in one batch."""
 NEW_LINE = "\n"
 _END = attrgetter("end")
 _SPAN = attrgetter("first", "end")
 
 
 class TrackedDocument:
-    """Owned and changed by the ledger only.
+    """The hunks of one document; owned and changed by the ledger only.
 
     Attributes:
         uri: The document, as the editor spelt it last.
-        lines: Its text as it is now: the editor's buffer itself while it is open.
-        is_open: Whether that is so.
-        live: The anchors of hunks that wait, in order of the document and never overlapping. Nothing
-            changes the order, so it tells which of two comes first once they stand at one point.
-        settled: Those of decided hunks, which can be undone or restored; oldest decision first.
-        applied_edits: Those that have arrived and that their hunks alone may not tell of; the last one last.
+        lines: Its text as it is now: the editor's buffer itself while the document is open.
+        is_open: Whether the document is open in the editor.
+        live: The anchors of pending and sent hunks, in order of the document and never overlapping.
+            Nothing changes the order, so it tells which of two comes first at one point.
+        settled: The anchors of decided hunks, which can be undone or restored; oldest decision first.
+        applied_edits: The edits that have arrived and are followed as a whole; the last one last.
         in_flight: The edit that has not been confirmed yet; one at a time.
-        timed_out: Edits before it that were given up, as long as the text has not changed since.
-        checkpoints: Texts that it had, and where hunks stood in them.
-        moved_lines: Lines that were taken out with hunks on them.
-        undone: Hunks that wait again, undone in the editor.
+        timed_out: Earlier edits that were given up, as long as the text has not changed since.
+        checkpoints: Texts that the document had, and where hunks were in them.
+        moved_lines: Lines that were removed with hunks on them.
+        undone: Hunks that are pending again, undone in the editor.
     """
 
     def __init__(self, uri: str, lines: Sequence[str], *, is_open: bool) -> None:
-        """Nothing is proposed yet."""
+        """Create a document without hunks."""
         self.uri = uri
         self.lines = lines
         self.is_open = is_open
@@ -70,7 +74,7 @@ class TrackedDocument:
     @property
     def text(self) -> str:
         """The whole text as it is now."""
-        # A copy of a part is made faster than lines are given one by one.
+        # A slice is copied faster than single lines are.
         return "".join(self.lines[:])
 
     def anchor(self, hunk: str) -> Anchor | None:
@@ -78,19 +82,19 @@ class TrackedDocument:
         return self._by_hunk.get(hunk)
 
     def anchors(self) -> Iterable[Anchor]:
-        """All of them."""
+        """Return all anchors, live and settled."""
         return self._by_hunk.values()
 
-    # -- which there are -------------------------------------------------------------------------
+    # -- live and settled anchors ----------------------------------------------------------------
 
     def add(self, anchor: Anchor) -> None:
-        """Take in a live anchor, at its place among the others."""
+        """Add a live anchor, at its place among the others."""
         at = bisect_right(self.live, (anchor.first, anchor.end), key=_SPAN)
         self.live.insert(at, anchor)
         self._by_hunk[anchor.hunk] = anchor
 
     def settle(self, anchor: Anchor) -> None:
-        """Take in the anchor of a hunk that has just been decided, instead of the one it had."""
+        """Add the anchor of a hunk that has just been decided, instead of its earlier anchor."""
         anchor.restore_span(anchor.span, self.lines)
         self.drop(anchor.hunk)
         self.settled.append(anchor)
@@ -114,7 +118,7 @@ class TrackedDocument:
         if (anchor := self._by_hunk.get(hunk)) is None:
             return False
         place = (anchor.first, anchor.end)
-        # Nobody has seen where its lines were taken while it was decided.
+        # While a hunk is decided, its moved lines are not followed.
         is_astray = anchor.merged is None or not anchor.current
         found = relocate(anchor, self.lines) if is_astray else None
         if found is not None and not self.overlapping(found):
@@ -138,13 +142,13 @@ class TrackedDocument:
         # An insertion whose place is lost has lines of the user's in it, which stay.
         place = (old.first, old.first if old.is_gap else old.end)
         if place[0] == place[1] == len(self.lines) and self.lines[-1]:
-            # Behind a last line without a line end nothing can stand: that line goes with it.
+            # Nothing can be after a last line without a line end: that line goes with it.
             place, last = (old.first - 1, old.first), self.lines[-1]
             if any(anchor is not old and anchor.end >= old.first for anchor in self.live):
                 return None
             proposed = f"{last}{line_end(proposed) or NEW_LINE}{without_end(proposed)}"
         if place[1] == len(self.lines) > place[0] + 1 and not self.lines[-1]:
-            # The line behind the last line end is its own only where it takes that line end away.
+            # The line after the last line end is its own only if it removes that line end.
             place = (place[0], place[1] - (not proposed or bool(line_end(proposed))))
         base = "".join(self.lines[place[0] : place[1]])
         if proposed and place[1] < len(self.lines) and not line_end(proposed):
@@ -173,7 +177,7 @@ class TrackedDocument:
             if overlap(place, (anchor.first, anchor.end))
         ]
 
-    # -- following -------------------------------------------------------------------------------
+    # -- changes of the text ---------------------------------------------------------------------
 
     def apply_changes(
         self, effects: Sequence[LineChange], lines: Sequence[str]
@@ -181,12 +185,12 @@ class TrackedDocument:
         """Move all anchors.
 
         Args:
-            effects: What happened to the text's lines, in order: a step of `along`.
-            lines: The text behind it.
+            effects: The changes of lines, in order: a step of `replay_changes`.
+            lines: The text after them.
 
         Returns:
-            Whether a live one moved or was touched, and the settled ones that were touched; none of
-            them if the change only came to stand beside them.
+            Whether a live anchor moved or was touched, and the settled anchors that were touched; none
+            if only their neighbours have changed.
         """
         self.applied_edits = [edit for edit in self.applied_edits if edit.apply_changes(effects)]
         in_turn = sorted_descending(effects) if len(effects) > MANY else None
@@ -207,11 +211,11 @@ class TrackedDocument:
             anchor.find_base(lines, 0, len(lines))
         if touched and (len(touched) > MANY or any(is_crowded(self.live, one) for one in touched)):
             resolve_overlaps(self.live, lines)
-        # What only got other neighbours tells something beside those that have other text.
+        # Anchors with other neighbours only matter beside anchors with another text.
         return moved or bool(touched), settled if changed else []
 
     def _apply_to_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
-        """Move the live anchors; tells whether any has moved."""
+        """Move the live anchors. Return whether any has moved."""
         first, removed, added = effect
         after, delta = first + removed, added - removed
         at = bisect_left(self.live, first, key=_END)
@@ -219,7 +223,7 @@ class TrackedDocument:
             at -= 1
         floor = self.live[at - 1].end if at else 0
         near = list(takewhile(lambda anchor: anchor.first <= after, islice(self.live, at, None)))
-        # A hunk may have been found anew below lines that had been taken for its own.
+        # A hunk may have been found again below lines that seemed to be its own.
         below = islice(self.live, at + len(near), at + len(near) + 1)
         near += [anchor for anchor in below if anchor.is_inverse_of_last(effect)]
         # Lines that come back belong to the hunk they were taken from, not to a conflict above them;
@@ -242,18 +246,18 @@ class TrackedDocument:
         return moved
 
     def _free_range(self, anchor: Anchor) -> tuple[int, int]:
-        """From where on and up to where there is no other live anchor than this one."""
+        """Return the lines around a live anchor that are no other live anchor's."""
         at = self.live.index(anchor)
         floor, n = self.live[at - 1].end if at else 0, len(self.lines)
         below = islice(self.live, at + 1, None)
-        # One that has lost all its lines goes behind those of this one.
+        # An anchor that has lost all its lines goes after those of this one.
         ceiling = next(
             (one.first for one in below if one.first < one.end or one.merged is not None), n
         )
         return floor, ceiling
 
     def _find_bases(self, anchors: Iterable[Anchor]) -> None:
-        """End the conflicts of live anchors where what they were made against stands again."""
+        """End the conflicts of live anchors whose base is in the text again."""
         for anchor in anchors:
             if anchor.merged is None:
                 anchor.find_base(self.lines, *self._free_range(anchor))
@@ -261,10 +265,10 @@ class TrackedDocument:
     def restore_moved(
         self, blocks: Sequence[ReplacedLines]
     ) -> tuple[bool, list[tuple[Anchor, LineSpan]]]:
-        """Put anchors where their lines have been put by a step.
+        """Move anchors to where a step has put their lines.
 
         Returns:
-            Whether live ones moved; and the spans of anchors whose hunks were undone meanwhile.
+            Whether live anchors moved; and the spans of anchors whose hunks were undone meanwhile.
         """
         is_other, gone = False, []
         for anchor, span, records in self.moved_lines.find_moved(blocks, self.lines, self.live):
@@ -285,10 +289,10 @@ class TrackedDocument:
             resolve_overlaps(self.live, self.lines)
         return is_other, gone
 
-    # -- while the editor applies an edit --------------------------------------------------------
+    # -- the edit in flight ----------------------------------------------------------------------
 
     def send(self, document: TextDocument, plan: EditPlan) -> None:
-        """Remember that `plan`, made for `document`, which is the current text, is on its way."""
+        """Put `plan` in flight, which was made for `document`, the current text."""
         anchors = [self._by_hunk[hunk] for hunk in plan.texts]
         others = [anchor for anchor in self.anchors() if anchor.hunk not in plan.texts]
         self.in_flight = InFlightEdit(plan, document, anchors, others)
@@ -301,14 +305,14 @@ class TrackedDocument:
     def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
         """Move the other anchors to where the sent edit takes them, after the edit has arrived.
 
-        An accepted edit touches no live one. One that takes hunks back may; then they stay where the
-        changes have led them, as the settled do that an edit reaches into.
+        An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors stay
+        where the changes have led them, as settled anchors do that an edit reaches into.
 
         Args:
-            touched: The settled anchors that the changes reached into, as they were reported.
+            touched: The settled anchors that the reported changes reached into.
 
         Returns:
-            Those of them that the edit reaches into.
+            The anchors of these that the edit itself reaches into.
         """
         assert self.in_flight is not None, "nothing was sent"
         placed = {
@@ -327,7 +331,7 @@ class TrackedDocument:
                 earlier.add(anchor.hunk)
             resolve_overlaps(self.live, self.lines)
             self._find_bases(self.live)
-            # One that lost its lines may stand where those of another were found.
+            # An anchor that lost its lines may be where those of another were found.
             resolve_overlaps(self.live, self.lines)
             self._track_applied_edit(self.in_flight)
         return within
@@ -343,11 +347,11 @@ class TrackedDocument:
             self.applied_edits = [*self.applied_edits[1 - MAX_EDITS :], edit]
 
     def _forget_edits_of(self, hunks: Container[str]) -> None:
-        """Forget earlier edits of these hunks, which write another text by now."""
+        """Forget earlier edits of these hunks, which write another text now."""
         self.applied_edits = [edit for edit in self.applied_edits if edit.forget(hunks)]
 
     def _place_other(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
-        """Put an anchor where the sent edit takes it; False if that is not known."""
+        """Move an anchor to where the sent edit takes it. Return False if that is not known."""
         assert self.in_flight is not None, "nothing was sent"
         if anchor.hunk not in self.in_flight.before:
             return False
@@ -355,7 +359,7 @@ class TrackedDocument:
         if span is None:
             return False
         records = self.in_flight.before[anchor.hunk][1]
-        # What the edit adds to them tells the editor's undo of it; it was none itself.
+        # The edit's records tell the editor's undo of the edit; the edit itself was no undo.
         has_all = anchor.undo_records[: len(records)] == records
         if span != anchor.span or not has_all:
             anchor.restore_span(span, self.lines, None if has_all else records)
@@ -403,3 +407,36 @@ class TrackedDocument:
         else:
             anchors = [anchor for anchor in reversed(self.settled) if anchor.hunk in wanted]
         return plan_undo(document, anchors)
+
+
+def overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Return whether two places, in lines, share a line or are one gap: neither is decided alone."""
+    if one[0] == one[1] and other[0] == other[1]:
+        return one == other
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def is_crowded(anchors: Sequence[Anchor], anchor: Anchor) -> bool:
+    """Return whether a live anchor shares lines with the anchor before or after it."""
+    at = anchors.index(anchor)
+    return (at > 0 and anchors[at - 1].end > anchor.first) or (
+        at + 1 < len(anchors) and anchor.end > anchors[at + 1].first
+    )
+
+
+def resolve_overlaps(anchors: Sequence[Anchor], lines: Sequence[str]) -> None:
+    """Let the first of two anchors keep the lines that changes have given to both.
+
+    Args:
+        anchors: In order of place.
+        lines: The text as it is now.
+    """
+    floor, last = 0, last_gap(lines)
+    for nth, anchor in enumerate(anchors):
+        if anchor.first < floor and not (anchor.is_gap and anchor.first == last):
+            anchor.start_no_earlier(floor, lines)
+        if anchor.first < floor:
+            # An insertion comes before an empty last line: that line is no anchor's then.
+            for one in anchors[:nth]:
+                one.clamp_to(last)
+        floor = anchor.end

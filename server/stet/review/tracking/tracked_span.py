@@ -1,41 +1,167 @@
-"""A stretch of whole lines that moves with every change of its document.
+"""A range of whole lines that moves with every change of its document.
 
-Where lines are put at the edge of an empty stretch, or of one in conflict, the change itself does not
-tell whether they are its own. So a stretch remembers the changes that took something away from it or
-from beside it: the inverse of the last one, as the editor's undo sends it, puts it back where it was.
+A change does not tell whose the lines are that are put at the edge of an empty range, or of a range in
+conflict. So a range remembers the changes that took lines from it or from beside it: the inverse of
+the last change, as the editor's undo sends it, puts the range back where it was.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
+from typing import NamedTuple
 
-from stet.review.tracking.line_span import (
-    ChangeRecord,
-    LineSpan,
-    edge_hashes,
-    lines_around,
-    push_redo,
-    range_of,
-    text_hash,
-)
 from stet.text.change import LineChange
-from stet.text.position import Range
+from stet.text.lines import without_end
+from stet.text.position import Position, Range
 
+MIN_ALPHANUMERIC = 6
+"""Letters and digits that distinguish lines from others; the last lines of a program's blocks have fewer."""
 MANY_RECORDS, FEW_RECORDS = 64, 8
-"""How many changes a place remembers: where its hunk waits or was decided lately, and long behind that."""
+"""How many changes a place remembers while its hunk is pending or was decided lately, and later."""
 _MAX_WAYS = 16
-"""How many ways a place goes at once, while the lines that would tell them apart are not known."""
+"""How many candidates a place has at most until its lines are read."""
+
+
+class LineSpan(NamedTuple):
+    """A range of whole lines, and whether it only tells where the place was lost."""
+
+    first: int
+    end: int
+    is_lost: bool
+
+    def clamped(self, n_lines: int) -> "LineSpan":
+        """Return the span clamped to a text of `n_lines` lines."""
+        if self.end <= n_lines:
+            return self
+        return self._replace(first=min(self.first, n_lines), end=n_lines)
+
+
+class ChangeRecord(NamedTuple):
+    """A change that reached into a place, or met its edge; its inverse restores the place.
+
+    Attributes:
+        before: The place before the change, in lines from the start of the change.
+        current: The `text_hash` of the place's text: a place may hold a whole file.
+        removed: How many lines the change removed.
+        added: How many lines the change added.
+        offset_after: The first line of the place after the change, from the start of the change.
+        around: The `text_hash` of the line before and of the line after the place, without line ends,
+            where these tell whether the inverse has come.
+        as_sent: `offset_after` and `before` by the edit that Stet sent, if the editor reported the
+            edit at another of several lines that read alike.
+        redo_records: The changes that had been undone before this change, which may be redone.
+    """
+
+    before: LineSpan
+    current: int
+    removed: int
+    added: int
+    offset_after: int
+    around: tuple[int, int] | None
+    as_sent: tuple[int, LineSpan] | None = None
+    redo_records: "tuple[ChangeRecord, ...]" = ()
+
+    def shifted(self, n_lines: int) -> "ChangeRecord":
+        """Return the record for a place that was `n_lines` lines lower after the change."""
+        other = self.as_sent
+        sent = None if other is None else (other[0] + n_lines, other[1])
+        return self._replace(offset_after=self.offset_after + n_lines, as_sent=sent)
+
+    def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
+        """Return whether the lines around the place are those that were removed from there."""
+        if self.around is None:
+            return True
+        was, now = self.around, edge_hashes(lines_around(lines, first, end))
+        took_before = 0 < self.before.first <= self.removed
+        took_after = 0 <= self.before.end < self.removed
+        return not (took_before and now[0] != was[0]) and not (took_after and now[1] != was[1])
+
+
+def text_hash(text: str) -> int:
+    """Return a number that distinguishes a text from all others that could be in its place."""
+    return hash(text)
+
+
+def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
+    """Return the hashes of the lines around a place, without line ends, which may come and go."""
+    before, after = without_ends(around)
+    return text_hash(before), text_hash(after)
+
+
+def push_redo(
+    redo_records: tuple[ChangeRecord, ...], record: ChangeRecord, most: int
+) -> tuple[ChangeRecord, ...]:
+    """Return what can be redone in a place, now that `record` has been undone too.
+
+    Args:
+        redo_records: What was undone there before.
+        record: The change that was undone last.
+        most: How many records there may be, nested ones included; the oldest go first.
+    """
+    room = most - _n_records((record,))
+    if room < 0:
+        return (record._replace(redo_records=()),)
+    alone = record._replace(redo_records=())
+    remaining = [
+        redo_record
+        for redo_record in redo_records
+        if redo_record._replace(redo_records=()) != alone
+    ]
+    while remaining and _n_records(remaining) > room:
+        del remaining[0]
+    return (*remaining, record)
+
+
+def _n_records(records: Sequence[ChangeRecord]) -> int:
+    return sum(1 + _n_records(record.redo_records) for record in records)
+
+
+def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord, ...]:
+    """Return the changes that were undone one after the other, the last undone change last."""
+    done: list[ChangeRecord] = []
+    while redo_records:
+        done.append(redo_records[-1])
+        redo_records = redo_records[-1].redo_records
+    return tuple(reversed(done))
+
+
+def range_of(lines: Sequence[str], first: int, end: int) -> Range:
+    """Return whole lines as a range in code points; the end of the text follows the last line."""
+    bottom = Position(len(lines) - 1, len(lines[-1]))
+    n_lines = len(lines)
+    return Range(
+        Position(first, 0) if first < n_lines else bottom,
+        Position(end, 0) if end < n_lines else bottom,
+    )
+
+
+def last_gap(lines: Sequence[str]) -> int:
+    """Return the line of an insertion at the end: before a last line that is empty."""
+    return len(lines) if lines[-1] else len(lines) - 1
+
+
+def lines_around(lines: Sequence[str], first: int, end: int) -> tuple[str, str]:
+    """Return the lines before and after a place; `""` at the ends of the text."""
+    return lines[first - 1] if first else "", lines[end] if end < len(lines) else ""
+
+
+def without_ends(around: tuple[str, str]) -> tuple[str, str]:
+    """Return the lines around a place without line ends, which may come and go."""
+    return without_end(around[0]), without_end(around[1])
+
+
+def is_distinctive(lines: Iterable[str]) -> bool:
+    """Return whether lines have enough letters and digits to be distinguished from others."""
+    return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
 
 
 class TrackedSpan:
-    """Where a hunk stands: which of a document's lines are its own.
-
-    It is the half of an `Anchor` that knows lines; the other half knows what they are to become.
+    """The lines of a document that are a hunk's own: the half of an `Anchor` that knows lines.
 
     Attributes:
         first: Its first line, 0-based.
-        end: The line behind its last; equal to `first` where nothing stands there.
-        current: What stands there, as it was last looked at.
-        merged: What is to stand there, the user's changes within it kept; None: it is a conflict.
+        end: The line after its last; equal to `first` if the range is empty.
+        current: The text of the lines when they were last read.
+        merged: The text to write there, with the user's changes kept; None if there is a conflict.
     """
 
     __slots__ = (
@@ -60,14 +186,7 @@ class TrackedSpan:
     )
 
     def __init__(self, lines: Sequence[str], first: int, end: int, *, is_lost: bool) -> None:
-        """Create a span in `lines`.
-
-        Args:
-            lines: The text.
-            first: Its first line there.
-            end: The line behind its last.
-            is_lost: Whether it is only where an insertion's place was lost.
-        """
+        """Create a span of `lines`. `is_lost`: it only tells where an insertion's place was lost."""
         self.first, self.end = first, end
         self.current = "".join(lines[first:end])
         self.merged: str | None = None
@@ -88,19 +207,19 @@ class TrackedSpan:
 
     @property
     def is_gap(self) -> bool:
-        """Whether it was made as an insertion between two lines."""
+        """Whether the span was made as an insertion between two lines."""
         return self._around is not None
 
     def apply_change(self, change: LineChange, floor: int = 0, *, is_others: bool = False) -> bool:
-        """Move with a change; tells whether anything about it may be another now.
+        """Move with a change. Return whether the span or its text may have changed.
 
         Args:
-            change: In lines of the text before it.
-            floor: In lines of the text behind it, where the anchor before this one ends.
+            change: In lines of the text before the change.
+            floor: Where the anchor before this one ends, in lines of the text after the change.
             is_others: Whether the change is known to be one of another anchor's lines.
         """
-        # Other lines, as many, may come to where some were taken away: it is seen when it is looked
-        # at, so it goes all ways until then.
+        # As many other lines may come to where lines were removed: only the text tells, so there are
+        # candidates until the lines are read.
         others, is_full = self._candidates, len(self._candidates) + 1 >= _MAX_WAYS
         is_due, ways = self._advance(change, floor, grows=not is_others, is_full=is_full)
         for other in others:
@@ -112,7 +231,7 @@ class TrackedSpan:
     def _advance(
         self, change: LineChange, floor: int, *, grows: bool, is_full: bool
     ) -> "tuple[bool, tuple[TrackedSpan, ...]]":
-        """Move with a change, the likeliest way; and the other ways it may have gone."""
+        """Move with a change, the likeliest way. Return also the other candidates."""
         if change.first > self.end:
             return False, ()
         records = () if self._growing or is_full else self._undo_candidates(change)
@@ -128,9 +247,7 @@ class TrackedSpan:
         return True, (*ways, moved)
 
     def _undo_candidates(self, change: LineChange) -> tuple[ChangeRecord, ...]:
-        """Of the last change that is remembered, and of those that were taken back here, those whose
-        inverse this change looks like.
-        """
+        """Return the records whose inverse a change looks like, of the last one and the undone ones."""
         lasts = (*self._undo_records[-1:], *self._as_sent(), *reversed(self._redo_records))
         return tuple(record for record in lasts if self._is_inverse(change, record))
 
@@ -145,12 +262,12 @@ class TrackedSpan:
     def _undo_change(
         self, change: LineChange, record: ChangeRecord, made: tuple[ChangeRecord, ...]
     ) -> None:
-        """Stand as before the change in `record`, if the lines will say so."""
+        """Return to the place before the change in `record`, if the lines confirm that later."""
         self._undone = record
         self.first = change.first + record.before.first
         self.end = change.first + record.before.end
         self._is_lost = record.before.is_lost
-        # What takes a change back is taken back by that change, which may have been no undo at all.
+        # The undo of a change is itself undone by that change, which may have been no undo at all.
         made = tuple(one._replace(offset_after=record.before.first) for one in made)
         others = tuple(one for one in self._redo_records if one is not record)
         made = tuple(one._replace(redo_records=others) for one in made)
@@ -183,13 +300,11 @@ class TrackedSpan:
 
     @property
     def _is_open(self) -> bool:
-        """Whether lines put at its edge may be its own that come back, or were written by hand. Or they
-        stood beside it: only what is remembered tells.
-        """
+        """Whether lines put at its edge may be its own; only the records tell."""
         return self.first == self.end or self.merged is None
 
     def _note_edge_change(self, change: LineChange) -> bool:
-        """Note what a change that does not reach into the place means for it."""
+        """Note a change outside of the place. Return whether the change is at its edge."""
         first, removed, added = change
         if first + removed < self.first:
             return False
@@ -201,7 +316,7 @@ class TrackedSpan:
         elif removed:
             return False
         else:
-            # The same message may go on inside, and leave what was to stand there.
+            # The same message may go on inside, and leave the proposed text.
             n_before, n_after = self._edges
             is_before = first == self.first
             self._edges = (n_before + added * is_before, n_after + added * (not is_before))
@@ -209,15 +324,13 @@ class TrackedSpan:
         return True
 
     def may_regain_line(self, line: int) -> bool:  # noqa: ARG002 - a block's is
-        """Whether a change that begins at `line`, below the place, may be one of its lines: never, for
-        what goes by lines alone.
-        """
+        """Return whether a change that begins at `line`, below the place, may be one of its lines."""
         return False
 
     def is_inverse_of_last(self, change: LineChange) -> bool:
-        """Whether a change looks like the inverse of the last one that is remembered.
+        """Return whether a change looks like the inverse of a record, as `_undo_candidates` does.
 
-        As `_undo_candidates` has it; asked of every place behind each change, so nothing is made.
+        Called for every place below each change, so nothing is created.
         """
         first, removed, added = change
         back = self.first - first
@@ -238,11 +351,11 @@ class TrackedSpan:
         return change == (self.first - record.offset_after, record.added, record.removed)
 
     def _touches(self, first: int, after: int, *, grows: bool) -> bool:
-        """Whether a change of these lines is one of the inside."""
+        """Return whether a change of these lines is inside of the place."""
         if self._growing:
             return after >= self.first and (grows or first < self.end)
         if first == after and grows and (self.merged is None or self._is_touched):
-            return first >= self.first  # perhaps what was taken away comes back
+            return first >= self.first  # perhaps removed lines come back
         if self.first == self.end:
             return first < self.first < after
         if first == after:
@@ -263,11 +376,11 @@ class TrackedSpan:
         self._record(change, before, around)
 
     def _relative_span(self, change: LineChange) -> LineSpan:
-        """Where it stands, in lines from where a change begins."""
+        """Return the span in lines from the start of a change."""
         return LineSpan(self.first - change.first, self.end - change.first, self._is_lost)
 
     def _record(self, change: LineChange, before: LineSpan, around: tuple[str, str] | None) -> None:
-        """Note a change that the place has moved with, so that it can be told when it is undone."""
+        """Record a change that the place has moved with, so that its undo is recognised."""
         first, removed, added = change
         back, again = self.first - first, self._redo_records
         hashes = None if around is None else edge_hashes(around)
@@ -286,13 +399,14 @@ class TrackedSpan:
     def _shift_records(self, n_lines: int) -> None:
         """Shift the records after the span was found `n_lines` lines below where the changes led."""
         if n_lines:
-            self._undo_records = _shift_last_record(self._undo_records, n_lines)
+            last = self._undo_records[-1:]
+            self._undo_records = (*self._undo_records[:-1], *(one.shifted(n_lines) for one in last))
             self._redo_records = tuple(
                 redo_record.shifted(n_lines) for redo_record in self._redo_records
             )
 
     def _choose_candidate(self, lines: Sequence[str]) -> None:
-        """Take the first way on which the lines that came back are those that were taken away."""
+        """Take the first candidate whose restored lines are those that were removed."""
         way = next(way for way in (self, *self._candidates) if way._is_confirmed_by(lines))  # noqa: SLF001
         self.first, self.end, self._is_lost = way.span
         self._undo_records, self._redo_records = way._undo_records, way._redo_records  # noqa: SLF001 - its own kind
@@ -302,7 +416,7 @@ class TrackedSpan:
     def _is_confirmed_by(self, lines: Sequence[str]) -> bool:
         record = self._undone
         return record is None or (
-            # What came back may be less than the whole message that led away.
+            # Fewer lines may have come back than the message had removed.
             self.first >= 0
             and self.end <= len(lines)
             and record.is_undone_at(lines, self.first, self.end)
@@ -313,21 +427,15 @@ class TrackedSpan:
         return "".join(lines[self.first : self.end])
 
     def text_now(self, lines: Sequence[str]) -> str:
-        """Return the text on its lines; `current` is older while an edit of them is on its way.
-
-        Args:
-            lines: The text as it is now.
-        """
+        """Return the text of the span in `lines`; `current` is older while an edit is in flight."""
         return self._text_in(lines) if self._growing else self.current
 
     def absorb_edges(self) -> None:
-        """From now on lines at the edges belong to it, until `rest`."""
+        """Let lines at the edges belong to the span, until `resume_waiting`."""
         self._growing = True
 
     def record_sent_edge(self, records: tuple[ChangeRecord, ...], sent: ChangeRecord) -> None:
-        """Mark the records since `records` as the change of an edit, which Stet itself wrote as
-        `sent`.
-        """
+        """Mark the records since `records` as one edit, which Stet itself wrote as `sent`."""
         made = self._undo_records[len(records) :]
         if not made:
             self._undo_records = (*records, sent)
@@ -340,12 +448,12 @@ class TrackedSpan:
         self._redo_records = ()
 
     def keep_few_records(self) -> None:
-        """Forget all changes but the last ones, and go on so."""
+        """Remember only the last few changes from now on."""
         self._max_records = FEW_RECORDS
         self._undo_records, self._redo_records = self._undo_records[-FEW_RECORDS:], ()
 
     def keep_many_records(self) -> None:
-        """From now on more changes are remembered again."""
+        """Remember more changes again from now on."""
         self._max_records = MANY_RECORDS
 
     def move_to(self, first: int, end: int) -> None:
@@ -354,13 +462,14 @@ class TrackedSpan:
 
     @property
     def undo_records(self) -> tuple[ChangeRecord, ...]:
-        """The changes that reached into it, to be put back with its standing."""
+        """The changes that reached into the span, restored together with it."""
         return self._undo_records
 
     @property
     def previous_lines(self) -> tuple[int, int]:
-        """Where it stood before the last change that reached into it: tells which of two that share
-        their lines since came first.
+        """The lines before the last change that reached into them.
+
+        They tell which of two spans came first that share their lines now.
         """
         if not self._undo_records:
             return self.first, self.end
@@ -373,7 +482,7 @@ class TrackedSpan:
         self.first, self.end = min(self.first, line), min(self.end, line)
 
     def shift(self, n_lines: int) -> None:
-        """Lines were put in, or taken out, before it."""
+        """Move the span down by `n_lines` lines, up if negative."""
         self.first += n_lines
         self.end += n_lines
         if self._candidates:
@@ -382,14 +491,9 @@ class TrackedSpan:
 
     @property
     def span(self) -> LineSpan:
-        """Where it stands, to be put back there."""
+        """The span as a value, to be restored later."""
         return LineSpan(self.first, self.end, self._is_lost)
 
     def range_in(self, lines: Sequence[str]) -> Range:
-        """Its place in code points of the current text."""
+        """Return the span as a range in code points of `lines`."""
         return range_of(lines, self.first, self.end)
-
-
-def _shift_last_record(records: tuple[ChangeRecord, ...], n_lines: int) -> tuple[ChangeRecord, ...]:
-    """Return `records`, with the last record corrected: the change left the place `n_lines` lower."""
-    return (*records[:-1], *(record.shifted(n_lines) for record in records[-1:]))

@@ -1,25 +1,191 @@
-"""Which decided hunks the user has turned round in the editor, by undo or redo, and where they stand.
+"""The editor's undo and redo of accepted hunks, recognised by what the text says.
 
-What was accepted at once is undone at once. Of hunks that touch, the editor then reports one change
-that reaches into all of them: only together do their places read as what stood there before.
+- `detect_editor_undo` compares the places of hunks. Hunks that were accepted at once are undone at
+  once. If they touch, the editor reports one change that reaches into all of them: only together do
+  their places read as the text before.
+- `UndoneInEditor` follows hunks that were undone and are pending again. The whole text tells a redo: a
+  line that is moved elsewhere reads like the redo of its deletion.
+- `TextStates` knows texts around accepted edits, with the state of each hunk. The difference does not
+  tell which of several neighbours were undone; the whole text does. A text is known by its number of
+  lines and a hash of its lines; the text itself is not kept.
+- `AppliedEdit` follows an edit as a whole, because the smallest difference does not tell whose lines
+  changed if hunks touch, or if lines between or beside them read alike. All lines that the difference
+  may reach, and one more on either side, read exactly as before the edit after an undo. Pending hunks
+  among these lines are then where they were.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from stet.review.proposal import Hunk
 from stet.review.tracking.anchor import Anchor
-from stet.text.lines import whole_lines
+from stet.review.tracking.edit_plan import EditPlan
+from stet.review.tracking.replay import apply_to_settled
+from stet.review.tracking.tracked_span import LineSpan, text_hash
+from stet.text.change import LineChange, TextChange
+from stet.text.lines import split_lines, whole_lines
 from stet.text.merge import Merger
+
+MAX_TEXTS = 32
+"""How many texts of a document are known; the oldest is forgotten first."""
+MAX_HUNKS = 1_000
+"""How many hunks of recent edits are noted with each text."""
+MAX_LINES = 50_000
+"""Texts of more lines are not noted: hashing them would block the event loop."""
+MAX_SIZE = 2_000_000
+"""Code points of a text; longer texts are not noted."""
+_NESTED = 4
+"""How many hunks on one line are compared."""
+MAX_EDITS = 16
+"""How many applied edits of a document are followed; the oldest is forgotten first."""
+_MAX_REACH = 1_000
+"""Lines that the difference of an applied edit may reach; an edit of a longer reach is not followed."""
+
+
+class HunkInText(NamedTuple):
+    """One hunk as it was in a text.
+
+    Attributes:
+        hunk: The hunk as it was recorded then.
+        is_accepted: Whether it was accepted; else it was pending.
+        first: Its first line, 0-based.
+        end: The line after its last.
+        text: The `text_hash` of its lines.
+    """
+
+    hunk: Hunk
+    is_accepted: bool
+    first: int
+    end: int
+    text: int
+
+    def stands_in(self, lines: Sequence[str]) -> bool:
+        """Return whether the hunk's text is on its lines."""
+        return text_hash("".join(lines[self.first : self.end])) == self.text
+
+
+class TextState(NamedTuple):
+    """A text, and its hunks in order of place; at one place the pending ones in their order.
+
+    Attributes:
+        n_lines: How many lines it has.
+        fingerprint: A hash of them, good within this process.
+        hunks: The pending and the accepted ones.
+        firsts: The first line of each of them.
+    """
+
+    n_lines: int
+    fingerprint: int
+    hunks: Sequence[HunkInText]
+    firsts: Sequence[int]
+
+    def may_be(self, lines: Sequence[str], typed: int | None) -> bool:
+        """Return whether `lines` may be this text, judged by a few hunks.
+
+        Args:
+            lines: As many lines as this text has.
+            typed: The line that has changed, if only one has: a hunk must be there.
+        """
+        if typed is not None:
+            at = bisect_right(self.firsts, typed)
+            near = self.hunks[max(at - _NESTED, 0) : at]
+            if not any(one.end > typed and one.stands_in(lines) for one in near):
+                return False
+        some = (self.hunks[0], self.hunks[len(self.hunks) // 2], self.hunks[-1])
+        return all(one.stands_in(lines) for one in some)
+
+
+class TextStates:
+    """The known texts of one document; owned and changed with its `TrackedDocument`."""
+
+    def __init__(self) -> None:
+        """No text is known yet."""
+        self._texts: list[TextState] = []
+        self._edited: dict[str, None] = {}
+
+    @property
+    def is_any(self) -> bool:
+        """Whether there are any texts."""
+        return bool(self._texts)
+
+    @property
+    def edited(self) -> Iterable[str]:
+        """The hunks of recent edits, at most `MAX_HUNKS`."""
+        return self._edited
+
+    def add_edited(self, hunks: Iterable[str]) -> None:
+        """Note that an edit of these hunks goes to the editor."""
+        for hunk in hunks:
+            _ = self._edited.pop(hunk, None)
+            self._edited[hunk] = None
+        for hunk in list(self._edited)[:-MAX_HUNKS]:
+            del self._edited[hunk]
+
+    def note(self, lines: Sequence[str], hunks: Sequence[HunkInText]) -> None:
+        """Note the hunks of a text, instead of what was noted with the same text before.
+
+        Args:
+            lines: The text.
+            hunks: In any order; at one place the pending ones in their order. Without hunks nothing is
+                noted.
+        """
+        if not hunks or len(lines) > MAX_LINES or sum(map(len, lines)) > MAX_SIZE:
+            return
+        in_order = tuple(sorted(hunks, key=lambda one: (one.first, one.end)))
+        firsts = tuple(one.first for one in in_order)
+        text = TextState(len(lines), fingerprint_of(lines), in_order, firsts)
+        self._texts = [*(one for one in self._texts if one[:2] != text[:2]), text][-MAX_TEXTS:]
+
+    def adopt(self, other: "TextStates", lines: Sequence[str]) -> None:
+        """Add the texts that another document's `TextStates` knows, but for the present one.
+
+        Args:
+            other: Has the texts.
+            lines: The present text: the states of its hunks are those that they have.
+        """
+        mine = {one[:2] for one in self._texts} | {(len(lines), fingerprint_of(lines))}
+        others = [one for one in other._texts if one[:2] not in mine]  # noqa: SLF001 - its own kind
+        self._texts = [*others, *self._texts][-MAX_TEXTS:]
+        self.add_edited(other.edited)
+
+    def find(self, changes: Sequence[TextChange], lines: Sequence[str]) -> TextState | None:
+        """Return the known text that changes lead to; None if there is no such text.
+
+        A typed line is compared only with the hunks on that line, and a whole text is hashed only if
+        its length and a few of its hunks match.
+
+        Args:
+            changes: The changes, in order.
+            lines: The text after them.
+        """
+        n_lines = len(lines)
+        as_long = [one for one in self._texts if one.n_lines == n_lines]
+        if not as_long:
+            return None
+        effects = [effect for change in changes for effect in change.effects]
+        is_typed = len(effects) == 1 and effects[0].removed == effects[0].added == 1
+        typed = effects[0].first if is_typed else None
+        likely = [one for one in as_long if one.may_be(lines, typed)]
+        if not likely or not effects:
+            return None
+        fingerprint = fingerprint_of(lines)
+        return next((one for one in likely if one.fingerprint == fingerprint), None)
+
+
+def fingerprint_of(lines: Sequence[str]) -> int:
+    """Return a hash of a text that is good within this process."""
+    return hash(tuple(lines))
 
 
 class UndoneHunk(NamedTuple):
-    """A decided hunk that stands the other way round now.
+    """A decided hunk that was undone or redone in the editor.
 
     Attributes:
-        anchor: Where it was followed until now.
-        place: The lines on which its text stands: the first, and the one behind the last.
-        other: What turning it once more would write there, what the user has typed since kept.
+        anchor: The hunk's anchor until now.
+        place: The lines of its text now: the first, and the line after the last.
+        other: The text after the next undo or redo, with what the user has typed since.
     """
 
     anchor: Anchor
@@ -28,12 +194,12 @@ class UndoneHunk(NamedTuple):
 
 
 def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Iterator[UndoneHunk]:
-    """Those in whose place the text that they would write stands already.
+    """Yield the decided hunks whose proposed text is in their place already.
 
-    Where that is the text that stood there before, too, nothing can tell.
+    If the proposed text is also the text before, nothing tells an undo.
 
     Args:
-        anchors: Of decided hunks that a change has touched.
+        anchors: Anchors of decided hunks that a change has touched.
         lines: The text as it is now.
     """
     for run in _touching(sorted(anchors, key=lambda anchor: anchor.previous_lines)):
@@ -54,13 +220,13 @@ def detect_editor_undo(anchors: Iterable[Anchor], lines: Sequence[str]) -> Itera
 
 
 def _were_disjoint(run: Sequence[Anchor]) -> bool:
-    """Whether each had lines of its own before the last change: else one was accepted within another."""
+    """Return whether each had its own lines before the last change, none within another's."""
     places = [anchor.previous_lines for anchor in run]
     return all(one[1] <= later[0] for one, later in pairwise(places))
 
 
 def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
-    """Anchors in order of place, those together that share lines or touch."""
+    """Yield groups of anchors that share lines or touch; `anchors` are in order of place."""
     run: list[Anchor] = []
     end = 0
     for anchor in anchors:
@@ -71,3 +237,253 @@ def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
         run.append(anchor)
     if run:
         yield run
+
+
+class UndoneInEditor:
+    """Part of a `TrackedDocument`; owned and changed with it.
+
+    Attributes:
+        due: The hunks that have been undone by the changes that are being followed.
+        texts: The texts that the editor's undo and redo may lead back to.
+        given_up: The hunks that an edit of Stet was to undo, which has not arrived: if the edit arrives
+            after all, they stay undone.
+    """
+
+    def __init__(self) -> None:
+        """No hunk is undone yet."""
+        self.due: list[str] = []
+        self.given_up: set[str] = set()
+        self.texts = TextStates()
+        self._anchors: dict[str, Anchor] = {}
+        self._texts: dict[str, frozenset[tuple[int, int]]] = {}
+
+    def __contains__(self, hunk: str) -> bool:
+        return hunk in self._anchors
+
+    def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
+        """Follow the anchor of a hunk that is pending again; a redo of it leads to one of `texts`."""
+        self._anchors[anchor.hunk] = anchor
+        self._texts[anchor.hunk] = frozenset((len(split_lines(text)), hash(text)) for text in texts)
+
+    def is_redone(self, hunk: str, lines: Sequence[str]) -> bool:
+        """Return whether a text is what the redo of a hunk leads to."""
+        texts, n_lines = self._texts.get(hunk, frozenset()), len(lines)
+        # The length distinguishes most texts.
+        return any(one == n_lines for one, _ in texts) and (n_lines, hash("".join(lines))) in texts
+
+    def forget(self, hunk: str) -> None:
+        """Forget a hunk that was decided or does not exist any more."""
+        self._anchors.pop(hunk, None)
+        self._texts.pop(hunk, None)
+
+    def clear(self) -> None:
+        """Forget all hunks: after another edit the editor has nothing to redo."""
+        self._anchors.clear()
+        self._texts.clear()
+
+    def apply_changes(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
+        """Move the anchors; return those whose text has changed.
+
+        Args:
+            effects: What happened to the text's lines, in order.
+            lines: The text after it.
+        """
+        anchors = list(self._anchors.values())
+        touched = [one for effect in effects for one in apply_to_settled(anchors, effect)]
+        changed = [anchor for anchor in touched if anchor.refresh(lines)]
+        for anchor in changed:
+            anchor.find_base(lines, 0, len(lines))
+        return touched if changed else []
+
+
+class ToggledHunk(NamedTuple):
+    """A hunk of an edit that was undone or redone.
+
+    Attributes:
+        hunk: Its id.
+        is_undone: Whether the edit is undone; else it was redone.
+        place: Its lines in the text.
+        other: The text that was there before.
+    """
+
+    hunk: str
+    is_undone: bool
+    place: tuple[int, int]
+    other: str
+
+
+class _HunkLines(NamedTuple):
+    """The lines of one hunk without the edit and with it, counted from the first followed line."""
+
+    hunk: str
+    before: slice
+    after: slice
+
+
+class PendingSpans(NamedTuple):
+    """The place of a hunk that the edit leaves alone, without the edit and with it."""
+
+    before: LineSpan
+    after: LineSpan
+
+
+class AppliedEdit:
+    """One edit that has arrived, followed as a whole; changed by its `TrackedDocument` only."""
+
+    __slots__ = (
+        "_after",
+        "_before",
+        "_end",
+        "_first",
+        "_is_bottom",
+        "_is_top",
+        "_parts",
+        "_touched",
+        "_waiting",
+    )
+
+    def __init__(
+        self,
+        plan: EditPlan,
+        before: Sequence[str],
+        after: Sequence[str],
+        reach: tuple[int, int],
+        waiting: Mapping[str, PendingSpans],
+    ) -> None:
+        """Create an edit; `plan` has changed the lines `before` to `after`.
+
+        `reach` are the lines of `before` that the difference may reach; `waiting` are the other hunks.
+        """
+        top, bottom = reach
+        self._is_top, self._is_bottom = top == 0, bottom == len(before)
+        self._first, end = max(top - 1, 0), min(bottom + 1, len(before))
+        self._end = end + len(after) - len(before)
+        self._before = tuple(before[self._first : end])
+        self._after = tuple(after[self._first : self._end])
+        self._parts = tuple(_parts(plan, self._first))
+        # A hunk at the edge may have lines put before it that are outside.
+        inside = self._first + (not self._is_top), end - (not self._is_bottom)
+        self._waiting = {
+            hunk: PendingSpans(
+                _shift_span(one.before, -self._first), _shift_span(one.after, -self._first)
+            )
+            for hunk, one in waiting.items()
+            if inside[0] <= one.before.first and one.before.end <= inside[1]
+        }
+        self._touched = False
+
+    def apply_changes(self, effects: Iterable[LineChange]) -> bool:
+        """Move with the changes of one message. Return False if a change reaches over the edge."""
+        self._touched = False
+        return all(self._apply_change(effect) for effect in effects)
+
+    def _apply_change(self, change: LineChange) -> bool:
+        first, removed, added = change
+        after_change, delta = first + removed, added - removed
+        if after_change <= self._first and not self._is_top:
+            self._first += delta
+            self._end += delta
+            return True
+        if first >= self._end and not self._is_bottom:
+            return True
+        self._end += delta
+        self._touched = True
+        return first >= self._first and after_change <= self._end - delta
+
+    def forget(self, hunks: Container[str]) -> bool:
+        """Forget these hunks, whose text is no longer what this edit wrote. Return False if no
+        other hunks are left.
+        """
+        self._parts = tuple(part for part in self._parts if part.hunk not in hunks)
+        return bool(self._parts)
+
+    def detect_undo(self, lines: Sequence[str]) -> Iterator[ToggledHunk]:
+        """Yield its hunks, if the last changes have undone or redone it.
+
+        Args:
+            lines: The text as it is now.
+        """
+        is_undone = self._is_undone(lines)
+        if is_undone is None:
+            return
+        for hunk, before, after in self._parts:
+            now, other = (
+                (before, self._after[after]) if is_undone else (after, self._before[before])
+            )
+            place = (self._first + now.start, self._first + now.stop)
+            yield ToggledHunk(hunk, is_undone, place, "".join(other))
+
+    def pending_spans(self, lines: Sequence[str]) -> Iterator[tuple[str, LineSpan]]:
+        """Yield in that case the place of each hunk that was pending when the edit was sent."""
+        is_undone = self._is_undone(lines)
+        if is_undone is None:
+            return
+        for hunk, (before, after) in self._waiting.items():
+            yield hunk, _shift_span(before if is_undone else after, self._first)
+
+    def _is_undone(self, lines: Sequence[str]) -> bool | None:
+        """Return True for the text before the edit, False for the text after; None if neither is new."""
+        sides = (self._before, self._after)
+        if not self._touched or self._end - self._first not in map(len, sides):
+            return None
+        stands = tuple(lines[self._first : self._end])
+        return stands == self._before if stands in sides else None
+
+
+def _shift_span(span: LineSpan, n_lines: int) -> LineSpan:
+    return LineSpan(span.first + n_lines, span.end + n_lines, span.is_lost)
+
+
+def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
+    """Yield the hunks of `plan` in order of place, with lines counted from `first`."""
+    shift = -first
+    for hunk, (start, removed, added) in reversed(plan.effects):
+        before = slice(start - first, start - first + removed)
+        yield _HunkLines(hunk, before, slice(start + shift, start + shift + added))
+        shift += added - removed
+
+
+def applied_edit(
+    plan: EditPlan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, PendingSpans]
+) -> AppliedEdit | None:
+    """Return an edit that has arrived, to be followed; None if following its hunks is enough.
+
+    Args:
+        plan: The edit.
+        before: The lines of the text it was made for.
+        after: The lines of the text with the edit.
+        waiting: The places in both of the hunks that the edit leaves alone.
+    """
+    if plan.is_undo or plan.settle or not plan.effects:
+        return None
+    (_, last), (_, first) = plan.effects[0], plan.effects[-1]
+    hunks = first.first, last.first + last.removed
+    reach = _reach(before, after, *hunks)
+    if len(plan.effects) < 2 and reach == hunks:
+        return None
+    grown = sum(change.added - change.removed for _, change in plan.effects)
+    if hunks[1] == len(before) and last.added == 0 and not after[-1]:
+        grown += 1  # an empty line follows what is the last line end now
+    if reach[1] - reach[0] > _MAX_REACH or len(after) - len(before) != grown:
+        return None
+    return AppliedEdit(plan, before, after, reach, waiting)
+
+
+def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
+    """Return the lines of `before` that a smallest difference to `after` may touch.
+
+    All that differs is between `top` and `bottom`. If lines beside the changed lines read like them,
+    a difference may report the change further up or down.
+    """
+    n_before, n_after = len(before), len(after)
+    shorter = min(n_before, n_after)
+    alike_above, most = top, min(shorter, bottom + _MAX_REACH)
+    while alike_above < most and before[alike_above] == after[alike_above]:
+        alike_above += 1
+    alike_below, most = n_before - bottom, min(shorter, n_before - top + _MAX_REACH)
+    while alike_below < most and before[-1 - alike_below] == after[-1 - alike_below]:
+        alike_below += 1
+    return (
+        min(top, shorter - alike_below),
+        max(bottom, n_before - min(alike_below, shorter - alike_above)),
+    )

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stet.review.drafts import EditDraft
 from stet.review.resolve.prepared_edit import PreparedEdit
-from stet.review.tracking.line_span import range_of
+from stet.review.tracking.tracked_span import range_of
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.overlap_resolution import is_crowded, resolve_overlaps
+from stet.review.tracking.tracked_document import is_crowded, resolve_overlaps
 
 LINES = ("one\n", "two\n", "three\n", "")
 

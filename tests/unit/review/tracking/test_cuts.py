@@ -6,7 +6,7 @@ import pytest
 
 from stet.review.proposal import HunkState
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.moved_lines import MovedLineTracker, ReplacedLines
+from stet.review.tracking.relocation import MovedLineTracker, ReplacedLines
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness

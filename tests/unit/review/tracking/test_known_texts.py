@@ -6,7 +6,7 @@ import pytest
 
 from stet.review.drafts import EditDraft
 from stet.review.errors import HunkOverlap
-from stet.review.tracking.text_states import MAX_LINES, MAX_TEXTS, HunkInText, TextStates
+from stet.review.tracking.undo_detection import MAX_LINES, MAX_TEXTS, HunkInText, TextStates
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from tests.support.review_harness import ReviewHarness, rules

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.review.tracking.checkpoints import MAX_TEXTS
+from stet.review.tracking.relocation import MAX_TEXTS
 from stet.text.buffer import TextBuffer
 from tests.support.review_harness import ReviewHarness
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.tracking.expected_text import ExpectedText
+from stet.review.tracking.in_flight import ExpectedText
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

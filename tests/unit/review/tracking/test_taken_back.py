@@ -6,9 +6,8 @@ import tracemalloc
 import pytest
 
 from stet.review.proposal import Hunk
-from stet.review.tracking.line_span import ChangeRecord
 from stet.review.tracking.tracked_document import RECENTLY_SETTLED
-from stet.review.tracking.tracked_span import FEW_RECORDS
+from stet.review.tracking.tracked_span import FEW_RECORDS, ChangeRecord
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
