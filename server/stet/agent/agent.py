@@ -16,7 +16,7 @@ from stet.agent.turn import FINAL_STATES, Ask, Mode, Turn, TurnState, describe_b
 from stet.agent.turn_runner import Emit, PendingQuestions, TurnExecutor, TurnRunner
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.storage.chat_rows import MAX_TURNS
+from stet.storage.write_batch import MAX_TURNS
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from stet.privacy.taint import TaintTracker
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
 from stet.review.resolve.shown_documents import ShownDocuments
-from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
+from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.web.web_address import KnownAddresses
 from stet.workspace.uris import canonical, is_tracked

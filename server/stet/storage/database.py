@@ -13,8 +13,6 @@ from pathlib import Path
 
 from stet.review.journal import RestoredState
 from stet.review.proposal import Hunk
-from stet.storage.chat_rows import ChatRows, PresetRows
-from stet.storage.chat_tables import drop_old_chats, load_chats, write_chats
 from stet.storage.hunk_rows import (
     MAX_NUMBER,
     PackedText,
@@ -23,26 +21,31 @@ from stet.storage.hunk_rows import (
     is_live,
     spans_to_json,
 )
-from stet.storage.preset_tables import (
-    drop_old_sent,
-    load_presets,
-    load_sent,
-    write_presets,
-    write_sent,
-)
-from stet.storage.run_owner import RunOwner, exclusive
 from stet.storage.schema import (
     BUSY_SECONDS,
     DatabaseDamaged,
+    RunOwner,
     StoreError,
     connect,
+    exclusive,
     open_database,
     set_aside,
     transaction,
     translate_errors,
 )
-from stet.storage.state_loader import drop_old, load_state
-from stet.storage.write_batch import WriteBatch
+from stet.storage.tables import (
+    drop_old,
+    drop_old_chats,
+    drop_old_sent,
+    load_chats,
+    load_presets,
+    load_sent,
+    load_state,
+    write_chats,
+    write_presets,
+    write_sent,
+)
+from stet.storage.write_batch import ChatRows, PresetRows, WriteBatch
 
 log = logging.getLogger(__name__)
 

@@ -1,14 +1,25 @@
-"""The layout of `state.db`, the steps that lead to it, and how the file is opened.
+"""How the file `state.db` is opened: its layout, the migrations to it, and the run that owns its rows.
+
+Several servers may run on one workspace. Every row has an owner: one run of a server (`RunOwner`). A run
+holds an OS lock on a file of its own as long as it lives, so a server that can take this lock knows that
+the run is dead, however it died, and takes over its rows. Both happen only under the lock of
+`exclusive`.
 
 Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
 """
 
 import itertools
+import logging
 import os
+import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+
+from stet.system.file_lock import FileLock
 
 BUSY_SECONDS = 1.0
 """How long a write waits for another server's, which takes less than a millisecond but for a disk at
@@ -95,6 +106,10 @@ of files as a chat knows them; names of chats and URIs are JSON strings in ASCII
 presets, which belong to all servers of a workspace. `attached` is what a server has attached to
 questions; `sent` what all servers of a workspace have sent to whom.
 """
+log = logging.getLogger(__name__)
+_OWNED = ("hunk", "footing", "turn", "chat", "heard", "attached")
+_NAME = re.compile("[0-9a-z]{1,32}")
+_TRY_SECONDS = 0.02
 
 
 class StoreError(Exception):
@@ -122,12 +137,12 @@ _KINDS: dict[int, type[StoreError]] = {
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn what SQLite and the system raise into our own.
+    """Raise the errors of SQLite and of the system as `StoreError`.
 
     Raises:
-        Damaged: If the file is broken.
-        Busy: If somebody else is at work.
-        StoreError: For everything else: no room, no right.
+        DatabaseDamaged: If the file is broken.
+        DatabaseBusy: If another process has locked it.
+        StoreError: For everything else, such as a full disk or missing rights.
     """
     try:
         yield
@@ -141,7 +156,7 @@ def translate_errors() -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of what is written within, or nothing."""
+    """Write all that is written within, or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -272,3 +287,94 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], version:
 
 def _damaged(path: Path, number: int) -> Path:
     return path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
+
+
+class RunOwner:
+    """The run of this server, which owns rows.
+
+    Attributes:
+        run: Its name, which no other run has.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Begin the run; its lock file is in `folder`, which is created.
+
+        Raises:
+            OSError: If there can be no file or no lock.
+        """
+        folder.mkdir(mode=0o700, exist_ok=True)
+        self.run = uuid.uuid4().hex
+        self._folder = folder
+        lock = FileLock.acquire(self._file_of(self.run))
+        assert lock is not None, "nobody else knows the name yet"
+        self._lock = lock
+
+    def adopt(self, connection: sqlite3.Connection) -> None:
+        """Take over the rows of dead runs.
+
+        Raises:
+            sqlite3.Error, OSError: If they can't be taken over; then no row is.
+        """
+        every = " UNION ".join(f"SELECT owner FROM {table}" for table in _OWNED)  # noqa: S608 (our own names)
+        owners = {owner for (owner,) in connection.execute(every)}
+        # Also the runs without rows: their files would stay for ever.
+        names = {path.stem for path in self._folder.glob("*.lock")} | owners
+        dead = {name: lock for name in names - {self.run} if (lock := self._lock_of(name))}
+        done = False
+        try:
+            if left := dead.keys() & owners:
+                self._take_over(connection, left)
+            done = True
+        finally:
+            for lock in dead.values():
+                lock.release(remove=done)  # otherwise the next run tries, perhaps this one
+
+    def _take_over(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
+        """Make this run the owner of the rows of these runs, all or none."""
+        with transaction(connection):
+            for name in names:
+                for table in _OWNED:
+                    update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
+                    connection.execute(update, (self.run, name))
+
+    def release(self) -> None:
+        """End the run: the next server takes over its rows.
+
+        Raises:
+            OSError: If its file can't be removed.
+        """
+        self._lock.release(remove=True)
+
+    def _lock_of(self, name: object) -> FileLock | None:
+        """Return the lock of a dead run; None if the run lives, or the name in the database is
+        invalid.
+        """
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            log.warning("an invalid owner of rows: %r", name)
+            return None
+        return FileLock.acquire(self._file_of(name))
+
+    def _file_of(self, run: str) -> Path:
+        return self._folder / f"{run}.lock"
+
+
+@contextmanager
+def exclusive(path: Path, seconds: float) -> Iterator[None]:
+    """Be the only server that opens the database; wait `seconds` for another one.
+
+    Raises:
+        DatabaseBusy: If the other server still opens it then.
+        OSError: If there can be no lock.
+    """
+    pause = threading.Event()
+    for _ in range(max(int(seconds / _TRY_SECONDS), 1)):
+        if lock := FileLock.acquire(path):
+            break
+        pause.wait(_TRY_SECONDS)
+    else:
+        raise DatabaseBusy("another server is opening it")
+    try:
+        yield
+    finally:
+        # The file stays: a server that waits for its lock has it open.
+        lock.release()

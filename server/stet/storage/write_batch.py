@@ -1,36 +1,99 @@
-"""What the store has been given and has not written yet, and numbers it could not ask for."""
+"""Rows that the store has been given and not yet written, and numbers that the database could not give.
 
-from collections.abc import Iterable
+Light to import: the store is made before SQLite is. The `fields` of chats and turns are read by those who
+keep the rows (`stet.agent.session`), not by the store.
+"""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import Hunk
-from stet.storage.chat_rows import ChatRow, TurnRow
+from stet.text.large_document import LARGE
 from stet.workspace.uris import canonical
 
 if TYPE_CHECKING:
     from stet.storage.hunk_rows import PackedText
 
+MAX_TURNS = 1000
+"""How many turns are kept, on the disk and in memory."""
 SKIPPED = 10_000
-"""Numbers left to servers that can still write, by one that can't."""
+"""Numbers that a server which can't write leaves to servers that can."""
+
+
+@dataclass(frozen=True, slots=True)
+class PresetRows:
+    """The presets and attachments after a restart.
+
+    Attributes:
+        presets: One JSON object each, by name.
+        attached: The attachments of questions, one JSON object; None if there is no row.
+    """
+
+    presets: Mapping[str, str] = field(default_factory=dict)
+    attached: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """One turn.
+
+    Attributes:
+        id: Unique in the workspace.
+        chat: The id of its conversation.
+        fields: All of it, as one JSON object.
+    """
+
+    id: str
+    chat: str
+    fields: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRow:
+    """What a conversation knows beside its turns.
+
+    Attributes:
+        id: The id of the conversation.
+        fields: One JSON object.
+        texts: Texts of files, by URI; each text is stored once for all chats.
+    """
+
+    id: str
+    fields: str
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRows:
+    """The turns and chats after a restart.
+
+    Attributes:
+        turns: In the order in which they were made.
+        chats: One for each id, the last one written.
+    """
+
+    turns: tuple[TurnRow, ...] = ()
+    chats: tuple[ChatRow, ...] = ()
 
 
 @dataclass(slots=True)
 class WriteBatch:
-    """What is to be written together, the latest of each.
+    """Rows to be written together, the latest of each.
 
     Attributes:
         hunks: By id.
         anchor_snapshots: By canonical URI.
-        packed: The texts of some of them, packed ahead, by the same.
-        numbers: By kind, the next one that is free.
+        packed: Compressed texts of some snapshots, by canonical URI.
+        numbers: The next free number, by kind.
         turns: By id.
         chats: By id.
-        presets: Their fields by name; None for one that goes.
-        attached: What is attached to questions; None where that has not changed.
-        sent: What was sent to whom since, in order.
-        decision: Whether it has to survive a power cut too.
+        presets: Their fields by name; None for a dropped preset.
+        attached: The attachments of questions; None if they have not changed.
+        sent: Notes of sent requests, in order.
+        decision: Whether the batch has to survive a power cut too.
         has_probe: Whether something is to be written even if nothing else is.
     """
 
@@ -49,7 +112,7 @@ class WriteBatch:
     def add(
         self, hunks: Iterable[Hunk], snapshots: Iterable[AnchorSnapshot], *, decision: bool
     ) -> None:
-        """Take in later states of hunks and files."""
+        """Add later states of hunks and files."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
         for snapshot in snapshots:
             self.anchor_snapshots[canonical(snapshot.uri)] = snapshot
@@ -57,13 +120,13 @@ class WriteBatch:
         self.decision |= decision
 
     def merge(self, later: "WriteBatch") -> None:
-        """Take in the hunks and files of a batch that was given after this one."""
+        """Add the hunks and files of a batch that was given after this one."""
         self.add(later.hunks.values(), later.anchor_snapshots.values(), decision=later.decision)
         self.packed.update(later.packed)
 
     @property
     def has_promised_writes(self) -> bool:
-        """Whether anything waits that callers take for written."""
+        """Whether the batch has rows that callers take for written."""
         others = self.turns or self.chats or self.presets or self.sent or self.attached is not None
         return bool(self.hunks or others)
 
@@ -75,7 +138,7 @@ class WriteBatch:
 
 
 class NumberAllocator:
-    """Counts on in memory while the database can't be asked."""
+    """Counts in memory while the database can't give numbers."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
@@ -90,9 +153,9 @@ class NumberAllocator:
         """Return the first of `n` numbers.
 
         Args:
-            kind: Of what.
+            kind: What the numbers are for.
             n: How many.
-            alone: Whether nobody else counts, so that none has to be left to them.
+            alone: Whether no other server counts, so that no numbers are left to one.
         """
         first = self._next.get(kind, 1)
         if not alone and kind not in self._skipped:
@@ -106,3 +169,73 @@ class NumberAllocator:
         first = self._next.get(kind, start)
         self._next[kind] = first + n
         return first
+
+
+class DeferredWrites:
+    """Hunks and very long texts that are written by the next `flush`.
+
+    They wait until a worker has compressed the texts. Call all methods but `pack` with the store's lock.
+    """
+
+    def __init__(self) -> None:
+        """Create an empty one."""
+        self._batch = WriteBatch()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits."""
+        return self._batch.is_empty
+
+    def add_if_long(
+        self, hunks: Sequence[Hunk], snapshots: Sequence[AnchorSnapshot], *, decision: bool = False
+    ) -> bool:
+        """Add hunks and their texts if one of the texts is very long. Return whether they were added."""
+        if all(len(snapshot.text) < LARGE for snapshot in snapshots):
+            return False
+        self._batch.add(hunks, snapshots, decision=decision)
+        return True
+
+    def supersede(
+        self, hunks: Sequence[Hunk], snapshots: Sequence[AnchorSnapshot], batch: WriteBatch
+    ) -> None:
+        """Drop older states of hunks and texts that are about to be added to `batch`."""
+        for hunk in hunks:
+            self._batch.hunks.pop(hunk.id, None)
+        older = [
+            self._batch.anchor_snapshots.pop(canonical(snapshot.uri), None)
+            for snapshot in snapshots
+        ]
+        if any(older):
+            waiting, self._batch.hunks = self._batch.hunks, {}
+            batch.add(waiting.values(), (), decision=self._batch.decision)
+
+    def move_to(self, batch: WriteBatch) -> None:
+        """Move everything to `batch`."""
+        batch.merge(self._batch)
+        self._batch = WriteBatch()
+
+    def pack(self, lock: threading.RLock, batch: Callable[[], WriteBatch]) -> None:
+        """Compress the texts and move everything to the batch. Call it in a worker thread.
+
+        Args:
+            lock: The lock of the store; held only before and after compressing.
+            batch: Returns the batch that is written next.
+        """
+        while True:
+            with lock:
+                waiting = dict(self._batch.anchor_snapshots)
+                if not waiting:
+                    return
+            packed = _packed(waiting)
+            with lock:
+                now = self._batch.anchor_snapshots
+                if all(waiting.get(file) is one for file, one in now.items()):
+                    self._batch.packed = {file: packed[file] for file in now}
+                    self.move_to(batch())
+                    return
+
+
+def _packed(snapshots: "dict[str, AnchorSnapshot]") -> "dict[str, PackedText]":
+    from stet.storage.hunk_rows import PackedText  # brings the database's side
+
+    return {file: PackedText.make(snapshot.text) for file, snapshot in snapshots.items()}

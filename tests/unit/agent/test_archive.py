@@ -19,7 +19,7 @@ from stet.context.context_builder import EditorLocation
 from stet.llm.model import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
 from stet.review.policy.rules import RejectedEdit
-from stet.storage.chat_rows import ChatRow, ChatRows, TurnRow
+from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.question import Question

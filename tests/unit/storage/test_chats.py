@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from stet.storage.chat_rows import MAX_TURNS, ChatRow, ChatRows, TurnRow
-from stet.storage.chat_tables import MAX_DAYS
 from stet.storage.schema import MIGRATIONS, open_database
 from stet.storage.state_store import TIDY_WRITES
+from stet.storage.tables import MAX_TURN_DAYS
+from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, TurnRow
 from tests.support.state_stores import query, store_in
 
 ODD = "a/\ud800\0 b"
@@ -62,7 +62,7 @@ def test_old_turns_are_dropped_and_a_chat_with_its_last_one(tmp_path: Path) -> N
     with store_in(tmp_path) as store:
         store.keep_turn(turn(1, "old"))
         store.keep_chat(ChatRow("old", "{}", {"file:///ws/a": "a"}))
-        store.system.ahead = (MAX_DAYS + 1) * 86_400
+        store.system.ahead = (MAX_TURN_DAYS + 1) * 86_400
         store.keep_turn(turn(2))
         assert store.load_chats() == ChatRows((turn(2),), ())
         assert query(store.file, "SELECT count(*) FROM heard") == [(0,)]

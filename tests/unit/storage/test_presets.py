@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from stet.storage.chat_rows import PresetRows
 from stet.storage.schema import MIGRATIONS, open_database
+from stet.storage.write_batch import PresetRows
 from tests.support.state_stores import query, store_in
 
 ODD = "a/\ud800 'b'"

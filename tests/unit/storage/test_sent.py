@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.storage import preset_tables as sent_tables
+from stet.storage import tables
 from stet.storage.schema import MIGRATIONS, open_database
 from tests.support.state_stores import query, store_in
 
@@ -24,12 +24,12 @@ def test_what_was_sent_is_there_after_a_restart_in_its_order(tmp_path: Path) -> 
 
 
 def test_what_is_too_old_or_too_much_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sent_tables, "MAX_SENT", 3)
+    monkeypatch.setattr(tables, "MAX_SENT", 3)
     with store_in(tmp_path) as store:
         for n in range(5):
             store.keep_sent(str(n))
         assert store.load_sent() == ("2", "3", "4")
-        store.system.ahead = (sent_tables.MAX_DAYS + 1) * DAY
+        store.system.ahead = (tables.MAX_SENT_DAYS + 1) * DAY
         store.keep_sent("5")
         assert store.load_sent() == ("5",)
         assert query(store.file, "SELECT fields FROM sent") == [("5",)]

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.storage.chat_rows import ChatRow, TurnRow
-from stet.storage.state_loader import MAX_DECIDED
 from stet.storage.state_store import MAX_LOG_BYTES, TIDY_WRITES
+from stet.storage.tables import MAX_DECIDED
+from stet.storage.write_batch import ChatRow, TurnRow
 from stet.text.position import Position, Range
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.state_stores import TestedStore, query, store_in

@@ -1,0 +1,391 @@
+"""The rows of each table of the database, in SQL: hunks, chats, presets and notes of sent requests.
+
+Each kind of row is loaded after a restart, without invalid rows, which are logged, and dropped when it is
+old. Hunks are written in `stet.storage.database`. The store does not read the fields of chats, turns,
+presets and notes.
+
+Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+"""
+
+import dataclasses
+import json
+import logging
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from stet.review.journal import AnchorSnapshot, RestoredState
+from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.storage.hunk_rows import InvalidRow, hunk_from_row, snapshot_from_row, unpack
+from stet.storage.schema import transaction
+from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, PresetRows, TurnRow
+from stet.text.document import TextDocument
+from stet.text.position import Position, Range
+from stet.workspace.uris import canonical
+
+log = logging.getLogger(__name__)
+
+MAX_DECIDED = 2000
+"""How many decided hunks are kept for undo and restore."""
+MAX_DECIDED_DAYS = 30.0
+"""How many days decided hunks are kept."""
+
+_DROP_HUNKS = """
+    DELETE FROM hunk WHERE owner = :owner AND NOT live AND (
+        kept < :oldest OR nth NOT IN (
+            SELECT nth FROM hunk WHERE owner = :owner AND NOT live
+            ORDER BY kept DESC, nth DESC LIMIT :most))
+"""
+_TEXTS = """
+    SELECT hash, packed FROM text WHERE hash IN (
+        SELECT old FROM hunk WHERE owner = :owner UNION SELECT new FROM hunk WHERE owner = :owner
+        UNION SELECT base FROM hunk WHERE owner = :owner
+        UNION SELECT proposed FROM hunk WHERE owner = :owner
+        UNION SELECT text FROM footing WHERE owner = :owner)
+"""
+_IDS = "SELECT id FROM hunk WHERE owner = :owner"
+_SNAPSHOT_FIELDS = "SELECT nth, fields FROM footing WHERE owner = :owner"
+_HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
+_SNAPSHOTS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
+"""The latest first: a file has several if several servers had hunks in it, each with its own text."""
+_PLACE_LOST = "where it stood is not known any more"
+MAX_TURN_DAYS = 90.0
+"""How many days turns are kept; a chat is dropped with its last turn."""
+_KEEP_TURN = """
+    INSERT INTO turn (id, owner, chat, kept, fields) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
+    WHERE owner = excluded.owner
+"""
+_DROP_TURNS = """
+    DELETE FROM turn WHERE owner = :owner AND (
+        kept < :oldest OR nth NOT IN (
+            SELECT nth FROM turn WHERE owner = :owner ORDER BY nth DESC LIMIT :most))
+"""
+_DROP_CHATS = """
+    DELETE FROM chat WHERE owner = :owner
+    AND name NOT IN (SELECT chat FROM turn WHERE owner = :owner)
+"""
+_DROP_HEARD = """
+    DELETE FROM heard WHERE owner = :owner
+    AND chat NOT IN (SELECT name FROM chat WHERE owner = :owner)
+"""
+_TURNS = "SELECT id, chat, fields FROM turn WHERE owner = ? ORDER BY nth"
+_CHATS = "SELECT name, fields FROM chat WHERE owner = ? ORDER BY kept, nth"
+_HEARD = """
+    SELECT heard.chat, heard.uri, heard.text, text.packed FROM heard
+    LEFT JOIN text ON text.hash = heard.text WHERE owner = ? ORDER BY heard.nth
+"""
+_KEEP_PRESET = """
+    INSERT INTO preset (name, kept, fields) VALUES (?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
+"""
+_PRESETS = "SELECT name, fields FROM preset ORDER BY name"
+_ATTACHED = "SELECT fields FROM attached WHERE owner = ? ORDER BY kept DESC, nth DESC LIMIT 1"
+MAX_SENT = 2000
+"""How many notes of sent requests are kept."""
+MAX_SENT_DAYS = 90.0
+"""How many days notes of sent requests are kept."""
+_KEEP_SENT = "INSERT INTO sent (kept, fields) VALUES (?, ?)"
+_DROP_SENT = """
+    DELETE FROM sent WHERE kept < :oldest
+    OR nth NOT IN (SELECT nth FROM sent ORDER BY nth DESC LIMIT :most)
+"""
+_SENT = "SELECT fields FROM sent ORDER BY nth"
+
+
+class _TextCache:
+    """Stored texts by their names, unpacked when first asked for."""
+
+    def __init__(self, packed: dict[object, object]) -> None:
+        self._packed = packed
+        self._known: dict[object, str] = {}
+
+    def text(self, name: object) -> str:
+        """Return the text of the given name.
+
+        Raises:
+            InvalidRow: If there is none.
+        """
+        if name not in self._known:
+            if name not in self._packed:
+                raise InvalidRow("a text is missing")
+            self._known[name] = unpack(name, self._packed[name])
+        return self._known[name]
+
+
+def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
+    """Drop decided hunks of `owner` beyond the bounds, and anchor snapshots without its hunks.
+
+    Args:
+        connection: To the database.
+        owner: The run that owns the rows.
+        now: Seconds since the epoch.
+
+    Raises:
+        sqlite3.Error: If they can't be dropped; then nothing is dropped.
+    """
+    oldest = now - MAX_DECIDED_DAYS * 86_400
+    bounds = {"owner": owner, "oldest": oldest, "most": MAX_DECIDED}
+    with transaction(connection):
+        connection.execute(_DROP_HUNKS, bounds)
+    # Read before the transaction, as reading many rows takes long; the hunks last, so that no hunk of
+    # these snapshots is missing.
+    rows = connection.execute(_SNAPSHOT_FIELDS, bounds).fetchall()
+    ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
+    empty = [(nth, fields) for nth, fields in rows if not _names(fields) & ids]
+    if empty:
+        with transaction(connection):
+            # With the fields: the number may be another snapshot's by now.
+            connection.executemany("DELETE FROM footing WHERE nth = ? AND fields = ?", empty)
+
+
+def _names(fields: object) -> set[object]:
+    """Return the hunks in an anchor snapshot's row; an empty set if the row is invalid."""
+    try:
+        return set(snapshot_from_row(fields, "").lines)
+    except InvalidRow:
+        return set()
+
+
+def load_state(connection: sqlite3.Connection, owner: str) -> RestoredState:
+    """Return the hunks of `owner`, and the texts they were in when they were last persisted.
+
+    Raises:
+        sqlite3.Error: If the rows can't be read.
+    """
+    whose = {"owner": owner}
+    texts = _TextCache(dict(connection.execute(_TEXTS, whose)))
+    hunks: dict[str, Hunk] = {}
+    for hunk_id, fields, *names in connection.execute(_HUNKS, whose):
+        try:
+            old, new, base, proposed = map(texts.text, names)
+            hunk = hunk_from_row(hunk_id, fields, (old, new, base, proposed))
+        except InvalidRow as problem:
+            log.warning("the kept hunk %r is left out: %s", hunk_id, problem)
+            continue
+        hunks[hunk.id] = hunk
+    used: list[AnchorSnapshot] = []
+    placed: set[str] = set()
+    for fields, name in connection.execute(_SNAPSHOTS, whose):
+        try:
+            snapshot = _valid_snapshot(snapshot_from_row(fields, texts.text(name)), hunks, placed)
+        except InvalidRow as problem:
+            log.warning("where hunks stood in a file is left out: %s", problem)
+            continue
+        if snapshot.lines:
+            used.append(snapshot)
+            placed |= snapshot.lines.keys()
+    ranges = _ranges(used)
+    return RestoredState(
+        tuple(_with_range(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used)
+    )
+
+
+def _valid_snapshot(
+    snapshot: AnchorSnapshot, hunks: Mapping[str, Hunk], placed: Collection[str]
+) -> AnchorSnapshot:
+    """Return a snapshot without absent hunks, hunks of another file and hunks `placed` by a later
+    snapshot.
+    """
+    file = canonical(snapshot.uri)
+    lines = {
+        hunk_id: place
+        for hunk_id, place in snapshot.lines.items()
+        if hunk_id in hunks and hunk_id not in placed and canonical(hunks[hunk_id].uri) == file
+    }
+    return dataclasses.replace(snapshot, lines=lines, lost=snapshot.lost & lines.keys())
+
+
+def _ranges(snapshots: Iterable[AnchorSnapshot]) -> dict[str, Range]:
+    """Return the ranges of hunks in their texts."""
+    ranges = {}
+    for snapshot in snapshots:
+        document = TextDocument(snapshot.uri, snapshot.text)
+        for hunk_id, place in snapshot.lines.items():
+            start, end = (document.clamp(Position(line, 0)) for line in place)
+            ranges[hunk_id] = Range(start, end)
+    return ranges
+
+
+def _with_range(hunk: Hunk, place: Range | None) -> Hunk:
+    """Return a hunk with its former range; a pending hunk whose lines are unknown is withdrawn.
+
+    A sent hunk of lines is pending again: only the text tells whether its edit has arrived. A hunk
+    about a whole file stays sent until the disk has been asked.
+    """
+    if hunk.state is HunkState.SENT and hunk.kind not in WHOLE_FILE:
+        hunk = dataclasses.replace(hunk, state=HunkState.PENDING)
+    if hunk.kind in (HunkKind.MOVE, HunkKind.REMOVE):
+        return hunk
+    if place is not None:
+        return dataclasses.replace(hunk, range=place)
+    if hunk.state not in LIVE:
+        return hunk
+    return dataclasses.replace(hunk, state=HunkState.WITHDRAWN, reason=_PLACE_LOST)
+
+
+def write_chats(
+    connection: sqlite3.Connection,
+    owner: str,
+    now: float,
+    rows: tuple[Iterable[TurnRow], Iterable[ChatRow]],
+    named: Callable[[str], bytes],
+) -> None:
+    """Write turns and chats, each instead of its earlier row; within a transaction.
+
+    Args:
+        connection: To the database.
+        owner: The run that owns the rows.
+        now: Seconds since the epoch.
+        rows: Turns and chats.
+        named: Returns the name of a text that is in the table `text` already.
+
+    Raises:
+        sqlite3.Error: If the rows can't be written.
+    """
+    turns, chats = rows
+    execute, many = connection.execute, connection.executemany
+    many(_KEEP_TURN, ((row.id, owner, in_ascii(row.chat), now, row.fields) for row in turns))
+    for chat in chats:
+        whose = (owner, in_ascii(chat.id))
+        execute("DELETE FROM chat WHERE owner = ? AND name = ?", whose)
+        execute("DELETE FROM heard WHERE owner = ? AND chat = ?", whose)
+        insert = "INSERT INTO chat (owner, name, kept, fields) VALUES (?, ?, ?, ?)"
+        execute(insert, (*whose, now, chat.fields))
+        insert = "INSERT INTO heard (owner, chat, uri, text) VALUES (?, ?, ?, ?)"
+        many(insert, ((*whose, in_ascii(uri), named(text)) for uri, text in chat.texts.items()))
+
+
+def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> None:
+    """Drop turns of `owner` beyond the bounds, and chats without turns.
+
+    Raises:
+        sqlite3.Error: If they can't be dropped; then nothing is dropped.
+    """
+    bounds = {"owner": owner, "oldest": now - MAX_TURN_DAYS * 86_400, "most": MAX_TURNS}
+    with transaction(connection):
+        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_HEARD):
+            connection.execute(statement, bounds)
+
+
+def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
+    """Return the turns and chats of `owner`; invalid rows are left out and logged.
+
+    Raises:
+        sqlite3.Error: If the rows can't be read.
+    """
+    turns: list[TurnRow] = []
+    for turn, chat, fields in connection.execute(_TURNS, (owner,)):
+        try:
+            turns.append(TurnRow(str(turn), from_ascii(chat), str(fields)))
+        except InvalidRow as problem:
+            log.warning("the kept turn %r is left out: %s", turn, problem)
+    texts: dict[str, dict[str, str]] = {}
+    for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
+        try:
+            texts.setdefault(from_ascii(chat), {})[from_ascii(uri)] = unpack(name, packed)
+        except InvalidRow as problem:
+            log.warning("a text that a chat knows is left out: %s", problem)
+    chats: dict[str, ChatRow] = {}
+    for name, fields in connection.execute(_CHATS, (owner,)):
+        try:
+            chat = from_ascii(name)
+        except InvalidRow as problem:
+            log.warning("a kept chat is left out: %s", problem)
+            continue
+        # Two servers may each have had a chat of this name: the later one counts.
+        chats[chat] = ChatRow(chat, str(fields), texts.get(chat, {}))
+    return ChatRows(tuple(turns), tuple(chats.values()))
+
+
+def in_ascii(text: str) -> str:
+    """Return a text in ASCII, because the database's own text type can't hold lone surrogates."""
+    return json.dumps(text)
+
+
+def from_ascii(name: object) -> str:
+    """Return the text that `in_ascii` turned into `name`.
+
+    Raises:
+        InvalidRow: If `name` is not such a text.
+    """
+    try:
+        text = json.loads(name) if isinstance(name, str) else None
+    except (ValueError, RecursionError):
+        text = None
+    if not isinstance(text, str):
+        raise InvalidRow(f"no name: {name!r}")
+    return text
+
+
+def write_presets(
+    connection: sqlite3.Connection,
+    owner: str,
+    now: float,
+    presets: Mapping[str, str | None],
+    attached: str | None,
+) -> None:
+    """Write presets and attachments, instead of the earlier ones; within a transaction.
+
+    Args:
+        connection: To the database.
+        owner: The run that owns the attachments.
+        now: Seconds since the epoch.
+        presets: Their fields by name; None drops the preset.
+        attached: The fields of the attachments; None keeps the earlier ones.
+
+    Raises:
+        sqlite3.Error: If the rows can't be written.
+    """
+    for name, fields in presets.items():
+        if fields is None:
+            connection.execute("DELETE FROM preset WHERE name = ?", (in_ascii(name),))
+        else:
+            connection.execute(_KEEP_PRESET, (in_ascii(name), now, fields))
+    if attached is not None:
+        connection.execute("DELETE FROM attached WHERE owner = ?", (owner,))
+        insert = "INSERT INTO attached (owner, kept, fields) VALUES (?, ?, ?)"
+        connection.execute(insert, (owner, now, attached))
+
+
+def load_presets(connection: sqlite3.Connection, owner: str) -> PresetRows:
+    """Return all presets, and the attachments of `owner`; invalid rows are left out and logged.
+
+    Raises:
+        sqlite3.Error: If the rows can't be read.
+    """
+    presets: dict[str, str] = {}
+    for name, fields in connection.execute(_PRESETS):
+        try:
+            presets[from_ascii(name)] = str(fields)
+        except InvalidRow as problem:
+            log.warning("a kept preset is left out: %s", problem)
+    found = connection.execute(_ATTACHED, (owner,)).fetchone()
+    return PresetRows(presets, None if found is None else str(found[0]))
+
+
+def write_sent(connection: sqlite3.Connection, now: float, sent: Iterable[str]) -> None:
+    """Write notes of sent requests, one JSON object each; within a transaction.
+
+    Raises:
+        sqlite3.Error: If the rows can't be written.
+    """
+    connection.executemany(_KEEP_SENT, ((now, fields) for fields in sent))
+
+
+def drop_old_sent(connection: sqlite3.Connection, now: float) -> None:
+    """Drop notes of sent requests beyond the bounds.
+
+    Raises:
+        sqlite3.Error: If they can't be dropped; then nothing is dropped.
+    """
+    with transaction(connection):
+        connection.execute(_DROP_SENT, {"oldest": now - MAX_SENT_DAYS * 86_400, "most": MAX_SENT})
+
+
+def load_sent(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the notes of all servers of the workspace, oldest first.
+
+    Raises:
+        sqlite3.Error: If the rows can't be read.
+    """
+    return tuple(str(fields) for (fields,) in connection.execute(_SENT))
