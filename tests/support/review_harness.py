@@ -66,6 +66,14 @@ class ReviewHarness:
         )
         return self.ledger.propose_edit(draft, rules())
 
+    def propose_at(self, start: int, end: int, new: str, turn: str = "t1") -> tuple[Hunk, ...]:
+        """Propose that the text between two offsets, in code points, becomes `new`."""
+        edit = TextEdit((Replacement(start, end, new),))
+        draft = EditDraft(
+            turn=turn, author="m", document=self.document, name="a.md", edit=edit, summary="s"
+        )
+        return self.ledger.propose_edit(draft, rules())
+
     def create(self, text: str, turn: str = "t1", uri: str = "file:///ws/new.md") -> Hunk:
         draft = CreateDraft(turn=turn, author="m", uri=uri, name="new.md", text=text, summary="s")
         return self.ledger.propose_create(draft, rules())
@@ -112,3 +120,18 @@ class ReviewHarness:
 
     def unsend(self, reason: str = "no") -> None:
         self.ledger.outbox.cancel(self.uri, reason)
+
+    def apply_lines(self, *changes: tuple[int, int, str]) -> None:
+        """Whole lines change, in one message: the first, the one after the last, and the new text."""
+        self.apply(
+            *(
+                TextChange(Range(Position(first, 0), Position(end, 0)), text)
+                for first, end, text in changes
+            )
+        )
+
+    def reopen(self, text: str) -> None:
+        """The document is closed, and opened again with another text."""
+        self.ledger.closed(self.uri)
+        self.buffer = TextBuffer(text)
+        self.ledger.opened(self.uri, self.buffer.lines)
