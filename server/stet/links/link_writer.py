@@ -20,7 +20,7 @@ from stet.links.link_resolver import (
     resolve_link,
 )
 from stet.links.rust_crates import KEYWORDS, crate_folder, module_folders, module_path
-from stet.notes.yaml_quotes import is_item, quote_name
+from stet.notes.yaml_text import is_item, quote_name
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
 _IN_ANGLE = re.compile(r"[%<>#?\\\r\n&\x00-\x1f]")

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from stet.links.link import Link, LinkKind
 from stet.notes.note_blocks import parse_blocks
-from stet.notes.yaml_quotes import find_quoted
+from stet.notes.yaml_text import find_quoted
 from stet.text.lines import split_lines
 from stet.text.masking import blank, mask_markdown
 

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from stet.notes.yaml_quotes import unquote_name
+from stet.notes.yaml_text import unquote_name
 from stet.text.lines import split_lines
 
 MAX_CHARACTERS = 64 * 1024

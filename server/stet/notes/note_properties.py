@@ -9,16 +9,23 @@ import re
 from collections.abc import Collection, Mapping
 
 from stet.notes.front_matter import MAX_CHARACTERS, FrontMatter, find_front_matter
-from stet.notes.yaml_lists import item_edits, line_start, next_line
 from stet.notes.yaml_nodes import (
     InvalidYaml,
     YamlEntry,
     equals_json,
+    item_edits,
     nodes_in,
     read_entries,
     to_plain,
 )
-from stet.notes.yaml_text import format_block, format_flow, format_property, format_scalar
+from stet.notes.yaml_text import (
+    format_block,
+    format_flow,
+    format_property,
+    format_scalar,
+    line_start,
+    next_line,
+)
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import dominant_line_end, line_end
 

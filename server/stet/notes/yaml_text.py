@@ -1,8 +1,13 @@
-"""Values as YAML, written so that readers of YAML 1.1 and of 1.2 take them alike."""
+"""YAML as text: values written, and the quoted texts of a front matter found without a parser.
+
+Values are written so that readers of YAML 1.1 and of 1.2 read the same. Quoted texts are found by a
+scan, since a search reads thousands of notes.
+"""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 _ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _PLAIN = re.compile(r"[^\W_][^\r\n\t]*|[/_(.][^\r\n\t]*[^\W\d][^\r\n\t]*")
@@ -10,6 +15,7 @@ _NOT_PLAIN = re.compile(r": |:\Z| #|[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|\s\Z|
 _IN_FLOW = re.compile(r"[,\[\]{}]")
 _WORD = re.compile(r"(?:y|yes|n|no|true|false|on|off|null|~|[-+]?\.?(?:inf|nan))\Z", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+.]*[0-9][0-9a-fA-FxXoO_.,:+-]*\Z")
+_LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
@@ -91,3 +97,96 @@ def _is_plain(value: str, *, in_flow: bool) -> bool:
     if in_flow and _IN_FLOW.search(value) is not None:
         return False
     return _DATE.match(value) is not None or not (_WORD.match(value) or _NUMBER.match(value))
+
+
+def line_start(yaml: str, offset: int) -> int:
+    """Return where the line with `offset` begins."""
+    return max(yaml.rfind("\n", 0, offset), yaml.rfind("\r", 0, offset)) + 1
+
+
+def next_line(yaml: str, offset: int) -> int:
+    """Return where the line after the line with `offset` begins."""
+    found = _LINE_BREAK.search(yaml, offset)
+    return found.end() if found else len(yaml)
+
+
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t\r\n]+)|(?P<comment>#[^\r\n]*)"
+    r'|(?P<quoted>"(?:[^"\\]|\\[\s\S])*+"|\'(?:[^\']|\'\')*+\')|(?P<unclosed>["\'])'
+    r"|(?P<open>[\[{])|(?P<block>[|>][^\r\n]*)|(?P<mark>[-?:](?=\s|\Z)|[!&*][^\s,\[\]{}]*)"
+)
+_PLAIN_SCALAR = re.compile(r"(?:[^\s:#]|:(?!\s|\Z)|(?<!\s)#|[ \t]++(?![#\r\n]|\Z))+")
+_FLOW_SCALAR = re.compile(
+    r"[\]},]|(?:[^\s:#,\[\]{}]|:(?![\s,\[\]{}]|\Z)|[ \t]++(?![#,:\[\]{}\r\n]|\Z))+"
+)
+_LINE = re.compile(r"(?P<indent>[ \t]*)(?P<text>[^\r\n]*)")
+_NO_ITEM = re.compile(r"[,{}]|:(?=\s|\Z)|\s#|\A[-?:](?=\s|\Z)|\A[\"'&*!%@`|>#]")
+_ESCAPED = re.compile(r"\\([\"\\/])")
+_TO_ESCAPE = re.compile(r"[\"\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedText:
+    """A text in quotes: where it begins and ends, its quotes included, and which they are."""
+
+    start: int
+    end: int
+    quote: str
+
+
+def find_quoted(yaml: str) -> Iterator[QuotedText]:
+    """Yield the quoted texts of `yaml`, in order. Yield nothing from a quote on that is never
+    closed.
+    """
+    place = n_open = 0
+    while place < len(yaml):
+        token = _TOKEN.match(yaml, place)
+        kind = token.lastgroup if token is not None else None
+        if kind == "unclosed":
+            return
+        if token is None or (kind == "block" and n_open):
+            token = (_FLOW_SCALAR if n_open else _PLAIN_SCALAR).match(yaml, place)
+            n_open -= token is not None and n_open > 0 and token[0] in ("]", "}")
+        elif kind == "quoted":
+            yield QuotedText(place, token.end(), yaml[place])
+        n_open += kind == "open"
+        if kind == "block" and not n_open:
+            place = _end_of_block(yaml, place)
+        else:
+            place = place + 1 if token is None else token.end()
+
+
+def _end_of_block(yaml: str, place: int) -> int:
+    """Where the lines of the block text whose `|` or `>` stands at `place` end."""
+    above = _LINE.match(yaml, line_start(yaml, place))
+    least = len(above["indent"]) + 1 if above is not None else 1
+    is_first = True
+    while (place := next_line(yaml, place)) < len(yaml):
+        line = _LINE.match(yaml, place)
+        if line is not None and line["text"]:
+            indent = len(line["indent"])
+            if indent < least:
+                break
+            least, is_first = (indent if is_first else least), False
+    return place
+
+
+def unquote_name(name: str, quote: str) -> str:
+    """Return the text of a name that is written between `quote` marks. Without a quote the name is
+    returned unchanged.
+    """
+    if quote == "'":
+        return name.replace("''", "'")
+    return _ESCAPED.sub(r"\1", name) if quote == '"' else name
+
+
+def quote_name(name: str, quote: str) -> str:
+    """How a name is written between such quotes; none: as it is."""
+    if quote == "'":
+        return name.replace("'", "''")
+    return _TO_ESCAPE.sub(r"\\\g<0>", name) if quote == '"' else name
+
+
+def is_item(name: str) -> bool:
+    """Whether YAML reads the whole name where it stands in brackets without quotes."""
+    return _NO_ITEM.search(name) is None

@@ -7,7 +7,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from stet.notes.yaml_nodes import nodes_in
-from stet.notes.yaml_quotes import QuotedText, find_quoted, quote_name, unquote_name
+from stet.notes.yaml_text import QuotedText, find_quoted, quote_name, unquote_name
 from tests.support.move_oracle import move
 
 
