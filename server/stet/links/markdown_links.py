@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from stet.links.link import Link, LinkKind
-from stet.notes.note_blocks import parse_blocks
+from stet.notes.front_matter import parse_blocks
 from stet.notes.yaml_text import find_quoted
 from stet.text.lines import split_lines
 from stet.text.masking import blank, mask_markdown

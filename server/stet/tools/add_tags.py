@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field
 
 from stet.notes.front_matter import find_front_matter
+from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
-from stet.notes.note_tags import InvalidTag, add_tags
 from stet.text.document import NOTES, ending_of
 from stet.tools.computed_edit import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

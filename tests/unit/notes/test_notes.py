@@ -4,7 +4,7 @@ from time import thread_time
 
 import pytest
 
-from stet.notes.note_blocks import MAX_LINES, MAX_PIPES
+from stet.notes.front_matter import MAX_LINES, MAX_PIPES
 from stet.notes.note_content import NoteHeading, NoteTask, headings_in, tags_in, tasks_in
 
 NOTE = """---

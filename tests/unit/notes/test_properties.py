@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml, edit_properties, read_properties
-from stet.notes.note_tags import InvalidTag, add_tags
 
 NOTE = """\
 ---

@@ -12,8 +12,8 @@ from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.nodes import ScalarNode
 
 from stet.notes.front_matter import find_front_matter
+from stet.notes.note_content import add_tags
 from stet.notes.note_properties import InvalidYaml, edit_properties
-from stet.notes.note_tags import add_tags
 from tests.support.front_matters import Note, note
 
 SEEDS = range(200)
