@@ -210,3 +210,51 @@ def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anch
         else shift_below(anchors, effect)
     )
     return [anchor for anchor in near if anchor.end >= first and anchor.apply_change(effect)]
+
+
+class ReplacedLines(NamedTuple):
+    """Whole lines that a step has removed, and the lines that it has added there.
+
+    Attributes:
+        before: The first removed line in the text before the step, 0-based.
+        after: The first added line in the text after the step.
+        removed: The removed lines.
+        added: The added lines.
+    """
+
+    before: int
+    after: int
+    removed: Sequence[str]
+    added: Sequence[str]
+
+
+def is_typing(changes: Sequence[TextChange]) -> bool:
+    """Return whether a message only changes one line."""
+    effects = [effect for change in changes for effect in change.effects]
+    return all(effect.removed == effect.added == 1 for effect in effects) and len(effects) < 2
+
+
+def replaced_lines(changes: Sequence[TextChange]) -> tuple[ReplacedLines, ...]:
+    """Return what the changes of one step, in order of place, have done to whole lines."""
+    parts = [part for change in changes for part in _parts(change)]
+    deltas = [len(added) - len(removed) for _, removed, added in parts]
+    done, total = 0, sum(deltas)
+    is_bottom_up = all(one[0] >= later[0] for one, later in pairwise(parts))
+    blocks = []
+    for (first, removed, added), delta in zip(parts, deltas, strict=True):
+        above = (0, total - done - delta) if is_bottom_up else (-done, 0)
+        blocks.append(ReplacedLines(first + above[0], first + above[1], removed, added))
+        done += delta
+    return tuple(blocks)
+
+
+def _parts(change: TextChange) -> Iterator[tuple[int, Sequence[str], Sequence[str]]]:
+    """Yield the first line of each effect of a change, the lines removed and the lines added."""
+    if change.splice is None:
+        return
+    top, before, after = change.splice
+    below = sum(effect.added - effect.removed for effect in change.effects)
+    for first, removed, added in change.effects:
+        below -= added - removed
+        at = first - top
+        yield first, before[at : at + removed], after[at + below : at + below + added]

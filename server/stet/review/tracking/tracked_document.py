@@ -8,13 +8,14 @@ from operator import attrgetter
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan, plan_undo
 from stet.review.tracking.in_flight import InFlightEdit, TimedOutEdits
-from stet.review.tracking.relocation import (
-    MovedLineTracker,
+from stet.review.tracking.relocation import MovedLineTracker, RevisionCheckpoints, relocate
+from stet.review.tracking.replay import (
+    BatchShift,
     ReplacedLines,
-    RevisionCheckpoints,
-    relocate,
+    apply_to_settled,
+    shift_all,
+    sorted_descending,
 )
-from stet.review.tracking.replay import BatchShift, apply_to_settled, shift_all, sorted_descending
 from stet.review.tracking.tracked_span import LineSpan, last_gap
 from stet.review.tracking.undo_detection import (
     MAX_EDITS,

@@ -6,7 +6,8 @@ import pytest
 
 from stet.review.proposal import HunkState
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.relocation import MovedLineTracker, ReplacedLines
+from stet.review.tracking.relocation import MovedLineTracker
+from stet.review.tracking.replay import ReplacedLines
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
