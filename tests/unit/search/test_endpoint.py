@@ -99,7 +99,9 @@ async def test_texts_are_embedded_in_one_request_each_once_and_kept(
         (again.root / "poem.txt").write_text("A ship sails home.\n")
         again.index.changed([(again.root / "poem.txt").as_uri()])
         await again.ask("home")
-        await again.until(lambda state: state.unread == 0)
+        await again.until(
+            lambda state: state.unread == 0 and any("sails home" in text for text in server.texts)
+        )
         new = [text for text in server.texts[3:] if text != "home"]
         assert len(new) == 1
         assert "home" in new[0]
