@@ -72,7 +72,7 @@ A line changed in the place of a hunk is a conflict, which the user ends with th
     )
 
 Each check ends with the acceptance of all pending hunks: the text has to become what the last picture
-says, that is the context and the lines of the hunks.
+says, that is the context and the lines of the hunks. No hunk is accepted while another is in flight.
 """
 
 import difflib
@@ -92,7 +92,7 @@ _ENDS = {"\r\n": "␍␊", "\r": "␍", "\n": ""}
 _NO_END = "␃"
 _IN_TEXT = " -!*"
 _ORDER = {"~": 0, "-": 1, "!": 1, "*": 1, "+": 2}
-_HEADING = re.compile(r"@@(?: (?P<id>h\d+))?(?: (?P<state>[a-z]+))?(?: \d+-\d+)?$")
+_HEADING = re.compile(r"@@(?: (?P<id>h\d+))?(?: (?P<state>[a-z]+))?(?P<inside> \d+-\d+)?$")
 _CLOSED = ("rejected", "undone", "superseded", "withdrawn")
 
 
@@ -108,12 +108,14 @@ class _DrawnHunk:
         state: The state, if the picture says it.
         parts: The text behind each mark, with line ends.
         start: The offset in the text of the picture where the hunk begins.
+        is_inside: Whether the hunk lies within lines drawn before, which are not drawn again.
     """
 
     id: str = ""
     state: str = ""
     parts: dict[str, str] = field(default_factory=dict)
     start: int = 0
+    is_inside: bool = False
 
     @property
     def marked_state(self) -> str:
@@ -221,6 +223,7 @@ def read_picture(picture: str) -> _Picture:
             if (heading := _HEADING.match(line)) is None:
                 raise ValueError(f"no heading of a hunk: {line!r}")
             hunk = _DrawnHunk(heading["id"] or "", heading["state"] or "", start=len(read.text))
+            hunk.is_inside = bool(heading["inside"])
             read.hunks.append(hunk)
             read.plain += f"{line}\n"
             continue
@@ -374,13 +377,15 @@ def check_review(before: str, user_types: Step, after: str, *then: Step) -> None
         page.take(step, before)
         check_picture(page, picture, f"after step {number}")
         before = picture
-    _check_acceptance(page, read_picture(before).accepted_text)
+    _check_acceptance(page, read_picture(before))
 
 
-def _check_acceptance(page: ReviewHarness, wanted: str) -> None:
+def _check_acceptance(page: ReviewHarness, picture: _Picture) -> None:
     pending = {hunk.id for hunk in page.hunks if hunk.state == "pending"}
-    if "sent" in page.states or not pending:
+    is_drawn = not any(hunk.is_inside and hunk.state == "pending" for hunk in picture.hunks)
+    if "sent" in page.states or not pending or not is_drawn:
         return
+    wanted = picture.accepted_text
     page.accept()
     accepted = {hunk.id for hunk in page.hunks if hunk.state == "accepted"}
     if page.text != wanted or not pending <= accepted:

@@ -98,3 +98,8 @@ def expect(condition: Callable[[ReviewHarness], object]) -> Action:
         assert condition(page)
 
     return check
+
+
+def accept_whole(page: ReviewHarness) -> None:
+    """Accept all pending hunks in one edit, of which the editor reports the whole text."""
+    page.replace(page.send())
