@@ -23,6 +23,11 @@ from stet.search.index_entry import ChunkRow
 
 _K = 20
 """How slowly a rank loses weight with its number."""
+_FEW = 3
+_ONE_IN = 50
+"""A word in so few chunks, which are one in so many, decides which chunk is meant; a word in twice as
+many decides half.
+"""
 MAX_EXPLAINED = 5
 """Words of the question that a reason names for each place."""
 _TESTS = re.compile(
@@ -163,6 +168,8 @@ class PreparedQuery:
         words: All of them.
         spaced: The same, each word as it stands in a field that begins and ends with a space.
         said: The words as they were asked.
+        certain: Which share of the answer each rare word decides by itself, from 0 to 1: what it
+            tells, of what all words that are anywhere tell.
         total: What all its words tell together.
         highest: What the rarest of them tells.
         first: The first of them.
@@ -173,6 +180,7 @@ class PreparedQuery:
     words: frozenset[str]
     spaced: Sequence[tuple[str, float]]
     said: Mapping[str, str]
+    certain: Mapping[str, float]
     total: float
     highest: float
     first: str | None
@@ -186,11 +194,15 @@ class PreparedQuery:
         rarity = {
             term: math.log(1 + (n_chunks - n + 0.5) / (n + 0.5)) for term, n in frequencies.items()
         }
+        found = {term: n for term, n in frequencies.items() if n}
+        in_all = sum(rarity[term] for term in found) or 1.0
+        few = min(_FEW, n_chunks / _ONE_IN)
         return cls(
             rarity,
             frozenset(rarity),
             [(f" {term} ", weight) for term, weight in rarity.items()],
             said,
+            {term: min(1.0, few / n) * rarity[term] / in_all for term, n in found.items()},
             total=sum(rarity.values()) or 1.0,
             highest=max(rarity.values(), default=1.0),
             first=next(iter(rarity), None),
@@ -205,6 +217,7 @@ class ChunkRanks(NamedTuple):
         by_words: In the ranking by words.
         by_meaning: In the one by meaning.
         cosine: How near in meaning it is.
+        best_cosine: How near in meaning the nearest chunk is.
         relevance: Its score by words, as a share of the best one.
         neighbours: How well other chunks of its file stand.
         file: Where its file stands.
@@ -213,6 +226,7 @@ class ChunkRanks(NamedTuple):
     by_words: int | None
     by_meaning: int | None
     cosine: float = 0.0
+    best_cosine: float = 0.0
     relevance: float = 0.0
     neighbours: float = 0.0
     file: FileRank = FileRank()
@@ -234,6 +248,7 @@ def rank_chunks(
     meaning = {chunk: place for place, (chunk, _) in enumerate(by_meaning, 1)}
     scores = dict(by_words)
     best = by_words[0][1] if by_words else 0.0
+    nearest = max(cosines.values(), default=0.0)
     alone = {
         chunk: _reciprocal(placed.get(chunk)) + _reciprocal(meaning.get(chunk)) for chunk in rows
     }
@@ -247,6 +262,7 @@ def rank_chunks(
                 placed.get(chunk),
                 meaning.get(chunk),
                 cosines.get(chunk, 0.0),
+                nearest,
                 scores.get(chunk, 0.0) / best if best > 0 else 0.0,
                 math.log1p(of_file[row.uri] - alone[chunk]),
                 files.rank(chunk),
@@ -259,7 +275,7 @@ def rank_chunks(
 def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
     """Return what is known of a chunk, in the order of `ModelWeights`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
-    in_path, in_name, in_head, covered, rarest = 0.0, 0.0, 0.0, 0.0, 0.0
+    in_path, in_name, in_head, covered, rarest, certain = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for spaced, weight in asked.spaced:
         known = True
         if spaced in name:
@@ -274,14 +290,15 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
             known = True
         if known or spaced in body:
             covered += weight
+            certain += asked.certain.get(spaced.strip(" "), 0.0)
     file_names, tests, vendored, generated = _of_file(row.file)
     file_in = _share(file_names, asked)
     names = set(row.name.split())
     total = asked.total
     return (
         _reciprocal(ranks.by_words),
-        _reciprocal(ranks.by_meaning),
-        ranks.cosine,
+        _toward(1.0, _reciprocal(ranks.by_meaning), certain),
+        _toward(max(ranks.best_cosine, ranks.cosine), ranks.cosine, certain),
         ranks.relevance,
         covered / total,
         in_name / total,
@@ -305,6 +322,16 @@ def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[fl
         float(vendored),
         float(generated and not file_in),
     )
+
+
+def _toward(best: float, value: float, certain: float) -> float:
+    """Return a value of the ranking by meaning, nearer to the best value the more the words decide.
+
+    Cosines of one embedding are ten times as far apart as those of another, and vectors may say
+    nothing at all: no vector may outrank the only chunk that has the word of the question. The
+    square leaves long questions, whose words decide little each, as they are.
+    """
+    return value + (best - value) * certain * certain
 
 
 def _share(words_: Set[str], asked: PreparedQuery) -> float:

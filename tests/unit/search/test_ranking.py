@@ -89,9 +89,9 @@ def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
     found = rank_chunks(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9}, files)
     plain = {row.id: ranks._replace(neighbours=0.0, file=FileRank()) for row, ranks in found}
     assert plain == {
-        1: ChunkRanks(2, 2, 0.5, 0.5),
-        2: ChunkRanks(1, None, 0.0, 1.0),
-        3: ChunkRanks(None, 1, 0.9, 0.0),
+        1: ChunkRanks(2, 2, 0.5, 0.9, 0.5),
+        2: ChunkRanks(1, None, 0.0, 0.9, 1.0),
+        3: ChunkRanks(None, 1, 0.9, 0.9, 0.0),
     }
     beside = {row.id: ranks.neighbours for row, ranks in found}
     assert beside[2] == 0.0 < beside[3]
