@@ -1,5 +1,6 @@
 """The context part in the sessions of a real OpenCode server, through the protocol."""
 
+import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest_asyncio
 from tests.conftest import Part
 from tests.parts.opencode import opencode
 from tests.support.editor import FakeEditor
+from tests.support.openai_server import End, OpenAIServer, Reply, delta
 from tests.support.opencode import PASSWORD, OpenCode, RecordingProxy
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
@@ -108,6 +110,35 @@ async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_p
     # A message without the session's agent would take the user out of it.
     assert [message["info"]["agent"] for message in messages][1:] == ["plan", "plan"]
     assert not [one.path for one in wire.asked if "revert" in one.path]
+
+
+async def test_while_the_agent_answers_the_old_part_is_hidden_at_once_and_a_new_one_comes_later(
+    server: OpenCode, wire: RecordingProxy, root: Path
+) -> None:
+    asked_of_model = {"agent": "plan", "model": {"providerID": "here", "modelID": "m"}}
+    hanging = Reply([delta(content="It is")], end=End.HANG)
+    async with OpenAIServer([hanging] * 5) as model:
+        here = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": model.base_url, "apiKey": "none"},
+            "models": {"m": {}},
+        }
+        config = {"provider": {"here": here}, "model": "here/m", "small_model": "here/m"}
+        (root / "opencode.json").write_text(json.dumps(config))
+        session = await server.session(root)
+        async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
+            editor.open("src/app.py")
+            await wire.wait_for("- src/app.py")
+            await server.ask_agent(session, root, "What is this?", **asked_of_model)
+            await model.asked(1)
+            editor.open("notes.md")
+            editor.focus("notes.md")
+            await wire.wait_until(lambda: "status" in wire.asked[-1].path)
+            assert await server.ours(session, root) == [(reminder("src/app.py"), True)]
+            assert await server.is_busy(session, root)
+            await server.ask("POST", f"/session/{session}/abort", root)
+            await wire.wait_for("- notes.md")
+            assert await server.live(session, root) == [reminder("notes.md", "src/app.py")]
 
 
 async def test_a_refused_part_is_hidden_and_posted_anew_and_where_that_is_refused_it_stops(

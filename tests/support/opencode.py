@@ -109,6 +109,20 @@ class OpenCode:
         path = f"/session/{session}/message"
         await self.ask("POST", path, folder, {"noReply": True, "parts": parts, **body})
 
+    async def ask_agent(self, session: str, folder: Path, text: str, **body: Any) -> None:
+        """A message of the user's, which the agent begins to answer."""
+        parts = [{"type": "text", "text": text}]
+        path = f"/session/{session}/prompt_async"
+        response = await self._client.post(
+            path, params={"directory": str(folder)}, json={"parts": parts, **body}
+        )
+        assert response.status_code == 204, response.text[:300]
+
+    async def is_busy(self, session: str, folder: Path) -> bool:
+        """Whether the session's agent is at work."""
+        states = await self.ask("GET", "/session/status", folder)
+        return bool(states.get(session, {}).get("type", "idle") != "idle")
+
     async def messages(self, session: str, folder: Path) -> list[Any]:
         """All messages, oldest first."""
         return list(await self.ask("GET", f"/session/{session}/message", folder))

@@ -7,8 +7,8 @@ message is posted: first one, then the other, so that no failure leaves two part
 because a revert would remove messages of others.
 
 A message that comes while the session's agent works makes the agent go on for another round, so none is
-posted then. Each message names the session's agent: without it, OpenCode uses `build` where the user is
-in `plan`.
+posted then; the old part is hidden at once all the same, before the agent's next step. Each message
+names the session's agent: without it, OpenCode uses `build` where the user is in `plan`.
 
 A server may refuse to replace a part although the part exists. Then the part is hidden at once, and
 every later text of that session is posted as a new message. If hiding or posting is refused too, nothing
@@ -136,16 +136,12 @@ class ReplaceClient:
         """Have the part say something else; "": hide it."""
         live = self._live_part
         may_replace = live is not None and text and session.id not in self._not_replaced
-        if live is not None and may_replace and await self._is_last(live):
-            if await self._replace(live, text):
+        if live is not None:
+            if may_replace and await self._is_last(live) and await self._replace(live, text):
                 return
-            await self._hide(live)  # at once: what it says is no longer true
-            live = None
+            await self._hide(live)  # at once, whatever the agent does: the part is no longer true
         if text:
             await self._check_idle(session)
-        if live is not None:
-            await self._hide(live)
-        if text:
             await self._post(session, text)
 
     async def _replace(self, live: LivePart, text: str) -> bool:

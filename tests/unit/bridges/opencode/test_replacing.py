@@ -101,16 +101,18 @@ async def test_where_nothing_is_left_to_tell_the_part_is_hidden(
     assert server.writes() == ["POST", "PATCH"]
 
 
-async def test_while_the_agent_is_at_work_nothing_is_posted_or_hidden(
+async def test_while_the_agent_is_at_work_the_old_part_is_hidden_and_nothing_posted(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
     await keeper.update(ContextPart("one", WS))
     server.say(session, "a question")
     server.status = {session: {"type": "busy"}}
-    with pytest.raises(SessionBusy):
-        await keeper.update(ContextPart("two", WS))
-    assert server.parts(session) == [("one", True), ("a question", True)]
+    for text in ("two", "one", "two"):
+        with pytest.raises(SessionBusy):
+            await keeper.update(ContextPart(text, WS))
+        assert server.parts(session) == [("one", False), ("a question", True)]
+    assert server.writes() == ["POST", "PATCH"]
     server.status = {session: {"type": "idle"}}
     await keeper.update(ContextPart("two", WS))
     assert server.parts(session) == [("one", False), ("a question", True), ("two", True)]
