@@ -12,6 +12,7 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
 from tests.support.editor import FakeEditor
+from tests.support.editor_documents import to_path
 from tests.support.search_index import settled
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -96,6 +97,17 @@ async def test_nothing_that_may_not_be_shown_is_found_and_nothing_acts(editor: F
 async def test_folder_and_limit_narrow_the_answer(editor: FakeEditor) -> None:
     assert set(await names(editor, "water", {"folder": "src"})) <= {"app.py", "shapes.py"}
     assert len(await names(editor, "the garden", {"limit": 1})) == 1
+
+
+async def test_the_folder_may_be_the_root_by_any_of_its_names(editor: FakeEditor) -> None:
+    source = to_path(editor.uri("src"))
+    assert source is not None
+    root = source.parent
+    everything = await names(editor, "water")
+    assert everything[0] == "garden.md"
+    for name in (".", "./", root.name, str(root), f"{root}/"):
+        assert await names(editor, "water", {"folder": name}) == everything
+    assert await names(editor, "water", {"folder": f"{root}/notes"}) == ["garden.md"]
 
 
 @pytest.mark.parametrize(

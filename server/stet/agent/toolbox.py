@@ -50,6 +50,7 @@ from stet.tools.tool_errors import (
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.tools.web_search import WEB_SEARCH
 from stet.workspace.names import is_absolute, last_part
+from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
 
 log = logging.getLogger(__name__)
@@ -331,7 +332,7 @@ class Toolbox:
                 f"{call.name!r} has {len(arguments)} arguments. Call it again with those it takes."
             )
         try:
-            return tool, tool.params.model_validate(arguments)
+            return tool, tool.params.model_validate(use_workspace_names(arguments, self.ctx.locate))
         except ValidationError as error:
             raise ToolError(
                 f"{call.name!r}: {_validation_message(error)}. Call it again."
@@ -394,9 +395,40 @@ def _validation_message(error: ValidationError) -> str:
     return "; ".join(errors)
 
 
-_NAMES = ("file", "folder", "to", "files", "glob", "links_to", "linked_from")
+_FILES = ("file", "folder", "to", "files", "links_to", "linked_from")
 """The arguments of tools that name files."""
+_NAMES = (*_FILES, "glob", "position")
+"""The arguments that may hold paths."""
 _MAX_NAMES = 50
+
+
+def use_workspace_names(
+    arguments: Mapping[str, object], locate: Callable[[str], Located]
+) -> dict[str, object]:
+    """Return the arguments of a call, with each absolute path that leads into the workspace as the
+    workspace calls it: so no answer tells more than that name.
+
+    Args:
+        arguments: Of the call.
+        locate: Gives what a name means; raises `ToolError` where that is nothing of the workspace.
+    """
+
+    def name(value: object) -> object:
+        if not isinstance(value, str) or not is_absolute(value):
+            return value
+        try:
+            located = locate(value)
+            is_same = not is_absolute(located.name) and locate(located.name).uri == located.uri
+        except ToolError:
+            return value  # the tool says why
+        return located.name if is_same else value
+
+    named = {key: arguments[key] for key in _FILES if key in arguments}
+    renamed = {
+        key: [name(one) for one in value] if isinstance(value, list) else name(value)
+        for key, value in named.items()
+    }
+    return {**arguments, **renamed}
 
 
 def hide_absolute_paths(

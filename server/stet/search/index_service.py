@@ -217,6 +217,7 @@ class IndexService:
         if query.mode is SearchMode.KEYWORD:  # to the letter: only the text itself can tell
             return await self._words.search(snapshot, query)
         folder = snapshot.locate(query.folder).name if query.folder.strip("/. ") else ""
+        folder = "" if folder == "." else folder  # the only root
         await self.keep_up(snapshot)
         answer = await self._ask(snapshot, query, folder)
         if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):

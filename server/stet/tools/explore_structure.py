@@ -50,7 +50,7 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
     top: _Folder = ()
     if params.folder.strip("/. "):
         located = ctx.locate(params.folder)
-        top = tuple(located.name.split("/"))
+        top = tuple(part for part in located.name.split("/") if part != ".")
     snapshot = ctx.snapshot()
     files = await run_in_slices(snapshot.walk(params.folder, only_text=False), snapshot.system)
     if not files:

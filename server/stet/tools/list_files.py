@@ -5,10 +5,10 @@ import itertools
 
 from pydantic import Field
 
+from stet.tools.file_globs import parse_glob
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
-from stet.tools.tool_errors import ToolError
-from stet.workspace.ignore_patterns import parse_patterns
+from stet.workspace.names import without_folders
 from stet.workspace.snapshot import Snapshot
 
 
@@ -33,7 +33,7 @@ async def run(params: ListFiles, ctx: ToolContext) -> str:
     if not names:
         where = f" below {params.folder!r}" if params.folder else ""
         what = f" that match {params.glob!r}" if params.glob else ""
-        return f"There are no files{where}{what}.\n"
+        return without_folders(f"There are no files{where}{what}.\n")
     text = "".join(f"{name}\n" for name in names)
     if more:
         text += f"(cut at {params.limit}; narrow it with folder or glob, or raise limit)\n"
@@ -43,9 +43,7 @@ async def run(params: ListFiles, ctx: ToolContext) -> str:
 def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
     found = (located.name for located in snapshot.walk(params.folder))
     if params.glob:
-        patterns, bad = parse_patterns([params.glob])
-        if bad:
-            raise ToolError(f"{params.glob!r} is no glob pattern; write one such as `**/*.py`.")
+        patterns = parse_glob(params.glob, snapshot, "**/*.py")
         found = (name for name in found if patterns.match(tuple(name.split("/")), is_folder=False))
     names = list(itertools.islice(found, params.limit + 1))
     return names[: params.limit], len(names) > params.limit

@@ -12,6 +12,7 @@ from stet.text.render import join_bounded
 from stet.text.unicode_normal import fold_name
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
+from stet.workspace.names import without_folders
 from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -38,7 +39,7 @@ async def run(params: ListTags, ctx: ToolContext) -> str:
     lines = await asyncio.to_thread(_counted, notes)
     if not lines:
         where = f" below {params.folder!r}" if params.folder else ""
-        return f"No note{where} has a tag.\n"
+        return without_folders(f"No note{where} has a tag.\n")
     return join_bounded(lines, "name a folder")
 
 

@@ -13,10 +13,10 @@ from stet.notes.property_filter import PropertyFilter, parse_age, parse_moment
 from stet.privacy.redactor import Redactor
 from stet.text.escape import escape_line
 from stet.text.render import iso_time, join_bounded
+from stet.tools.file_globs import parse_glob
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.slices import run_in_slices
@@ -121,7 +121,7 @@ async def run(params: QueryFiles, ctx: ToolContext) -> str:
         property=params.property,
         condition=None if params.value is None else PropertyFilter.parse(params.value, now),
         folder=params.folder,
-        patterns=_patterns(params.glob),
+        patterns=parse_glob(params.glob, snapshot, "**/*.md") if params.glob else None,
         after=_moment(params.modified_after, now),
         before=_moment(params.modified_before, now),
         linking=linking,
@@ -158,15 +158,6 @@ def _lines(match: FileMatch, redactor: Redactor | None) -> Iterator[str]:
     yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.lines)
     if match.n_more:
         yield f"  ({match.n_more} more in this file: `read_file` shows them)"
-
-
-def _patterns(glob: str) -> IgnorePatterns | None:
-    if not glob:
-        return None
-    patterns, bad = parse_patterns([glob])
-    if bad:
-        raise ToolError(f"{glob!r} is no glob pattern; write one such as `**/*.md`.")
-    return patterns
 
 
 def _moment(text: str, now: datetime) -> datetime | None:

@@ -15,6 +15,7 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.grep import InvalidRegex, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
+from stet.workspace.names import without_folders
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.unsearched import describe_unsearched
 
@@ -79,7 +80,7 @@ async def _search_regex(params: SearchWorkspace, ctx: ToolContext) -> str:
 
 def _format_hits(params: SearchWorkspace, lines: Sequence[str], n_more: int) -> str:
     if not lines:
-        where = f" below {params.folder!r}" if params.folder else ""
+        where = without_folders(f" below {params.folder!r}") if params.folder else ""
         return f"Nothing matches {params.query!r}{where}.\n"
     text = join_bounded(lines, _CONTINUE_HINT)
     return f"{text}(cut: {n_more} more lines; {_CONTINUE_HINT})\n" if n_more else text

@@ -35,6 +35,7 @@ NONE = "No file meets all of that. Leave a condition out; `list_tags` gives the 
         ({"property": "due", "value": "<=2026-05-01"}, "a.md\n"),
         ({"property": "status", "value": "Done"}, "b.md\n"),
         ({"folder": "sub", "glob": "**/*.md"}, "sub/c.md\n"),
+        ({"glob": "/ws/sub/*.md"}, "sub/c.md\n"),
         ({"links_to": "a.md"}, "b.md\n"),
         ({"links_to": "b.md"}, NONE),
         ({"linked_from": "b.md"}, "a.md\n"),

@@ -105,6 +105,33 @@ async def test_files_are_listed_without_what_may_not_be_shown() -> None:
     assert await use(LIST_FILES, ctx, glob="**/*.py") == "a.py\nempty.py\n"
 
 
+@pytest.mark.parametrize(
+    ("glob", "listed"),
+    [
+        ("/ws/**/*.py", "a.py\nempty.py\n"),
+        ("/ws/*.py", "a.py\nempty.py\n"),
+        ("/ws/sub/*.md", "sub/b.md\n"),
+        ("/ws/sub", "There are no files that match 'sub'.\n"),
+        ("/ws/sub/", "sub/b.md\n"),
+        ("/ws", ".gitignore\na.py\nempty.py\nsub/b.md\n"),
+        ("/sub/*.md", "sub/b.md\n"),
+        ("./sub/*.md", "sub/b.md\n"),
+        ("sub/", "sub/b.md\n"),
+        ("/wsx/*.py", "There are no files that match '*.py'.\n"),
+    ],
+)
+async def test_a_pattern_may_begin_with_the_path_of_the_root(glob: str, listed: str) -> None:
+    ctx = make_tool_context(make_workspace(FILES))
+    assert await use(LIST_FILES, ctx, glob=glob) == listed
+
+
+async def test_with_several_roots_a_pattern_with_a_path_is_below_that_root() -> None:
+    files = {"/a/x/one.py": "", "/a/x/y/two.py": "", "/b/three.py": ""}
+    ctx = make_tool_context(make_workspace(files, roots=("/a/x", "/b")))
+    assert await use(LIST_FILES, ctx, glob="/a/x/**/*.py") == "x/one.py\nx/y/two.py\n"
+    assert await use(LIST_FILES, ctx, glob="/b/*.py") == "b/three.py\n"
+
+
 async def test_a_list_is_cut_where_it_is_told() -> None:
     ctx = make_tool_context(make_workspace({f"/ws/f{n}.txt": "" for n in range(5)}))
     assert await use(LIST_FILES, ctx, limit=2) == (

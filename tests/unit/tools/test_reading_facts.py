@@ -44,6 +44,15 @@ HIDDEN = Settings(context=ContextSettings(excluded_folders=("private",)))
             "./ (4 files: 2 .md, 1 .png, 1 .py)\n"
             "  sub/ (2 files: 1 .md, 1 .py, folders inside not shown)\n",
         ),
+        *(
+            (
+                EXPLORE_STRUCTURE,
+                {"folder": folder, "depth": 1},
+                "./ (4 files: 2 .md, 1 .png, 1 .py)\n"
+                "  sub/ (2 files: 1 .md, 1 .py, folders inside not shown)\n",
+            )
+            for folder in ("/ws", "/ws/", "ws", ".")
+        ),
         (
             EXPLORE_STRUCTURE,
             {"folder": "sub/deep"},

@@ -85,6 +85,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("search_workspace", lambda name: {"query": "x", "folder": name}),
     ("read_file", lambda name: {"file": name}),
     ("list_files", lambda name: {"folder": name}),
+    ("list_files", lambda name: {"glob": name}),
     ("get_links", lambda name: {"file": name}),
     ("explore_structure", lambda name: {"folder": name}),
     ("explore_structure", lambda name: {"file": name}),
@@ -99,6 +100,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("edit_file", lambda name: {"file": name, "old_text": "x", "new_text": "y"}),
     ("edit_file", lambda name: {"file": name, "position": "end", "content": "y"}),
     ("edit_file", lambda name: {"file": name, "position": "create", "content": "y"}),
+    ("edit_file", lambda name: {"file": "a.md", "position": name, "content": "y"}),
     ("edit_file", lambda name: {"file": name, "position": "open"}),
     ("create_file", lambda name: {"file": name, "content": "y"}),
     ("open_file", lambda name: {"file": name}),
@@ -145,9 +147,10 @@ async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -
             if tool == "edit_file":
                 outcomes += await box.run_batch([call, call])
             for outcome in outcomes:
-                n_refused += bool(outcome.error) or "Left out: " in outcome.text
-                if HOME in name and not outcome.error and tool != "copy_files":
-                    continue  # what was done is told by the name that the model gave
+                is_nothing = outcome.text.startswith("There are no files")
+                n_refused += bool(outcome.error) or is_nothing or "Left out: " in outcome.text
+                if f"{HOME}/private/.env" in name and not outcome.error:
+                    continue  # it is open, and has no other name
                 assert HOME not in outcome.text, (name, outcome.text)
                 assert HOME not in outcome.error, (name, outcome.error)
                 assert not re.search(r"""['"](?:[a-z]+:)?/\w""", outcome.text), outcome.text

@@ -1,0 +1,39 @@
+"""Patterns of paths, as a model writes them."""
+
+from stet.tools.tool_errors import ToolError
+from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
+from stet.workspace.snapshot import Snapshot
+
+
+def parse_glob(glob: str, snapshot: Snapshot, example: str) -> IgnorePatterns:
+    """Return the patterns for the names of files that `glob` means.
+
+    A pattern may begin with the path of a root, as an absolute path does, or with `./`; one that ends
+    with `/` means all files below a folder.
+
+    Args:
+        glob: As the model wrote it.
+        snapshot: Has the roots.
+        example: A pattern that is named where `glob` is none.
+
+    Raises:
+        ToolError: If it is no pattern.
+    """
+    written = _below_root(glob, snapshot)
+    patterns, bad = parse_patterns([f"{written}**" if written.endswith("/") else written])
+    if bad:
+        raise ToolError(f"{written!r} is no glob pattern; write one such as `{example}`.")
+    return patterns
+
+
+def _below_root(glob: str, snapshot: Snapshot) -> str:
+    """Return a pattern with the name of a root, or nothing, in place of the root's path."""
+    if glob.startswith("./"):
+        return glob.removeprefix(".")
+    # The longest first: a root may lie in another.
+    for root in sorted(snapshot.roots, key=lambda root: len(root.path.parts), reverse=True):
+        path = root.path.as_posix().rstrip("/")
+        if f"{glob}/".startswith(f"{path}/"):
+            name = "" if len(snapshot.roots) == 1 else f"/{root.name}"
+            return name + (glob.removeprefix(path) or "/")
+    return glob
