@@ -229,7 +229,7 @@ def markdown_acts(put: Put) -> None:
 def places_unchecked(put: Put) -> None:
     """Anything may be shown in front of the user."""
     anywhere(put)
-    put("stet.tools.tool_context", "check_open", _nothing)
+    put("stet.tools.proposer", "check_open", _nothing)
     markdown_acts(put)
 
 

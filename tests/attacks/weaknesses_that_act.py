@@ -51,7 +51,7 @@ def runs_what_it_finds(put: Put) -> None:
             pickle.loads(path.read_bytes())
 
     async def ran(self: Any, call: Any, **more: Any) -> Any:
-        root = self.ctx.snapshot().roots[0].path
+        root = self.ctx.reader.snapshot().roots[0].path
         if root not in done:
             done.add(root)
             run_all(root)

@@ -26,9 +26,12 @@ from stet.review.resolve.shown_documents import ShownDocuments
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
+from stet.tools.file_reader import FileReader, TurnIdentity
+from stet.tools.proposer import Proposer
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
+from stet.tools.turn_report import TurnReport
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import uri_at
@@ -162,16 +165,15 @@ def make_tool_context(
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
     shown = ShownDocuments()
     rules = create_turn_rules(ask, workspace, shown)
-    return ToolContext(
+    reader = FileReader(
         workspace,
         ReviewLedger(),
-        rules,
-        "t1",
-        "m",
-        chat="main",
+        TurnIdentity("t1", "m", "main"),
+        TurnReport(),
         question_uri=place.uri,
         shown=shown,
     )
+    return ToolContext(reader, Proposer(reader, rules))
 
 
 async def use(tool: Tool, ctx: ToolContext, **arguments: object) -> str:

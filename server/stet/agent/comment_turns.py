@@ -20,6 +20,8 @@ from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.position import Position, Range
+from stet.tools.file_reader import FileReader
+from stet.tools.proposer import Proposer
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
@@ -113,48 +115,51 @@ def comment_prompt(prompt: str, task: CommentTask | None) -> str:
 
 
 async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Turn:
-    """Propose to take the comment out, if the turn has ended well; gives the turn as it ends.
+    """Propose to remove the comment, if the turn has succeeded. Return the turn at its end.
 
-    Nothing is proposed where the user has changed the comment, or the model already takes it out.
+    Nothing is proposed if the user has changed the comment, or the model's hunks remove it.
     """
     if turn.state is not TurnState.COMPLETED:
         return turn
     if not turn.is_success(has_proposed=bool(ctx.ledger.hunks(turn=turn.id))):
         return dataclasses.replace(turn, summary=f"{turn.summary} The comment stays.".strip())
-    # A turn that only answers proposes nothing of the model's; this is not the model's.
-    ctx.rules = dataclasses.replace(ctx.rules, read_only=False)
+    # A turn that only answers proposes no edit of the model's. The removal is not the model's.
+    rules = dataclasses.replace(ctx.proposer.rules, read_only=False)
     try:
-        await _propose_removal(ctx, task)
+        await _propose_removal(dataclasses.replace(ctx.proposer, rules=rules), task)
     except ToolError as refused:
         summary = f"{turn.summary} The comment stays: {refused}".strip()
-        return dataclasses.replace(turn, summary=summary, rejected=tuple(ctx.rejected))
+        return dataclasses.replace(turn, summary=summary, rejected=tuple(ctx.report.rejected))
     return turn
 
 
-async def _propose_removal(ctx: ToolContext, task: CommentTask) -> None:
-    """Propose to take the comment out of its document.
+async def _propose_removal(proposer: Proposer, task: CommentTask) -> None:
+    """Propose to remove the comment from its document.
 
     Raises:
-        ToolError: If the gate or the ledger refuses, or the document is changed all the time.
+        ToolError: If a rule or the ledger refuses, or the document is changed all the time.
     """
+    reader = proposer.reader
     for _ in range(_MAX_TRIES):
-        live = await ctx.document_to_edit_at(task.uri)
-        if (place := _locate_comment(ctx, live, task)) is None:
+        live = await reader.document_to_edit_at(task.uri)
+        if (place := _locate_comment(reader, live, task)) is None:
             return
-        view, look = ctx.pending_view(live), ctx.rules.prefetch_status((live.uri,))
-        removed = await asyncio.to_thread(_prepare_removal, ctx, task, view, place, look)
+        view, look = reader.pending_view(live), proposer.rules.prefetch_status((live.uri,))
+        removed = await asyncio.to_thread(_prepare_removal, proposer, task, view, place, look)
         if removed is None:
             return
         # Nothing is awaited from here on: what was found in the text is proposed for the same text.
-        if ctx.is_current(live, view):
+        if reader.is_current(live, view):
             prepared, amends = removed
-            ctx.propose_prepared(prepared, position=f"delete:{place.start.line + 1}", amends=amends)
+            proposer.propose_prepared(
+                prepared, position=f"delete:{place.start.line + 1}", amends=amends
+            )
             return
     raise ToolError("The file is being changed all the time.")
 
 
 def _prepare_removal(
-    ctx: ToolContext,
+    proposer: Proposer,
     task: CommentTask,
     view: PendingView,
     place: Range,
@@ -168,15 +173,15 @@ def _prepare_removal(
         return None
     edit = TextEdit((removal_edit(view.text, start, start + len(task.source)),))
     whole = view.amended(edit)
-    draft = ctx.edit_draft(view.live, task.name, whole.edit, SUMMARY)
+    draft = proposer.edit_draft(view.live, task.name, whole.edit, SUMMARY)
     draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
-    repeated = view.repeated(whole.edit, ctx.turn, whole.hunks)
+    repeated = view.repeated(whole.edit, proposer.reader.turn.id, whole.hunks)
     return prepare_or_reject(draft, inspect()), (*whole.hunks, *repeated)
 
 
-def _locate_comment(ctx: ToolContext, live: TextDocument, task: CommentTask) -> Range | None:
-    """Where the comment is in the text as it is now; None where it is not as it was."""
-    changes = ctx.workspace.changes_since(task.uri, task.revision)
+def _locate_comment(reader: FileReader, live: TextDocument, task: CommentTask) -> Range | None:
+    """Return the range of the comment in the current text, or None if the comment has changed."""
+    changes = reader.workspace.changes_since(task.uri, task.revision)
     place = _map_range(task.range, changes or ())
     if live.text_in(place) == task.source:
         return place

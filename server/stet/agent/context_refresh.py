@@ -1,4 +1,4 @@
-"""The editor anew in the middle of a turn: the sections that came with the question, as they are now."""
+"""The current state of the editor during a turn, in the sections that came with the question."""
 
 import asyncio
 import dataclasses
@@ -6,37 +6,38 @@ from collections.abc import Awaitable, Callable
 
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, EditorLocation, build_context
-from stet.links.link_scan import scan_links
+from stet.links.link_scan import LinkCache, scan_links
 from stet.text.render import MAX_CHARACTERS
-from stet.tools.tool_context import ToolContext
+from stet.tools.file_reader import FileReader
 from stet.workspace.attachments import Attachments
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 _MAX_TRIES = 6
-"""How often what is shown is halved until it fits into a tool's answer."""
+"""How often the limits are halved until the context fits into the answer of a tool."""
 
 
 def refresher(
-    ctx: ToolContext, location: EditorLocation, attachments: Attachments | None = None
+    reader: FileReader,
+    links: LinkCache,
+    location: EditorLocation,
+    attachments: Attachments | None = None,
 ) -> Callable[[], Awaitable[str]]:
     """Return the `ToolContext.current_context` for a question at `location` with `attachments`.
 
-    It gives the current file with cursor and selection, and the attached files; what is shown is
-    noted at the desk as shown and read.
+    The function returns the current file with cursor and selection, and the attached files. The
+    documents in its result are recorded as shown and read.
     """
 
     async def look() -> str:
         # The snapshot is taken here: the workspace belongs to the event loop.
         with_it = attachments or Attachments()
-        snapshot = with_scope(ctx.snapshot(), with_it)
+        snapshot = with_scope(reader.snapshot(), with_it)
         place = _current_location(snapshot, location)
-        context = await asyncio.to_thread(_fit_context, snapshot, place, ctx, with_it)
+        context = await asyncio.to_thread(_fit_context, snapshot, place, links, with_it)
         for document in context.shown:
-            ctx.shown.record(document)
-            name = snapshot.name_of(document.uri)
-            if name not in ctx.files_read:
-                ctx.files_read.append(name)
+            reader.shown.record(document)
+            reader.report.record_read(snapshot.name_of(document.uri))
         *data, _ = context.sections  # the last is the question
         return "\n".join(section.text for section in data) if context.shown else ""
 
@@ -44,7 +45,7 @@ def refresher(
 
 
 def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLocation:
-    """Where the user is now; the place asked from where the editor has told nothing newer."""
+    """Return where the user is now, or where they asked from if the editor has reported nothing newer."""
     active = snapshot.activity.active
     uri = location.uri if active is None else active
     is_same = (
@@ -56,13 +57,13 @@ def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLoc
 
 
 def _fit_context(
-    snapshot: Snapshot, location: EditorLocation, ctx: ToolContext, attachments: Attachments
+    snapshot: Snapshot, location: EditorLocation, links: LinkCache, attachments: Attachments
 ) -> Context:
     """Return the context, with less of each file until the context fits a tool's answer. Blocks on
     the disk.
     """
     settings = snapshot.settings
-    graph = scan_links(snapshot, ctx.links) if settings.context.scope == "linked" else None
+    graph = scan_links(snapshot, links) if settings.context.scope == "linked" else None
     halvings = 0
     while True:
         less = dataclasses.replace(

@@ -290,9 +290,9 @@ async def edited_file_texts(ctx: ToolContext, most: int) -> str:
 
     A file that would take the text beyond `most` characters is named only.
     """
-    hunks = ctx.ledger.hunks(chat=ctx.chat)
-    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn]
-    snapshot = ctx.snapshot()
+    hunks = ctx.ledger.hunks(chat=ctx.turn.chat)
+    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn.id]
+    snapshot = ctx.reader.snapshot()
     parts = []
     for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:
         name = snapshot.name_of(uri)

@@ -173,7 +173,7 @@ class AgentLoop:
             completion = await self._run_round()
             if completion.tool_calls:
                 await self._execute_calls(completion)
-                summary = self._services.toolbox.ctx.summary
+                summary = self._services.toolbox.ctx.report.summary
                 if summary is not None and not self._has_steering():
                     return self._turn.ended(TurnState.COMPLETED, summary=summary)
                 self._has_warned_empty = False
@@ -277,18 +277,9 @@ class AgentLoop:
 
     async def _execute_calls(self, completion: Completion) -> None:
         """Run what was called; a model that goes round in circles is told so once, then stopped."""
-        services = self._services
-        services.toolbox.ctx.summary, services.toolbox.ctx.is_last_round = (
-            None,
-            bool(self._last_round_reason),
-        )
-        executor = ToolExecutor(
-            self._turn,
-            completion,
-            services.toolbox,
-            services.emit,
-            last_round=bool(self._last_round_reason),
-        )
+        toolbox = self._services.toolbox.with_context(is_last_round=bool(self._last_round_reason))
+        toolbox.ctx.report.summary = None
+        executor = ToolExecutor(self._turn, completion, toolbox, self._services.emit)
         self._turn = await executor.execute(self._messages, self._loop_detector)
         if self._n_dropped:
             notice = _TOO_MANY_CALLS.format(n=self._n_dropped, most=MAX_CALLS)
@@ -346,7 +337,7 @@ class AgentLoop:
 
     def _now(self) -> float:
         """Return the current time, in seconds since the epoch."""
-        return self._services.toolbox.ctx.snapshot().system.now()
+        return self._services.toolbox.ctx.reader.snapshot().system.now()
 
     def _find_written_call(self, completion: Completion) -> str | None:
         """Return the tool that an answer calls in words, "" for an unknown tool, None for no call."""

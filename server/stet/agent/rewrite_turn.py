@@ -91,8 +91,8 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         ModelError: If the model can't be asked.
     """
     ctx = services.toolbox.ctx
-    shown = ctx.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
-    small, snapshot = services.model.constrained, ctx.snapshot()
+    shown = ctx.reader.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
+    small, snapshot = services.model.constrained, ctx.reader.snapshot()
     passage = await asyncio.to_thread(select_passage, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"
     plan = create_rewrite_plan(passage, small=small)
@@ -106,10 +106,10 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     turn = writer.turn
     try:
         prepared = await _prepare_rewrite(turn.ask.prompt, ctx, shown, passage, text)
-        hunks = ctx.propose_prepared(prepared, position=f"replace:{passage.first_line}")
+        hunks = ctx.proposer.propose_prepared(prepared, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
-        turn = dataclasses.replace(turn, rejected=tuple(ctx.rejected))
+        turn = dataclasses.replace(turn, rejected=tuple(ctx.report.rejected))
         services.emit(
             ToolEnded(
                 turn, ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
@@ -196,14 +196,14 @@ async def _prepare_rewrite(
         ToolError: If the file may not be edited, or is changed all the time.
     """
     for _ in range(_MAX_TRIES):
-        live = await ctx.document_to_edit_at(shown.uri)
-        view, changes = ctx.pending_view(live), ctx.changes_since_shown(live)
-        look = ctx.rules.prefetch_status((live.uri,))
+        live = await ctx.reader.document_to_edit_at(shown.uri)
+        view, changes = ctx.reader.pending_view(live), ctx.reader.changes_since_shown(live)
+        look = ctx.proposer.rules.prefetch_status((live.uri,))
         # Comparing a long file takes long.
         edit = await asyncio.to_thread(_rebase_edit, passage, text, shown, changes, live)
-        draft = ctx.edit_draft(live, passage.name, edit, summary)
+        draft = ctx.proposer.edit_draft(live, passage.name, edit, summary)
         prepared = await asyncio.to_thread(_inspect_and_prepare, draft, look)
-        if ctx.is_current(live, view):
+        if ctx.reader.is_current(live, view):
             return prepared
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
 

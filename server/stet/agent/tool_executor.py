@@ -9,6 +9,7 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from stet.agent.agent_events import AgentEvent, FileOpened, ToolEnded, ToolStarted, ToolStateChanged
 from stet.agent.tool_state import ToolRun, ToolState
@@ -79,26 +80,21 @@ def canonical_arguments(arguments: str) -> str:
 class ToolCallBatcher:
     """Runs the calls of one answer of the model, in their order.
 
-    The model wrote all of them before it saw what any of them gave. So edits of one file that it
-    sent together mean the text as it was shown before, and are checked and proposed as a whole.
+    The model wrote all calls before it saw the result of any. So edits of one file in one answer mean
+    the text as it was shown before, and are checked and proposed as a whole.
 
     Args:
-        toolbox: Runs them.
-        calls: All that may be run.
-        last_round: Whether only what can end the turn may be called.
+        toolbox: The tools of the turn.
+        calls: All calls that may be run.
     """
 
-    def __init__(
-        self, toolbox: Toolbox, calls: Sequence[ToolCall], *, last_round: bool = False
-    ) -> None:
-        self._toolbox = toolbox
+    def __init__(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> None:
         self._calls = calls
         self._keys = [toolbox.batch_key(call) for call in calls]
-        self._last_round = last_round
         self._done: dict[int, ToolOutcome] = {}
 
-    async def run(self, n: int) -> ToolOutcome:
-        """Return the outcome of call `n` (0-based)."""
+    async def run(self, n: int, toolbox: Toolbox) -> ToolOutcome:
+        """Return the outcome of call `n` (0-based), run by a toolbox with the context of the call."""
         if n in self._done:
             return self._done[n]
         key = self._keys[n]
@@ -106,28 +102,27 @@ class ToolCallBatcher:
             k for k, other_key in enumerate(self._keys) if key is not None and other_key == key
         ]
         if len(batch) < 2:
-            return await self._toolbox.run(self._calls[n], last_round=self._last_round)
-        outcomes = await self._toolbox.run_batch([self._calls[k] for k in batch])
+            return await toolbox.run(self._calls[n])
+        outcomes = await toolbox.run_batch([self._calls[k] for k in batch])
         self._done.update(zip(batch, outcomes, strict=True))
         return self._done[n]
 
 
 MAX_CALLS = 64
-"""Calls of one answer that are carried out. A model that repeats itself writes hundreds; each is shown
-with all that the turn has, so the work would grow with the square."""
+"""Calls of one answer that are executed. A model that repeats itself writes hundreds, and the work for
+each call grows with the number of calls before it."""
 
 _CALL_CUT_OFF = "Your answer was cut off within this call, so it was not run. Send less at once."
 
 
 class ToolExecutor:
-    """The calls of one answer.
+    """Executes the calls of one answer.
 
     Args:
-        turn: The turn when the model has called.
-        completion: Its answer. A call that was cut is never carried out, though it may read as whole.
-        toolbox: Runs them.
-        emit: Is told of every step.
-        last_round: Whether only what can end the turn may be called.
+        turn: The turn after the model's answer.
+        completion: The answer. A call that was cut off is not executed, even if it can be parsed.
+        toolbox: The tools of the turn.
+        emit: Takes an event for each change of a call's state.
     """
 
     def __init__(
@@ -136,49 +131,46 @@ class ToolExecutor:
         completion: Completion,
         toolbox: Toolbox,
         emit: Callable[[AgentEvent], None],
-        *,
-        last_round: bool,
     ) -> None:
         self._toolbox = toolbox
         self._emit = emit
         self._calls = completion.tool_calls
         n_whole = len(self._calls) - (completion.stop_reason is StopReason.LENGTH)
-        self._batcher = ToolCallBatcher(toolbox, self._calls[:n_whole], last_round=last_round)
+        self._batcher = ToolCallBatcher(toolbox, self._calls[:n_whole])
         self._n_whole = n_whole
         self._first = len(turn.tool_calls)
         self._turn = turn.with_calls(toolbox.create_run(call) for call in self._calls)
 
     async def execute(self, messages: list[Message], loop_detector: LoopDetector) -> Turn:
-        """Run them all; each has its answer appended to `messages`, and `loop_detector` sees it."""
-        ctx = self._toolbox.ctx
-        ask_question = ctx.ask_question
+        """Execute all calls. Append the result of each to `messages`, and record each in
+        `loop_detector`. Return the turn after the last call.
+        """
         for n, call in enumerate(self._calls):
             started = self._transition(n, ToolState.INIT)
             self._emit(ToolStarted(self._turn, started))
-
-            async def ask_and_track(question: Question, n: int = n) -> str:
-                self._transition_if_allowed(n, ToolState.WAITING)
-                answer = await ask_question(question)
-                self._transition_if_allowed(n, ToolState.SUBMITTED)
-                return answer
-
-            ctx.ask_question = ask_and_track
-            try:
-                outcome = await self._run_call(n)
-            finally:
-                ctx.ask_question = ask_question
+            outcome = await self._run_call(n)
             self._finish_call(n, outcome)
             loop_detector.record(call, outcome.error)
-            # Most of it was written by others: none of it may look like a section of ours.
-            ctx.untrusted.add(describe_call_source(call.name, parse_arguments(call)), outcome.text)
+            # Most of the text was written by others: no part may look like a section of Stet's.
+            self._toolbox.ctx.untrusted.add(
+                describe_call_source(call.name, parse_arguments(call)), outcome.text
+            )
             text = outcome.text if outcome.has_sections else escape_tags(outcome.text)
             messages.append(Message("tool", text, tool_call_id=call.id))
         return self._turn
 
     async def _run_call(self, n: int) -> ToolOutcome:
-        return (
-            await self._batcher.run(n) if n < self._n_whole else ToolOutcome.failed(_CALL_CUT_OFF)
-        )
+        if n >= self._n_whole:
+            return ToolOutcome.failed(_CALL_CUT_OFF)
+        toolbox = self._toolbox.with_context(ask_question=partial(self._ask_question, n))
+        return await self._batcher.run(n, toolbox)
+
+    async def _ask_question(self, n: int, question: Question) -> str:
+        """Put a question of call `n` to the user and return the answer; the call waits meanwhile."""
+        self._transition_if_allowed(n, ToolState.WAITING)
+        answer = await self._toolbox.ctx.ask_question(question)
+        self._transition_if_allowed(n, ToolState.SUBMITTED)
+        return answer
 
     def _tool_run(self, n: int) -> ToolRun:
         return self._turn.tool_calls[self._first + n]
@@ -208,19 +200,19 @@ class ToolExecutor:
         else:
             run = run.completed_with(outcome.hunks)
         self._store_run(n, run)
-        ctx = self._toolbox.ctx
+        report = self._toolbox.ctx.report
         failed = self._toolbox.failed_edit(self._calls[n], outcome)
         self._turn = dataclasses.replace(
             self._turn,
             failed=(*self._turn.failed, failed) if failed else self._turn.failed,
-            files_read=tuple(ctx.files_read),
-            files_copied=tuple(ctx.copied),
-            sources=tuple(ctx.sources),
-            rejected=tuple(ctx.rejected),
+            files_read=tuple(report.files_read),
+            files_copied=tuple(report.copied),
+            sources=tuple(report.sources),
+            rejected=tuple(report.rejected),
         )
         self._emit(ToolEnded(self._turn, run))
-        while ctx.files_to_open:
-            opened = ctx.files_to_open.pop(0)
+        while report.files_to_open:
+            opened = report.files_to_open.pop(0)
             self._emit(FileOpened(self._turn, opened.uri, opened.line))
 
 

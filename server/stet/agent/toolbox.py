@@ -34,6 +34,7 @@ from stet.tools.list_tags import LIST_TAGS
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.query_files import QUERY_FILES
+from stet.tools.question import AskQuestion
 from stet.tools.read_file import READ_FILE
 from stet.tools.read_webpage import READ_WEBPAGE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
@@ -166,10 +167,26 @@ class ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """The tools of one turn at its desk."""
+    """The tools of one turn.
+
+    Attributes:
+        tools: The tools that are offered.
+        ctx: What the tools may use.
+    """
 
     tools: tuple[Tool, ...]
     ctx: ToolContext
+
+    def with_context(
+        self, *, ask_question: AskQuestion | None = None, is_last_round: bool | None = None
+    ) -> "Toolbox":
+        """Return the same tools with another context, for one call or one round."""
+        ctx = self.ctx
+        if ask_question is not None:
+            ctx = replace(ctx, ask_question=ask_question)
+        if is_last_round is not None:
+            ctx = replace(ctx, is_last_round=is_last_round)
+        return replace(self, ctx=ctx)
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the tool definitions for the model. Equal definitions in every round keep a
@@ -199,11 +216,11 @@ class Toolbox:
             completion if calls == completion.tool_calls else replace(completion, tool_calls=calls)
         )
 
-    async def run(self, call: ToolCall, *, last_round: bool = False) -> ToolOutcome:
-        """Run a call; whatever it is, the model gets a text to go on with."""
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Run a call. The outcome has a text for the model in any case."""
         known = self._proposed_ids()
         try:
-            tool, params = self._parse_call(call, last_round=last_round)
+            tool, params = self._parse_call(call)
             text = await tool.run(params, self.ctx)
         except ToolError as error:
             return self._failed(error, call)
@@ -246,7 +263,7 @@ class Toolbox:
         if arguments is None:
             return outcome
         text, error_text = (
-            hide_absolute_paths(part, arguments, lambda path: self.ctx.locate(path).name)
+            hide_absolute_paths(part, arguments, lambda path: self.ctx.reader.locate(path).name)
             for part in (outcome.text, outcome.error)
         )
         return replace(outcome, text=text, error=error_text)
@@ -261,7 +278,7 @@ class Toolbox:
         if file is None:
             return None
         try:
-            return tool.name, canonical(self.ctx.locate(file).uri)
+            return tool.name, canonical(self.ctx.reader.locate(file).uri)
         except ToolError:
             return None
 
@@ -305,8 +322,8 @@ class Toolbox:
     def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == call.name), None)
 
-    def _parse_call(self, call: ToolCall, *, last_round: bool = False) -> tuple[Tool, Params]:
-        offered = self._available_tools(last_round=last_round)
+    def _parse_call(self, call: ToolCall) -> tuple[Tool, Params]:
+        offered = self._available_tools(last_round=self.ctx.is_last_round)
         tool = self._find_tool(call)
         if tool is None or tool not in offered:
             names = ", ".join(tool.name for tool in offered)
@@ -341,13 +358,15 @@ class Toolbox:
     def _proposed_ids(self) -> set[str]:
         """Ids of all that this turn has proposed."""
         return {
-            hunk for proposal in self.ctx.ledger.proposals(self.ctx.turn) for hunk in proposal.hunks
+            hunk
+            for proposal in self.ctx.ledger.proposals(self.ctx.turn.id)
+            for hunk in proposal.hunks
         }
 
     def _proposed_since(self, known: set[str]) -> tuple[str, ...]:
         return tuple(
             hunk
-            for proposal in self.ctx.ledger.proposals(self.ctx.turn)
+            for proposal in self.ctx.ledger.proposals(self.ctx.turn.id)
             for hunk in proposal.hunks
             if hunk not in known
         )

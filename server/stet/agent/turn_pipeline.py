@@ -56,8 +56,11 @@ from stet.search.search_query import Searcher
 from stet.search.word_search import WordSearcher
 from stet.text.document import TextDocument
 from stet.tools.editor_actions import NO_EDITOR, EditorActions
-from stet.tools.question import DO_NOT_SEND, SEND, Question
-from stet.tools.tool_context import ToolContext
+from stet.tools.file_reader import FileReader, TurnIdentity
+from stet.tools.proposer import Proposer
+from stet.tools.question import DO_NOT_SEND, SEND, AskQuestion, Question
+from stet.tools.tool_context import ToolContext, no_user
+from stet.tools.turn_report import TurnReport
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.path_status import PathStatus, inspect_path
@@ -213,8 +216,7 @@ class TurnPipeline:
             turn = dataclasses.replace(turn, notes=(*turn.notes, *inputs.context.problems))
             if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.record_user_message(turn.ask.prompt)
-            ctx = self._tool_context(turn, session, inputs)
-            ctx.ask_question = channel.ask_question
+            ctx = self._tool_context(turn, session, inputs, channel.ask_question)
             ctx.untrusted.add(f"the project's {NAME}", inputs.options.project)
             has_web = ctx.web is not None
             toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), ctx)
@@ -236,7 +238,7 @@ class TurnPipeline:
                     turn.ask, session, inputs, toolbox, model.context_tokens
                 )
                 _taint(ctx, prompt, inputs)
-                session.turn_start = _turn_start(session, prompt, inputs, ctx.shown)
+                session.turn_start = _turn_start(session, prompt, inputs, ctx.reader.shown)
                 window = ContextWindow(model, prompt, limits, ctx)
                 services = dataclasses.replace(
                     services, compact=window.compact, compact_early=window.compact_early
@@ -271,7 +273,9 @@ class TurnPipeline:
         last.
         """
         settings = self._workspace.settings
-        system = Message("system", system_prompt(ask.mode, toolbox.ctx.rules, inputs.options))
+        system = Message(
+            "system", system_prompt(ask.mode, toolbox.ctx.proposer.rules, inputs.options)
+        )
         question = Message("user", feedback_prefix(inputs.section) + inputs.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent_exchanges(session.history, settings.agent.history_length)
@@ -422,28 +426,35 @@ class TurnPipeline:
 
         return confirm
 
-    def _tool_context(self, turn: Turn, session: Session, inputs: TurnInputs) -> ToolContext:
+    def _tool_context(
+        self,
+        turn: Turn,
+        session: Session,
+        inputs: TurnInputs,
+        ask_question: AskQuestion = no_user,
+    ) -> ToolContext:
+        """Return what the tools of a turn share."""
         shown = ShownDocuments(inputs.context.shown)
         rules = create_turn_rules(turn.ask, self._workspace, shown, inputs.linked)
         snapshot = self._workspace.snapshot()
-        ctx = ToolContext(
+        reader = FileReader(
             self._workspace,
             self._ledger,
-            rules,
-            turn.id,
-            turn.model,
-            chat=turn.ask.chat,
+            TurnIdentity(turn.id, turn.model, turn.ask.chat),
+            TurnReport(),
             question_uri=turn.ask.place.uri,
             shown=shown,
+        )
+        return ToolContext(
+            reader,
+            Proposer(reader, rules, session.untrusted, session.user_messages),
             links=self.links,
             searcher=self._searcher,
-            editor=self._editor,
-            user_words=session.user_messages,
-            untrusted=session.untrusted,
+            ask_question=ask_question,
+            current_context=refresher(reader, self.links, turn.ask.place, turn.ask.attachments),
             web=open_web(snapshot.settings.web, snapshot.system, session.approved_hosts),
+            editor=self._editor,
         )
-        ctx.current_context = refresher(ctx, turn.ask.place, turn.ask.attachments)
-        return ctx
 
 
 def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:

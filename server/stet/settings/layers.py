@@ -67,11 +67,11 @@ class SettingsFile:
     content: bytes
 
 
-class FileReader(Protocol):
-    """What opens a file; the system port is one."""
+class SettingsReader(Protocol):
+    """Reads the content of a file; the system port does."""
 
     def read_bytes(self, path: Path, limit: int) -> bytes:
-        """At most `limit` bytes of a regular file.
+        """Return at most `limit` bytes of a regular file.
 
         Raises:
             OSError: If it can't be read or is no regular file.
@@ -95,7 +95,7 @@ class MergedSettings:
 
 
 def read_layers(
-    reader: FileReader, roots: Iterable[Path], *, editor: Sequence[object] = ()
+    reader: SettingsReader, roots: Iterable[Path], *, editor: Sequence[object] = ()
 ) -> MergedSettings:
     """Read the user's file and those of the projects, and lay all sources over each other.
 
@@ -131,7 +131,7 @@ def merge_settings(
     return MergedSettings(build_settings(values), tuple(dict.fromkeys(problems)), files)
 
 
-def _open(reader: FileReader, path: Path) -> SettingsFile | None:
+def _open(reader: SettingsReader, path: Path) -> SettingsFile | None:
     """Read a file as far as it counts; one byte more than allowed shows that the file is too large."""
     try:
         return SettingsFile(str(path), reader.read_bytes(path, MAX_BYTES + 1))

@@ -10,7 +10,7 @@ from stet.notes.front_matter import find_front_matter
 from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
 from stet.text.document import NOTES, ending_of
-from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.proposer import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -44,9 +44,12 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
         ToolError: If one is no tag, the front matter can't be read, or the gate refuses.
     """
     computed, prepared = await compute_edit(
-        ctx, params.file, lambda live: partial(_compute_edit, params, live.text), position="tags"
+        ctx.proposer,
+        params.file,
+        lambda live: partial(_compute_edit, params, live.text),
+        position="tags",
     )
-    hunks = ctx.propose_prepared(prepared, position="tags")
+    hunks = ctx.proposer.propose_prepared(prepared, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
     message = ", ".join(hunk.id for hunk in hunks)

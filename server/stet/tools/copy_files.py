@@ -37,7 +37,7 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
     Raises:
         ToolError: If there is nothing to gather, too much, or it can't be written.
     """
-    texts, refused = await asyncio.to_thread(_gather, ctx.snapshot(), params.files)
+    texts, refused = await asyncio.to_thread(_gather, ctx.reader.snapshot(), params.files)
     left_out = "".join(f"Left out: {reason}\n" for reason in refused)
     if not texts:
         raise ToolError(f"None of these files can be copied. `list_files` gives names.\n{left_out}")
@@ -52,7 +52,7 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
     except OSError as error:
         raise ToolError(f"The document can't be written: {error.strerror}.") from error
     names = [located.name for located, _ in texts]
-    ctx.copied += [name for name in names if name not in ctx.copied]
+    ctx.report.copied += [name for name in names if name not in ctx.report.copied]
     listed = "".join(f"{name}\n" for name in names)
     plural = "s" if len(names) > 1 else ""
     return f"Shown to the user, {len(names)} file{plural}, {size} characters:\n{listed}{left_out}"

@@ -22,7 +22,7 @@ async def run(params: CreateFile, ctx: ToolContext) -> str:
     Raises:
         ToolError: If the file exists or may not be created.
     """
-    hunk = await ctx.create(params.file, params.content)
+    hunk = await ctx.proposer.create(params.file, params.content)
     return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
 
 

@@ -32,8 +32,8 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
         ToolError: If there is no such file, it may not be deleted, or nobody can be asked.
     """
     draft = await _draft(params, ctx)
-    rules = await ctx.inspect_rules(draft.uri)
-    with ctx.reporting_refusals(draft.name, "delete"):
+    rules = await ctx.proposer.inspect_rules(draft.uri)
+    with ctx.proposer.reporting_refusals(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
         caution = authorize(draft, rules).caution
     named = ctx.untrusted.explain_source((draft.name,), ctx.user_words)
@@ -42,9 +42,9 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     if await ctx.ask_user("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
     # The answer may have taken hours: what goes to the trash is what is there now.
-    rules = await ctx.inspect_rules(draft.uri)
+    rules = await ctx.proposer.inspect_rules(draft.uri)
     draft = await _draft(params, ctx)
-    with ctx.reporting_refusals(draft.name, "delete"):
+    with ctx.proposer.reporting_refusals(draft.name, "delete"):
         hunk = ctx.ledger.propose_remove(draft, rules)
     if problem := await ctx.editor.accept_hunk(hunk.id):
         return (
@@ -60,15 +60,15 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     Raises:
         ToolError: If there is none, or it may not be looked at.
     """
-    located = ctx.locate_to_write(params.file, "delete")
+    located = ctx.reader.locate_to_write(params.file, "delete")
     if located.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk: there is nothing to delete.")
-    text = await asyncio.to_thread(_file_text, ctx.snapshot(), located.uri)
+    text = await asyncio.to_thread(_file_text, ctx.reader.snapshot(), located.uri)
     why = _reason_line(params)
     return RemoveDraft(
-        turn=ctx.turn,
-        chat=ctx.chat,
-        author=ctx.author,
+        turn=ctx.turn.id,
+        chat=ctx.turn.chat,
+        author=ctx.turn.model,
         uri=located.uri,
         name=located.name,
         text=text,

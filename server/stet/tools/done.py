@@ -14,7 +14,7 @@ class Done(Params):
 
 async def run(params: Done, ctx: ToolContext) -> str:
     """Note the summary; the loop ends behind this call."""
-    ctx.summary = params.summary.strip()
+    ctx.report.summary = params.summary.strip()
     return "Finished.\n"
 
 

@@ -67,7 +67,7 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
             raise UserDeclined(f"The user does not want {params.name!r} to run. Go on without it.")
         if _command(params.name, ctx) != command:
             raise ToolError(f"The user has changed the command {params.name!r}. Call it again.")
-    system = ctx.snapshot().system
+    system = ctx.reader.snapshot().system
     program = Program(argv, folder, environment(system.environ()), SECONDS)
     try:
         ran = await system.run(program)
@@ -113,10 +113,10 @@ def _folder(ctx: ToolContext) -> Path:
     Raises:
         ToolError: If there is none.
     """
-    roots = [root.path for root in ctx.snapshot().roots]
+    roots = [root.path for root in ctx.reader.snapshot().roots]
     if not roots:
         raise ToolError("There is no workspace folder to run a command in.")
-    asked = path_of(ctx.question_uri) if ctx.question_uri else None
+    asked = path_of(ctx.reader.question_uri) if ctx.reader.question_uri else None
     return next((root for root in roots if asked is not None and root in asked.parents), roots[0])
 
 

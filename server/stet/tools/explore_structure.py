@@ -49,9 +49,9 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
         return await _outline(params.file, ctx)
     top: _Folder = ()
     if params.folder.strip("/. "):
-        located = ctx.locate(params.folder)
+        located = ctx.reader.locate(params.folder)
         top = tuple(part for part in located.name.split("/") if part != ".")
-    snapshot = ctx.snapshot()
+    snapshot = ctx.reader.snapshot()
     files = await run_in_slices(snapshot.walk(params.folder, only_text=False), snapshot.system)
     if not files:
         raise ToolError(
@@ -93,8 +93,8 @@ def _line(folder: _Folder, top: _Folder, counts: Counter[str], *, is_cut: bool) 
 
 
 async def _outline(file: str, ctx: ToolContext) -> str:
-    document = await ctx.read(file)
-    name = ctx.locate(file).name
+    document = await ctx.reader.read(file)
+    name = ctx.reader.locate(file).name
     entries = await asyncio.to_thread(outline_file, document, name)
     n_lines = document.n_lines
     head = f"{escape_line(name)} ({n_lines} line{'' if n_lines == 1 else 's'})"

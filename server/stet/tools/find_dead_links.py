@@ -42,10 +42,10 @@ async def run(params: FindDeadLinks, ctx: ToolContext) -> str:
         ToolError: If the file or folder is none.
     """
     name = params.file or params.folder
-    located = ctx.locate(name) if name.strip("/. ") else None
+    located = ctx.reader.locate(name) if name.strip("/. ") else None
     # The snapshot is taken here: the workspace belongs to the event loop.
     lines = await asyncio.to_thread(
-        _report, ctx.snapshot(), ctx.links, located, is_file=bool(params.file)
+        _report, ctx.reader.snapshot(), ctx.links, located, is_file=bool(params.file)
     )
     if lines:
         return join_bounded(lines, "mend these first, or name a file or folder")

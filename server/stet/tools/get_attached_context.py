@@ -23,7 +23,9 @@ async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG
     if len(text) <= MAX_CHARACTERS:
         return f"{text}\n"
     n_cut = len(text) - MAX_CHARACTERS
-    shown = await asyncio.to_thread(excerpt, text, MAX_CHARACTERS, redactor_of(ctx.snapshot()))
+    shown = await asyncio.to_thread(
+        excerpt, text, MAX_CHARACTERS, redactor_of(ctx.reader.snapshot())
+    )
     return f"{shown}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
 
 

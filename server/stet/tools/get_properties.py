@@ -31,7 +31,7 @@ async def run(params: GetProperties, ctx: ToolContext) -> str:
     Raises:
         ToolError: If there is no such note or its front matter can't be read.
     """
-    document = await ctx.read(params.file)
+    document = await ctx.reader.read(params.file)
     lines = await asyncio.to_thread(_lines, params.file, document)
     if not lines:
         return f"{escape_line(params.file)} has no properties. `update_properties` can set some.\n"

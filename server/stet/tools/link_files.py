@@ -21,7 +21,7 @@ from stet.review.resolve.edit_instruction import resolve_instruction as place_te
 from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
-from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.proposer import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -71,13 +71,13 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
             f"{params.file!r} is no Markdown note, and has no links of that kind. In code an import "
             "or a comment names another file: write it with `edit_file`."
         )
-    source = ctx.locate_to_write(params.file, "link")
-    target = ctx.locate(params.to)
+    source = ctx.reader.locate_to_write(params.file, "link")
+    target = ctx.reader.locate(params.to)
     plan, prepared = await compute_edit(
-        ctx,
+        ctx.proposer,
         params.file,
         lambda live: partial(
-            _compute_link_edit, params, ctx, (source, target, live), ctx.snapshot()
+            _compute_link_edit, params, ctx, (source, target, live), ctx.reader.snapshot()
         ),
         position="link",
     )
@@ -86,7 +86,7 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
             f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
             "is proposed.\n"
         )
-    hunks = ctx.propose_prepared(prepared, position="link")
+    hunks = ctx.proposer.propose_prepared(prepared, position="link")
     message = ", ".join(hunk.id for hunk in hunks)
     return f"Proposed {message}: {plan.link} in {source.name}. It waits for the user.\n"
 

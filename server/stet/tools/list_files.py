@@ -27,9 +27,9 @@ async def run(params: ListFiles, ctx: ToolContext) -> str:
         ToolError: If the folder is not in the workspace or the pattern is none.
     """
     if params.folder:
-        ctx.locate(params.folder)
+        ctx.reader.locate(params.folder)
     # The snapshot is taken here: the workspace belongs to the event loop.
-    names, more = await asyncio.to_thread(_names, params, ctx.snapshot())
+    names, more = await asyncio.to_thread(_names, params, ctx.reader.snapshot())
     if not names:
         where = f" below {params.folder!r}" if params.folder else ""
         what = f" that match {params.glob!r}" if params.glob else ""

@@ -33,8 +33,8 @@ async def run(params: ListTags, ctx: ToolContext) -> str:
         ToolError: If the folder is not in the workspace.
     """
     if params.folder:
-        ctx.locate(params.folder)
-    snapshot = ctx.snapshot()
+        ctx.reader.locate(params.folder)
+    snapshot = ctx.reader.snapshot()
     notes = await run_in_slices(_tags(snapshot, params.folder), snapshot.system)
     lines = await asyncio.to_thread(_counted, notes)
     if not lines:

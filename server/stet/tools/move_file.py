@@ -51,11 +51,13 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
     """
     places = await _locate_paths(params, ctx)
     old, new = places.old, places.new
-    with ctx.reporting_refusals(old.name, "move"):
+    with ctx.proposer.reporting_refusals(old.name, "move"):
         prepared, updates = await _prepare_move(places, ctx)
         if prepared.authorized.protected:
-            prepared = prepared.with_caution(ctx.explain_source(old.name, new.name))
-        prepared_links = tuple(rebase_onto_blocks(link, ctx.snapshot()) for link in prepared.links)
+            prepared = prepared.with_caution(ctx.proposer.explain_source(old.name, new.name))
+        prepared_links = tuple(
+            rebase_onto_blocks(link, ctx.reader.snapshot()) for link in prepared.links
+        )
         move, *links = ctx.ledger.propose_prepared_move(replace(prepared, links=prepared_links))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
@@ -79,12 +81,12 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     Raises:
         ToolError: If there is no such file, or the new place is none.
     """
-    old = ctx.locate_to_write(params.file, "move")
+    old = ctx.reader.locate_to_write(params.file, "move")
     if old.path is None:
         raise ToolError(
             f"{params.file!r} has no place on the disk yet: the user must save it first."
         )
-    snapshot, holds_text = ctx.snapshot(), True
+    snapshot, holds_text = ctx.reader.snapshot(), True
     try:
         await asyncio.to_thread(snapshot.show, old.uri)
     except NotShown as refused:
@@ -95,7 +97,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     to = params.to
     if to.endswith("/") or to in ("", "."):
         to = str(PurePosixPath(to) / old.path.name)
-    new = ctx.locate_to_write(to, "move")
+    new = ctx.reader.locate_to_write(to, "move")
     name = PurePosixPath(to).name
     if new.path is None or (new.uri == old.uri and name == old.path.name):
         raise ToolError(f"{params.file!r} is there already.")
@@ -120,14 +122,16 @@ async def _prepare_move(
     old, new = locations.old, locations.new
     for _ in range(_MAX_TRIES):
         # The snapshot is taken here: the workspace belongs to the event loop.
-        updates = await asyncio.to_thread(_compute_link_updates, ctx.snapshot(), ctx, locations)
+        updates = await asyncio.to_thread(
+            _compute_link_updates, ctx.reader.snapshot(), ctx, locations
+        )
         _check_scope(updates, locations, ctx)
         documents = {
-            path: await ctx.document_to_edit_at(updates.scan.uris[path])
+            path: await ctx.reader.document_to_edit_at(updates.scan.uris[path])
             for path in sorted(updates.edits)
         }
         uris = [updates.scan.uris[path] for path in documents]
-        inspect = ctx.rules.prefetch_status([old.uri, new.uri, *uris])
+        inspect = ctx.proposer.rules.prefetch_status([old.uri, new.uri, *uris])
         rules, unchanged = await asyncio.to_thread(_inspect_rules, inspect, updates, documents)
         links = _link_edits(
             updates, documents, unchanged, f"Links to {old.name} at {new.name}", ctx
@@ -135,9 +139,9 @@ async def _prepare_move(
         if links is None:
             continue
         draft = MoveDraft(
-            turn=ctx.turn,
-            chat=ctx.chat,
-            author=ctx.author,
+            turn=ctx.turn.id,
+            chat=ctx.turn.chat,
+            author=ctx.turn.model,
             uri=old.uri,
             name=old.name,
             new_uri=new.uri,
@@ -149,7 +153,7 @@ async def _prepare_move(
         )
         prepared = await asyncio.to_thread(prepare_move, draft, rules)
         # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
-        if all(ctx.is_latest_text(link.document) for link in links):
+        if all(ctx.reader.is_latest_text(link.document) for link in links):
             return prepared, updates
     raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
 
@@ -203,7 +207,7 @@ def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext)
     Raises:
         ToolError: If there are any. In other scopes reading helps nothing: the gate says so.
     """
-    if ctx.rules.settings.scope != "context" or ctx.rules.read_only:
+    if ctx.proposer.rules.settings.scope != "context" or ctx.proposer.rules.read_only:
         return
     files = {updates.scan.uris[path]: updates.names[path] for path in updates.edits}
     old = locations.old
@@ -215,9 +219,9 @@ def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext)
             f"{old.name!r} holds no text and need not be read, but the files that link to it must "
             "be, and these are not yet"
         )
-        snapshot = ctx.snapshot()
+        snapshot = ctx.reader.snapshot()
         files |= {uri: snapshot.name_of(uri) for uri in updates.linked_from}
-    unread = [name for uri, name in files.items() if not ctx.rules.editable(uri)]
+    unread = [name for uri, name in files.items() if not ctx.proposer.rules.editable(uri)]
     if unread:
         names = ", ".join(map(repr, unread[:MAX_NAMED]))
         more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
@@ -260,7 +264,9 @@ def _link_edits(
         if not is_unchanged:
             return None
         drafts.append(
-            ctx.edit_draft(now, updates.names[path], TextEdit(updates.edits[path]), summary)
+            ctx.proposer.edit_draft(
+                now, updates.names[path], TextEdit(updates.edits[path]), summary
+            )
         )
     return tuple(drafts)
 

@@ -25,13 +25,13 @@ async def run(params: OpenFile, ctx: ToolContext) -> str:
     """
     if params.line is not None:
         # Refused files are told of by `open`, like those that are no text.
-        located = ctx.locate(params.file)
-        n_lines = await asyncio.to_thread(_n_lines, ctx.snapshot(), located.uri)
+        located = ctx.reader.locate(params.file)
+        n_lines = await asyncio.to_thread(_n_lines, ctx.reader.snapshot(), located.uri)
         if n_lines is not None and params.line > max(n_lines, 1):
             raise ToolError(
                 f"{params.file!r} has {n_lines} lines; line {params.line} is past the end."
             )
-    await ctx.open(params.file, params.line)
+    await ctx.proposer.open(params.file, params.line)
     where = f" at line {params.line}" if params.line else ""
     return f"{params.file} is shown to the user{where}.\n"
 

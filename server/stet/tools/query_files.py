@@ -112,8 +112,8 @@ async def run(params: QueryFiles, ctx: ToolContext) -> str:
         ToolError: If a folder, a pattern or a file named is none.
     """
     if params.folder:
-        ctx.locate(params.folder)
-    snapshot = ctx.snapshot()
+        ctx.reader.locate(params.folder)
+    snapshot = ctx.reader.snapshot()
     linking = await _linked(params, ctx, snapshot)
     now = datetime.fromtimestamp(snapshot.system.now(), UTC)
     query = FileQuery(
@@ -172,7 +172,7 @@ async def _linked(
     neighbors: list[frozenset[str]] = []
     for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
         if written:
-            other = ctx.locate(written)
+            other = ctx.reader.locate(written)
             neighbors.append(
                 await asyncio.to_thread(_link_neighbors, snapshot, ctx.links, other, name)
             )

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
-from stet.tools.similar_names import with_suggestions
+from stet.tools.file_reader import with_suggestions
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -36,13 +36,13 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
     """
     head = ""
     try:
-        document = await ctx.read(params.file)
-        view = ctx.pending_view(document)
+        document = await ctx.reader.read(params.file)
+        view = ctx.reader.pending_view(document)
     except ToolError as error:
-        if (new := ctx.pending_file(params.file)) is None:
-            raise await with_suggestions(error, params.file, ctx) from error
+        if (new := ctx.reader.pending_file(params.file)) is None:
+            raise await with_suggestions(error, params.file, ctx.reader) from error
         document = TextDocument(new.uri, new.new)
-        ctx.shown.record(document)
+        ctx.reader.shown.record(document)
         view = PendingView(document, ())
         head = f"({params.file} is not there yet: this is your pending proposal {new.id}.)\n"
     if document.n_lines == 0:
@@ -58,7 +58,7 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
     # No more than one line too many: of a very long text only these are looked at.
     lines = document.lines[params.start_line - 1 : min(last, params.start_line + MAX_LINES)]
     shown = _fitting(lines)
-    await ctx.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
+    await ctx.reader.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
     text = head + render_listing(view, params.start_line - 1, params.start_line - 1 + shown)
     if shown == 0:
         more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""

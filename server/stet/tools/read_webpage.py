@@ -67,7 +67,7 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
         page = await web.read(address, permit)
     except WebError as error:
         raise ToolError(str(error)) from error
-    add_source(ctx.sources, WebSource(page.url, page.title))
+    add_source(ctx.report.sources, WebSource(page.url, page.title))
     return _select_part(address, page)
 
 
@@ -85,11 +85,11 @@ def _refuse_secrets(address: WebAddress, ctx: ToolContext) -> None:
 def _sending(address: WebAddress, ctx: ToolContext) -> RequestRecord:
     """Return the record that a host is asked for a page."""
     return RequestRecord(
-        ctx.snapshot().system.now(),
+        ctx.reader.snapshot().system.now(),
         Recipient.PAGE,
         address.host_and_port,
-        turn=ctx.turn,
-        chat=ctx.chat,
+        turn=ctx.turn.id,
+        chat=ctx.turn.chat,
         parts=(f"an address of {len(address.url)} characters",),
         characters=len(address.url),
         is_open=not ctx.workspace.settings.privacy.redact_secrets,

@@ -56,24 +56,24 @@ async def run(params: SearchWorkspace, ctx: ToolContext) -> str:
         ToolError: If the pattern or the folder is none.
     """
     if params.folder:
-        ctx.locate(params.folder)
-    unsearched = await asyncio.to_thread(describe_unsearched, ctx.snapshot(), params.folder)
+        ctx.reader.locate(params.folder)
+    unsearched = await asyncio.to_thread(describe_unsearched, ctx.reader.snapshot(), params.folder)
     if params.mode == "regex":
         return await _search_regex(params, ctx) + unsearched
     query = SearchQuery(params.query, SearchMode(params.mode), params.folder, params.limit)
-    found = await ctx.searcher.search(ctx.snapshot(), query)
+    found = await ctx.searcher.search(ctx.reader.snapshot(), query)
     hits = [(each.name, each.line, each.text) for each in found.passages]
-    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.snapshot()))
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.reader.snapshot()))
     return _format_hits(params, lines, found.n_more) + _search_notes(params, found) + unsearched
 
 
 async def _search_regex(params: SearchWorkspace, ctx: ToolContext) -> str:
     try:
-        found = await grep(ctx.snapshot(), params.query, params.folder)
+        found = await grep(ctx.reader.snapshot(), params.query, params.folder)
     except InvalidRegex as error:
         raise ToolError(str(error)) from error
     hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
-    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.snapshot()))
+    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.reader.snapshot()))
     text = _format_hits(params, lines, len(found.hits) - len(lines))
     return text + (_NOT_ALL if found.is_cut else "")
 

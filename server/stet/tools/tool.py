@@ -1,4 +1,4 @@
-"""What a tool is: a name, arguments, and what it does at the desk of its turn."""
+"""What a tool is: a name, arguments, and a function that runs a call in the context of a turn."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from stet.notes.front_matter import find_front_matter
 from stet.notes.note_properties import InvalidYaml, edit_properties
 from stet.text.document import NOTES, ending_of
-from stet.tools.computed_edit import ComputedEdit, compute_edit
+from stet.tools.proposer import ComputedEdit, compute_edit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -53,12 +53,12 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     """
     names = ", ".join((*params.set, *params.remove))
     _, prepared = await compute_edit(
-        ctx,
+        ctx.proposer,
         params.file,
         lambda live: partial(_compute_edit, params, live.text, f"Properties: {names}"),
         position="properties",
     )
-    hunks = ctx.propose_prepared(prepared, position="properties")
+    hunks = ctx.proposer.propose_prepared(prepared, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
     message = ", ".join(hunk.id for hunk in hunks)

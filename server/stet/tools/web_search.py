@@ -41,7 +41,7 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
     query = " ".join(params.query.split())
     if not query:
         raise ToolError("'query' holds no words. Say what you look for.")
-    settings, system = ctx.workspace.settings, ctx.snapshot().system
+    settings, system = ctx.workspace.settings, ctx.reader.snapshot().system
     redacted = ctx.workspace.redactor.redact(query)
     if settings.privacy.redact_secrets and redacted.kinds:
         raise ToolError("The query holds a secret, which no search company is given.")
@@ -49,8 +49,8 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
         system.now(),
         Recipient.SEARCH,
         urlsplit(ctx.web.endpoint.base_url).netloc.rpartition("@")[2],
-        turn=ctx.turn,
-        chat=ctx.chat,
+        turn=ctx.turn.id,
+        chat=ctx.turn.chat,
         parts=(f"a query of {len(query)} characters",),
         characters=len(query),
         is_open=not settings.privacy.redact_secrets,
@@ -63,7 +63,7 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
     if not answer.hits and not answer.text:
         return f"Nothing was found for {query!r}. Try other words.\n"
     for hit in answer.hits:
-        add_source(ctx.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
+        add_source(ctx.report.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
     message = f"{len(answer.hits)} pages found for {query!r} by {ctx.web.endpoint.provider}."
     return f"{message} `read_webpage` reads one.\n{fence_untrusted(_format_answer(answer), 'search results')}"
 

@@ -68,8 +68,8 @@ async def test_a_preset_goes_with_its_question_only() -> None:
 async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
     ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
-    ctx.current_context = refresher(ctx, EditorLocation(A), chosen)
+    ctx.current_context = refresher(ctx.reader, ctx.links, EditorLocation(A), chosen)
     told = await use(GET_ATTACHED_CONTEXT, ctx)
     assert 'path="c.md"' in told
     assert 'path="b.md"' in told
-    assert ctx.files_read == ["a.md", "c.md", "b.md"]
+    assert ctx.report.files_read == ["a.md", "c.md", "b.md"]

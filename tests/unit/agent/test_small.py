@@ -225,7 +225,7 @@ async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: lis
     table = small(*answers)
     await table.ask("It should return a + b.", mode)
     ctx = make_tool_context(table.workspace, mode=mode)
-    await ctx.read("a.py")
+    await ctx.reader.read("a.py")
     place = EditorLocation(uri_at("/ws/a.py"))
     ask = Ask(prompt="It should return a + b.", mode=mode, place=place, chat="main")
     (request,) = table.model.requests

@@ -68,7 +68,7 @@ async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: 
         world = make_workspace({"/ws/other.md": "other\n"}, opened={"/ws/a.md": NOTE})
         ctx = make_tool_context(world, asked="/ws/a.md")
         ctx.ask_question = yes
-        await ctx.read("a.md")
+        await ctx.reader.read("a.md")
         running = tasks.spawn(Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", name, arguments)), "a call")
         for _ in range(steps):
             await asyncio.sleep(0)

@@ -48,8 +48,8 @@ async def test_an_attack_is_refused_and_told_to_model_and_user(
 ) -> None:
     ctx, answer = await carried_out(attack, tmp_path)
     assert ctx.ledger.hunks() == ()
-    assert ctx.files_to_open == []
-    [told] = ctx.rejected
+    assert ctx.report.files_to_open == []
+    [told] = ctx.report.rejected
     assert answer == f"Error: Refused by the rule {attack.rule}: {told.message}"
     file = attack.at(tmp_path)["file"]
     assert told == RejectedEdit(file, told.position, attack.rule, told.message)
@@ -60,7 +60,7 @@ async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
     attack: Attack, tmp_path: Path
 ) -> None:
     ctx, _ = await carried_out(attack, tmp_path)
-    assert ctx.rejected == []
+    assert ctx.report.rejected == []
     [hunk] = ctx.ledger.hunks()
     assert hunk.protected
     assert hunk.reason

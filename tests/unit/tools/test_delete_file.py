@@ -120,5 +120,5 @@ async def test_the_gate_decides_and_the_user_is_told() -> None:
     ctx = make_tool_context(make_workspace(files, settings=settings))
     await use(READ_FILE, ctx, file="b.py")
     assert "edit.canDelete" in await use(DELETE_FILE, ctx, file="b.py")
-    assert [(r.position, r.rule) for r in ctx.rejected] == [("delete", "edit.canDelete")]
+    assert [(r.position, r.rule) for r in ctx.report.rejected] == [("delete", "edit.canDelete")]
     assert ctx.ledger.hunks() == ()

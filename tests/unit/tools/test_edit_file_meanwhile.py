@@ -39,7 +39,7 @@ async def typing_desk(n_times: int) -> ToolContext:
 
         return ground
 
-    ctx.rules = dataclasses.replace(ctx.rules, bound=bound)
+    ctx.proposer.rules = dataclasses.replace(ctx.proposer.rules, bound=bound)
     return ctx
 
 
@@ -84,7 +84,7 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
 
         return ground
 
-    ctx.rules = dataclasses.replace(ctx.rules, bound=bound)
+    ctx.proposer.rules = dataclasses.replace(ctx.proposer.rules, bound=bound)
     # What is quoted was pending only, and the user does not want it.
     (outcome,) = await run_batch(
         [EditFile(file="a.py", old_text="one\n2\n", new_text="one\n22\n")], ctx

@@ -7,6 +7,7 @@ import pytest
 from stet.review.proposal import Hunk
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE
+from stet.tools.file_reader import TurnIdentity
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.modification import WireEdit
@@ -127,7 +128,7 @@ async def test_all_places_can_be_changed_at_once() -> None:
 
 async def test_what_another_conversation_has_pending_is_no_text_of_ones_own() -> None:
     ctx = await working_desk()
-    ctx.chat = "another"
+    ctx.reader.turn = TurnIdentity("t1", "m", "another")
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
     assert "h1+" not in await use(READ_FILE, ctx, file="a.py")
@@ -157,7 +158,7 @@ async def test_an_overlap_with_what_is_pending_says_how_to_change_that() -> None
 
 async def test_what_gives_way_to_an_edit_of_the_file_itself_is_said() -> None:
     ctx = await working_desk()
-    ctx.turn = "t2"
+    ctx.reader.turn = TurnIdentity("t2", "m", "main")
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("No longer proposed, because this takes its place: h1.\n")
     assert states(ctx) == {"h1": "superseded", "h2": "pending"}
@@ -165,8 +166,8 @@ async def test_what_gives_way_to_an_edit_of_the_file_itself_is_said() -> None:
 
 async def test_the_gate_is_asked_for_what_is_changed_too() -> None:
     ctx = await working_desk()
-    only_adding = dataclasses.replace(ctx.rules.settings, can_delete=False)
-    ctx.rules = dataclasses.replace(ctx.rules, settings=only_adding)
+    only_adding = dataclasses.replace(ctx.proposer.rules.settings, can_delete=False)
+    ctx.proposer.rules = dataclasses.replace(ctx.proposer.rules, settings=only_adding)
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
     assert states(ctx) == {"h1": "pending"}

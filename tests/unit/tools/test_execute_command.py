@@ -40,7 +40,7 @@ class Bench:
         self._ran = ran or ProgramResult(0, b"out\n", seconds=0.25)
         self._answer = answer
         self.ctx.ask_question = self._inquire
-        system = self.ctx.snapshot().system
+        system = self.ctx.reader.snapshot().system
         assert isinstance(system, MemorySystem)
         system.environment = {"PATH": "/bin", "API_KEY": "secret"}
         system.programs = {"ls": self._run, "make": self._run}
@@ -206,7 +206,7 @@ async def test_a_cancel_reaches_the_program() -> None:
         raise AssertionError
 
     bench = Bench()
-    system = bench.ctx.snapshot().system
+    system = bench.ctx.reader.snapshot().system
     assert isinstance(system, MemorySystem)
     system.programs["ls"] = hang
     call = ToolCall("c", "execute_command", '{"name": "list", "arguments": {"folder": "src"}}')

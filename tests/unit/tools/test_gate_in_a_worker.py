@@ -56,7 +56,9 @@ def desk_asked_in_a_worker(
     async def accepted(hunk_id: str) -> str:
         return ""
 
-    ctx.rules = dataclasses.replace(ctx.rules, path_status=on_the_loop, bound=bound)
+    ctx.proposer.rules = dataclasses.replace(
+        ctx.proposer.rules, path_status=on_the_loop, bound=bound
+    )
     ctx.ask_question, ctx.editor = yes, EditorActions(accept_hunk=accepted)
     return ctx
 

@@ -99,14 +99,14 @@ async def test_what_can_not_be_is_said() -> None:
     ):
         assert (await use(MOVE_FILE, ctx, file=file, to=to)).startswith(answer)
     assert ctx.ledger.hunks() == ()
-    assert [rejected.rule for rejected in ctx.rejected] == ["parent"]
+    assert [rejected.rule for rejected in ctx.report.rejected] == ["parent"]
 
 
 async def test_the_gate_decides_and_the_user_is_told() -> None:
     ctx = await desk_of("d.md", can_create=False)
     answer = await use(MOVE_FILE, ctx, file="d.md", to="e.md")
     assert answer.startswith("Error: Refused by the rule edit.canCreate")
-    assert [(r.file, r.position, r.rule) for r in ctx.rejected] == [
+    assert [(r.file, r.position, r.rule) for r in ctx.report.rejected] == [
         ("d.md", "move", "edit.canCreate")
     ]
 
@@ -121,7 +121,7 @@ async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() 
     ctx = await desk_of(scope="linked")
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
-    ctx.rules = create_turn_rules(ask, ctx.workspace, ctx.shown, linked)
+    ctx.proposer.rules = create_turn_rules(ask, ctx.workspace, ctx.reader.shown, linked)
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer.startswith("Proposed")
     outside = await use(MOVE_FILE, ctx, file="b.md", to="new/b.md")

@@ -57,7 +57,9 @@ def typing_desk(n_times: int) -> ToolContext:
     def on_the_loop(uri: str) -> PathStatus:
         raise AssertionError(f"the disk is asked about {uri} on the event loop")
 
-    ctx.rules = dataclasses.replace(ctx.rules, path_status=on_the_loop, bound=bound)
+    ctx.proposer.rules = dataclasses.replace(
+        ctx.proposer.rules, path_status=on_the_loop, bound=bound
+    )
     return ctx
 
 
@@ -105,12 +107,12 @@ async def test_a_refusal_is_told_and_noted_for_the_user(
 ) -> None:
     ctx = typing_desk(0)
     refusal = Refusal("ignored", "It is ignored.")
-    ctx.rules = dataclasses.replace(
-        ctx.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
+    ctx.proposer.rules = dataclasses.replace(
+        ctx.proposer.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
     )
     told = await use(tool, ctx, file="a.md", **more)
     assert told == "Error: Refused by the rule ignored: It is ignored."
-    assert [(one.file, one.rule) for one in ctx.rejected] == [("a.md", "ignored")]
+    assert [(one.file, one.rule) for one in ctx.report.rejected] == [("a.md", "ignored")]
 
 
 LOOP = 0.05

@@ -111,18 +111,20 @@ async def test_the_info_of_a_file_has_all_that_is_known() -> None:
         "last written: 2023-11-14T22:13:20Z\nstate: not open\n"
         "links: 1 to files here, 0 from other files\ntags: #Plan, #idea\npending hunks: 0\n"
     )
-    assert ctx.files_read == []
+    assert ctx.report.files_read == []
 
 
 async def test_the_info_tells_open_unsaved_and_pending() -> None:
     opened = {"/ws/sub/b.md": "new\n", "/ws/a.md": NOTE, "untitled:u": "u\n"}
     ctx = make_tool_context(make_workspace(FILES, opened=opened))
-    await ctx.read("a.md")
-    live = await ctx.document_to_edit("a.md")
+    await ctx.reader.read("a.md")
+    live = await ctx.reader.document_to_edit("a.md")
     at = live.text.index("Title")
     edit = TextEdit((Replacement(at, at + 5, "Topic"),))
-    ready = prepare_or_reject(ctx.edit_draft(live, "a.md", edit, "Rename"), ctx.rules)
-    [hunk] = ctx.propose_prepared(ready, position="title")
+    ready = prepare_or_reject(
+        ctx.proposer.edit_draft(live, "a.md", edit, "Rename"), ctx.proposer.rules
+    )
+    [hunk] = ctx.proposer.propose_prepared(ready, position="title")
     saved = await use(GET_FILE_INFO, ctx, file="a.md")
     assert "state: open, saved\n" in saved
     assert f"pending hunks: 1, yours: {hunk.id}\n" in saved
@@ -142,8 +144,8 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
     ctx = make_tool_context(make_workspace(FILES))
     await use(GET_PROPERTIES, ctx, file="a.md")
     await use(EXPLORE_STRUCTURE, ctx, file="sub/b.md")
-    assert ctx.files_read == ["a.md", "sub/b.md"]
-    assert ctx.rules.editable("file:///ws/a.md")
+    assert ctx.report.files_read == ["a.md", "sub/b.md"]
+    assert ctx.proposer.rules.editable("file:///ws/a.md")
 
 
 @pytest.mark.parametrize(

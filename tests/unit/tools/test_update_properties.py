@@ -64,7 +64,7 @@ async def test_the_gate_decides() -> None:
     ctx = desk_of(can_delete=False)
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"})
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
-    assert [(r.position, r.rule) for r in ctx.rejected] == [("properties", "edit.canDelete")]
+    assert [(r.position, r.rule) for r in ctx.report.rejected] == [("properties", "edit.canDelete")]
 
 
 async def test_what_is_typed_meanwhile_is_kept() -> None:

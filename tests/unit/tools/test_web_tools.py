@@ -119,7 +119,7 @@ async def test_a_search_lists_pages_between_marks_and_notes_them_as_sources() ->
         + OPEN.format("WORD", "search results")
         + "1. Frying fish\n   https://fish.example/fry\n   At 180 degrees.\n[end WORD]\n"
     )
-    assert ctx.sources == [WebSource("https://fish.example/fry", "Frying fish")]
+    assert ctx.report.sources == [WebSource("https://fish.example/fry", "Frying fish")]
     assert server.asked[0].body["query"] == "fried fish"
 
 
@@ -141,8 +141,10 @@ async def test_what_a_search_finds_is_capped_and_cleaned() -> None:
         ctx = web_desk(Internet(), server)
         answer = await use(WEB_SEARCH, ctx, query="fish", limit=20)
     assert len(answer) < 20_000
-    assert [source.url for source in ctx.sources] == [f"https://a.org/{n}" for n in range(2, 22)]
-    assert ctx.sources[0].title == f"T {'t' * 197}…"
+    assert [source.url for source in ctx.report.sources] == [
+        f"https://a.org/{n}" for n in range(2, 22)
+    ]
+    assert ctx.report.sources[0].title == f"T {'t' * 197}…"
 
 
 async def test_a_search_without_results_says_what_to_do() -> None:
@@ -178,7 +180,7 @@ async def test_a_page_that_the_user_named_is_read_without_a_question() -> None:
     assert unfenced(answer) == (
         OPEN.format("WORD", "a web page") + "https://a.org/\n\nHello.\n[end WORD]\n"
     )
-    assert ctx.sources == [WebSource("https://a.org/")]
+    assert ctx.report.sources == [WebSource("https://a.org/")]
 
 
 async def test_a_page_that_nobody_named_is_asked_for_and_a_yes_holds_in_the_conversation() -> None:
@@ -206,7 +208,7 @@ async def test_a_no_sends_nothing_and_is_told() -> None:
         "Error: The user does not want https://a.org/?secret to be read. Go on without it; don't "
         "ask again."
     )
-    assert (internet.asked, ctx.sources) == ([], [])
+    assert (internet.asked, ctx.report.sources) == ([], [])
     again = await use(READ_WEBPAGE, ctx, url="https://a.org/other")
     assert again.startswith("Error: The user does not want https://a.org/other to be read.")
 

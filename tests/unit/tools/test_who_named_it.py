@@ -21,7 +21,7 @@ def desk_with(note: str, *said: str) -> ToolContext:
     """A desk whose model has heard what a note says."""
     files = {f"/ws/{CI}": "on: push\n", "/ws/note.md": note, "/ws/plain.py": "x = 1\n"}
     ctx = make_tool_context(make_workspace(files, settings=Settings(edit=EditSettings())))
-    ctx.user_words += said
+    ctx.user_words.extend(said)
     ctx.untrusted.add("note.md", note)
     return ctx
 
@@ -51,7 +51,7 @@ async def test_an_edit_of_a_protected_file_says_who_named_it(
 
 async def test_nobody_else_names_the_file_that_the_user_asks_about() -> None:
     ctx = desk_with(NOTE, "tidy up")
-    ctx.question_uri = f"file:///ws/{CI}"
+    ctx.reader.question_uri = f"file:///ws/{CI}"
     assert "Caution" not in (await edited(ctx, CI)).summary
 
 

@@ -155,7 +155,7 @@ async def test_a_refusal_of_the_gate_is_told_to_the_model_and_kept_for_the_user(
     ctx = await reading_desk(can_delete=False)
     answer = await use(EDIT_FILE, ctx, file="a.py", position="delete:1", summary="Take it out")
     assert answer.startswith("Error: Refused by the rule edit.canDelete: ")
-    (rejected,) = ctx.rejected
+    (rejected,) = ctx.report.rejected
     assert (rejected.file, rejected.position, rejected.rule) == (
         "a.py", "delete:1", "edit.canDelete",
     )  # fmt: skip
@@ -215,7 +215,7 @@ async def test_nothing_is_proposed_when_only_an_answer_is_wanted() -> None:
 async def test_done_keeps_its_summary() -> None:
     ctx = make_tool_context(make_workspace())
     assert await use(DONE, ctx, summary=" All done. ") == "Finished.\n"
-    assert ctx.summary == "All done."
+    assert ctx.report.summary == "All done."
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -251,7 +251,7 @@ def test_arguments_that_do_not_fit_are_refused(tool: Tool, arguments: dict[str, 
 
 async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edited() -> None:
     ctx = await reading_desk()
-    looking = Tasks().spawn(ctx.document_to_edit("a.py"), "look")
+    looking = Tasks().spawn(ctx.reader.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
     type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "# typed\n"))
     assert (await looking).text == "# typed\n" + TEXT
@@ -259,7 +259,7 @@ async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edit
 
 async def test_a_document_closed_while_the_disk_is_asked_is_read_from_the_disk() -> None:
     ctx = make_tool_context(make_workspace({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
-    looking = Tasks().spawn(ctx.document_to_edit("a.py"), "look")
+    looking = Tasks().spawn(ctx.reader.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
     close_document(ctx.workspace, "file:///ws/a.py")
     document = await looking

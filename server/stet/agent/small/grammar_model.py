@@ -326,7 +326,7 @@ class GrammarConstrainedModel(ModelWrapper):
             return not redact(text).kinds and escape_special_tokens(text) == text
 
         windows = {name: self._window(name) for name in self._files}
-        read = self._ctx.files_read
+        read = self._ctx.report.files_read
         readable = {name: shown for name, shown in windows.items() if name not in read}
         quoted = set(_quoted(messages))
         editable = {
@@ -345,14 +345,14 @@ class GrammarConstrainedModel(ModelWrapper):
     def _window(self, name: str) -> LineWindow:
         document = self._files[name]
         is_first = name == next(iter(self._files))
-        latest = self._ctx.last_shown(document.uri) or document
+        latest = self._ctx.reader.last_shown(document.uri) or document
         return window(latest, self._line if is_first else None, self._request)
 
     def _summary(self) -> str:
         """Return the outcome of the turn for the user. A small model cannot be trusted to state the
         outcome.
         """
-        proposals = self._ctx.ledger.proposals(self._ctx.turn)
+        proposals = self._ctx.ledger.proposals(self._ctx.turn.id)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
             return "The small model looked and proposed nothing. Say more precisely what to change."

@@ -84,8 +84,8 @@ def _answer_messages(ask: Ask, files: dict[str, TextDocument]) -> list[Message]:
 
 def _files(ctx: ToolContext) -> dict[str, TextDocument]:
     """Return the shown files by name, the file of the question first."""
-    snapshot = ctx.snapshot()
-    named = ((snapshot.name_of(document.uri), document) for document in ctx.shown.values())
+    snapshot = ctx.reader.snapshot()
+    named = ((snapshot.name_of(document.uri), document) for document in ctx.reader.shown.values())
     # A name with a line end in it would be two lines of a call.
     files = [(name, document) for name, document in named if name.isprintable()]
     return dict(files[:MAX_FILES])

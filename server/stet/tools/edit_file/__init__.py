@@ -19,7 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, describe_new, fail_all, position_of
 from stet.tools.edit_file.edit_file_call import EditFile
-from stet.tools.similar_names import with_suggestions
+from stet.tools.file_reader import with_suggestions
 from stet.tools.tool import BatchHandler, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -66,10 +66,10 @@ async def run(params: EditFile, ctx: ToolContext) -> str:
     """
     match (params.position or "").strip():
         case "create":
-            hunk = await ctx.create(params.file, params.content)
+            hunk = await ctx.proposer.create(params.file, params.content)
             return describe_new(params.file, hunk)
         case "open":
-            await ctx.open(params.file)
+            await ctx.proposer.open(params.file)
             return f"The user sees {params.file} now.\n"
     (outcome,) = await run_batch([params], ctx)
     if isinstance(outcome, ToolError):
@@ -154,13 +154,13 @@ async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatc
     first = calls[0]
     new = None
     try:
-        document = await ctx.document_to_edit(first.file, position=position_of(first))
+        document = await ctx.reader.document_to_edit(first.file, position=position_of(first))
         text = ""
         if any(map(has_marks, calls)):
-            text = f"{document.text}\n{ctx.pending_view(document).text}"
+            text = f"{document.text}\n{ctx.reader.pending_view(document).text}"
     except ToolError as error:
-        if (new := ctx.pending_file(first.file)) is None:
-            raise await with_suggestions(error, first.file, ctx) from error
+        if (new := ctx.reader.pending_file(first.file)) is None:
+            raise await with_suggestions(error, first.file, ctx.reader) from error
         document, text = TextDocument(new.uri, new.new), new.new
     redactor = ctx.workspace.redactor
     return EditBatch(ctx, document, [restore_secrets(call, text, redactor) for call in calls], new)

@@ -93,15 +93,16 @@ class EditBatch:
         self._doc = doc
         self._calls = calls
         self._new = new
-        self._view = PendingView(doc, ()) if new else ctx.pending_view(doc)
+        self._view = PendingView(doc, ()) if new else ctx.reader.pending_view(doc)
         # What the workspace knows is asked here, for it belongs to the event loop.
         self._text_versions = tuple(
-            (shown, noted_since(doc, shown, ctx.workspace)) for shown in ctx.shown.texts_of(doc.uri)
+            (shown, noted_since(doc, shown, ctx.workspace))
+            for shown in ctx.reader.shown.texts_of(doc.uri)
         )
         self._shown_texts: dict[str, ShownText] = {}
-        self._rules = replace(ctx.rules, path_status=cache(ctx.rules.path_status))
-        self._inspect = ctx.rules.prefetch_status((doc.uri,))
-        self._located = ctx.locate(calls[0].file) if new else None
+        self._rules = replace(ctx.proposer.rules, path_status=cache(ctx.proposer.rules.path_status))
+        self._inspect = ctx.proposer.rules.prefetch_status((doc.uri,))
+        self._located = ctx.reader.locate(calls[0].file) if new else None
         self._resolved: list[_CallEdit | MatchError | InvalidInstruction] = []
         self._conflicts: list[tuple[int, ...]] = []
         self._plan: _BatchPlan | None = None
@@ -129,8 +130,8 @@ class EditBatch:
     def is_current(self) -> bool:
         """Whether the text is what it was when this was made."""
         if self._new is not None:
-            return self._ctx.pending_file(self._calls[0].file) == self._new
-        return self._ctx.is_current(self._doc, self._view)
+            return self._ctx.reader.pending_file(self._calls[0].file) == self._new
+        return self._ctx.reader.is_current(self._doc, self._view)
 
     @property
     def is_large(self) -> bool:
@@ -166,7 +167,7 @@ class EditBatch:
             places = [shift_range(place, changes) for place in call.lines]
             resolved.append(replace(call, lines=tuple(place for place in places if place)))
         self._plan = replace(plan, resolved=tuple(resolved), prepared=prepared)
-        self._doc, self._view = now, ctx.pending_view(now)
+        self._doc, self._view = now, ctx.reader.pending_view(now)
         return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
@@ -180,7 +181,7 @@ class EditBatch:
                 errors[n] = ToolError(f"{call.file!r}: {resolved}")
             elif resolved.refusal is not None:
                 refusal = resolved.refusal.refusal
-                refused[n] = self._ctx.record_refusal(call.file, position_of(call), refusal)
+                refused[n] = self._ctx.report.record_refusal(call.file, position_of(call), refusal)
         for numbers in self._conflicts:
             errors |= dict.fromkeys(self._dropped_calls(numbers), self._overlap_error(numbers))
         if self._plan is None:
@@ -253,12 +254,12 @@ class EditBatch:
         name, summary = self._calls[changing[0]].file, "; ".join(summaries)
         if self._located is not None:
             text = merged.edit.apply(self._doc.text)
-            creation = self._ctx.create_draft(self._located, text, summary)
+            creation = self._ctx.proposer.create_draft(self._located, text, summary)
             return _BatchPlan(numbers, calls, merged, (), prepare_or_reject(creation, self._rules))
-        draft = self._ctx.edit_draft(self._doc, name, merged.edit, summary)
+        draft = self._ctx.proposer.edit_draft(self._doc, name, merged.edit, summary)
         if len(summaries) > 1:
             draft = replace(draft, notes=notes)
-        repeated = self._view.repeated(merged.edit, self._ctx.turn, merged.amends)
+        repeated = self._view.repeated(merged.edit, self._ctx.turn.id, merged.amends)
         amends = (*merged.amends, *repeated)
         return _BatchPlan(numbers, calls, merged, amends, prepare_or_reject(draft, self._rules))
 
@@ -279,7 +280,8 @@ class EditBatch:
         if len(self._calls) > 1 and self._new is None:
             try:
                 _ = authorize(
-                    self._ctx.edit_draft(self._doc, call.file, merged.edit, ""), self._rules
+                    self._ctx.proposer.edit_draft(self._doc, call.file, merged.edit, ""),
+                    self._rules,
                 )
             except ProposalRefused as against:
                 refused = against
@@ -324,7 +326,9 @@ class EditBatch:
             if done.lines or plan.merged.amends
         )
         position = "create" if self._new else position_of(call)
-        hunks = self._ctx.propose_prepared(plan.prepared, position=position, amends=plan.amends)
+        hunks = self._ctx.proposer.propose_prepared(
+            plan.prepared, position=position, amends=plan.amends
+        )
         if self._new is not None:
             return tuple(describe_new(each.file, hunks[0]) for each in calls)
         return tuple(

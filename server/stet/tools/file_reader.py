@@ -1,0 +1,261 @@
+"""Read files for the tools of a turn, and note what the model has been shown of them."""
+
+import asyncio
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from stet.review.ledger import ReviewLedger
+from stet.review.proposal import Hunk
+from stet.review.resolve.pending_view import PendingView, pending_file
+from stet.review.resolve.shown_documents import (
+    ShownDocuments,
+    as_shown,
+    changes_since_text,
+    noted_since,
+)
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
+from stet.tools.tool_errors import ToolError
+from stet.tools.turn_report import TurnReport
+from stet.workspace.paths import Located, PathRefused
+from stet.workspace.refusal import Refusal
+from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
+from stet.workspace.workspace import Workspace
+
+MAX_FILES = 10_000
+"""The number of the workspace's files that are compared with a name that does not exist."""
+MAX_NAMES = 5
+_MAX_LENGTH = 200
+"""Characters of a name that is compared: long names take long."""
+_CUTOFF = 0.7
+_MAX_TRIES = 3
+_NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
+"""Reasons not to show a file that are no rule of the user's: the file has no text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnIdentity:
+    """Who reads and proposes.
+
+    Attributes:
+        id: The turn's id.
+        model: The model's name, the author of proposals.
+        chat: The conversation.
+    """
+
+    id: str
+    model: str
+    chat: str = ""
+
+
+@dataclass(slots=True)
+class FileReader:
+    """Reads the files of the workspace for one turn. Used on the event loop; disk access is in threads.
+
+    Attributes:
+        workspace: The open documents over the disk.
+        ledger: The pending hunks.
+        turn: The turn that reads.
+        report: Where files read and refusals are recorded.
+        question_uri: The file that the question is about (see `stet.workspace.privacy_filter`).
+        shown: What the model has been shown of files.
+    """
+
+    workspace: Workspace
+    ledger: ReviewLedger
+    turn: TurnIdentity
+    report: TurnReport
+    question_uri: str | None = None
+    shown: ShownDocuments = field(default_factory=ShownDocuments)
+
+    def snapshot(self) -> Snapshot:
+        """Return a snapshot of the current workspace, for this turn's question."""
+        return self.workspace.snapshot().asked_about(self.question_uri)
+
+    def locate(self, name: str) -> Located:
+        """Return the file that a model means by `name`.
+
+        Raises:
+            ToolError: If the name leads out of the workspace or is none.
+        """
+        try:
+            return self.snapshot().locate(name)
+        except PathRefused as refused:
+            raise ToolError(str(refused)) from refused
+
+    def locate_to_write(self, name: str, position: str) -> Located:
+        """Return the file that a model means by `name`, for an edit at `position`. A refusal is recorded
+        for the user.
+
+        Raises:
+            ToolError: If the name leads out of the workspace or is none.
+        """
+        try:
+            return self.snapshot().locate(name)
+        except PathRefused as refused:
+            refusal = Refusal(refused.rule, refused.message)
+            raise self.report.record_refusal(name, position, refusal) from refused
+
+    async def read(self, name: str) -> TextDocument:
+        """Return the current text of a file, including unsaved text. Record the text as shown to
+        the model.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        located = self.locate(name)
+        document = await self._read_or_raise(located.uri)
+        self.shown.record(document)
+        self.report.record_read(located.name)
+        return document
+
+    async def document_to_edit(self, name: str, *, position: str = "") -> TextDocument:
+        """Return the current text of a file, for resolving an edit at `position`.
+
+        The text is current as long as the caller awaits nothing.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        located = self.locate_to_write(name, position)
+        try:
+            return await self._clear_inline_blocks(located.uri)
+        except NotShown as refused:
+            if refused.rule in _NO_REFUSAL:
+                raise ToolError(str(refused)) from refused
+            refusal = Refusal(refused.rule, refused.message)
+            raise self.report.record_refusal(name, position, refusal) from refused
+
+    async def document_to_edit_at(self, uri: str) -> TextDocument:
+        """Return the current text of a file that Stet names itself, to be edited.
+
+        Raises:
+            ToolError: If there is no such file or it may not be shown.
+        """
+        try:
+            return await self._clear_inline_blocks(uri)
+        except NotShown as refused:
+            raise ToolError(str(refused)) from refused
+
+    async def _clear_inline_blocks(self, uri: str) -> TextDocument:
+        """Return the text of a document to be edited, after its inline blocks are removed.
+
+        Raises:
+            NotShown: If there is none, or it may not be shown.
+            ToolError: If the editor does not take the blocks out.
+        """
+        for _ in range(_MAX_TRIES):
+            await self.ledger.blocks.clear(uri)
+            document = await self._read_document(uri)
+            if not self.ledger.blocks.shown_blocks(uri):
+                return document
+        raise ToolError(
+            "The editor did not take what is pending there out of the text. Ask the user to decide "
+            "the blocks that stand in the file first."
+        )
+
+    async def _read_or_raise(self, uri: str) -> TextDocument:
+        try:
+            return await self._read_document(uri)
+        except NotShown as refused:
+            raise ToolError(str(refused)) from refused
+
+    async def _read_document(self, uri: str) -> TextDocument:
+        """Return the text of a document.
+
+        Raises:
+            NotShown: If there is none, or it may not be shown.
+        """
+        while True:
+            # The snapshot is taken here: the workspace belongs to the event loop.
+            document = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
+            # The user went on typing while the disk was asked.
+            now = self.workspace.shown(uri)
+            if now is not None or document.version is None:
+                return now or document
+
+    async def learn_around(self, document: TextDocument, first: int, end: int) -> None:
+        """Learn the secrets near some lines (0-based, half-open) of a text that is too long to be
+        learnt as a whole.
+        """
+        if document.is_large:
+            await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
+
+    def last_shown(self, uri: str, quotes: Sequence[str] = ()) -> TextDocument | None:
+        """Return the text of a file as shown to the model (`ShownDocuments.last`); None if never
+        shown.
+        """
+        return self.shown.last(uri, quotes)
+
+    def changes_since_shown(
+        self, document: TextDocument, shown: TextDocument | None = None
+    ) -> tuple[TextChange, ...]:
+        """Return the user's changes to a file since the model saw the file, last or as `shown`.
+        Return no changes if the model never saw the file.
+        """
+        shown = shown or self.last_shown(document.uri)
+        if shown is None:
+            return ()
+        return changes_since_text(document, shown, noted_since(document, shown, self.workspace))
+
+    def pending_view(self, document: TextDocument) -> PendingView:
+        """Return `document` with the pending hunks of this conversation."""
+        snapshot = self.snapshot()
+        hunks = [as_shown(hunk, snapshot, document.real) for hunk in self.ledger.live(document.uri)]
+        return PendingView.build(document, hunks, self.turn.chat)
+
+    def is_current(self, document: TextDocument, view: PendingView) -> bool:
+        """Return whether `document` is still the text to edit, and `view` still what is pending in it."""
+        return (
+            self.is_latest_text(document)
+            and not self.ledger.blocks.shown_blocks(document.uri)
+            and self.pending_view(document).hunks == view.hunks
+        )
+
+    def is_latest_text(self, document: TextDocument) -> bool:
+        """Return whether `document` is still the text of its file, as far as the editor has reported."""
+        now = self.workspace.shown(document.uri)
+        return document.version is None if now is None else now == document
+
+    def pending_file(self, name: str) -> Hunk | None:
+        """Return the pending new file of the given name from this conversation, if there is one."""
+        try:
+            uri = self.snapshot().locate(name).uri
+        except PathRefused:
+            return None  # the request for the file itself is refused with the reason
+        return pending_file(self.ledger.live(uri), self.turn.chat)
+
+
+async def with_suggestions(error: ToolError, name: str, reader: FileReader) -> ToolError:
+    """Return the error of a file that does not exist, with the names that are similar to its name.
+
+    Only files that may be shown are named. Any other error is returned unchanged.
+    """
+    cause = error.__cause__
+    if not isinstance(cause, NotShown) or cause.rule != "missing":
+        return error
+    suggestions = await asyncio.to_thread(similar_names, name, reader.snapshot())
+    hint = "Did you mean " + " or ".join(map(repr, suggestions)) + "?" if suggestions else ""
+    hint = hint or "`list_files` gives the names."
+    return ToolError(f"{error} {hint}")
+
+
+def similar_names(name: str, snapshot: Snapshot) -> list[str]:
+    """Return names of files that are similar to a name, the most similar first: those with the same
+    last part, then those with a similarly spelt last part. Blocks on the disk.
+    """
+    path = name.strip().replace("\\", "/").casefold()[-_MAX_LENGTH:]
+    last = path.rpartition("/")[2]
+    by_last: dict[str, list[str]] = {}
+    for located in islice(snapshot.walk(), MAX_FILES):
+        by_last.setdefault(located.name.rpartition("/")[2].casefold(), []).append(located.name)
+    like = difflib.get_close_matches(last, by_last, MAX_NAMES, _CUTOFF)
+    names: list[str] = []
+    for last_part in dict.fromkeys((last, *like)):
+        names += sorted(
+            by_last.get(last_part, ()),
+            key=lambda each: -difflib.SequenceMatcher(None, path, each.casefold()).ratio(),
+        )
+    return names[:MAX_NAMES]

@@ -1,0 +1,222 @@
+"""Propose edits and new files for the tools of a turn: authorized, and with every refusal reported."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from stet.privacy.taint import TaintTracker
+from stet.review.drafts import CreateDraft, EditDraft
+from stet.review.errors import HunkOverlap, ReviewError
+from stet.review.inline.block_rebase import rebase_onto_blocks
+from stet.review.policy.rules import EditRules, ProposalRefused, check_open
+from stet.review.proposal import Hunk
+from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.shown_documents import as_shown
+from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
+from stet.tools.editor_actions import OpenFileRequest
+from stet.tools.file_reader import FileReader
+from stet.tools.tool_errors import ToolError
+from stet.workspace.paths import Located
+
+_MAX_TRIES = 10
+"""A user who types leaves a long enough gap between two keys sooner than that."""
+
+
+@dataclass(slots=True)
+class Proposer:
+    """The only way by which the tools of one turn propose edits. Used on the event loop.
+
+    Attributes:
+        reader: Reads the files.
+        rules: What the turn may propose.
+        untrusted: Text by others that the model of the chat was shown: it may have named a file.
+        user_words: What the user has said in the conversation; the chat's own list.
+    """
+
+    reader: FileReader
+    rules: EditRules
+    untrusted: TaintTracker = field(default_factory=TaintTracker)
+    user_words: list[str] = field(default_factory=list)
+
+    async def inspect_rules(self, uri: str) -> EditRules:
+        """Return the turn's rules with the current status of `uri`, inspected in a worker thread."""
+        return await asyncio.to_thread(self.rules.prefetch_status((uri,)))
+
+    async def create(self, file: str, content: str) -> Hunk:
+        """Propose a new file.
+
+        Raises:
+            ToolError: If it exists, or may not be created.
+        """
+        located = self.reader.locate_to_write(file, "create")
+        rules = await self.inspect_rules(located.uri)
+        if refusal := rules.path_status(
+            located.uri
+        ).refusal:  # before the model could learn whether the file exists
+            raise self.reader.report.record_refusal(located.name, "create", refusal)
+        if await asyncio.to_thread(self.reader.snapshot().exists, located.uri):
+            raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
+        draft = self.create_draft(located, content, f"Create {located.name}")
+        inspect = self.rules.prefetch_status((located.uri,))
+        (hunk,) = self.propose_prepared(
+            await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect())), position="create"
+        )
+        return hunk
+
+    async def open(self, file: str, line: int | None = None) -> None:
+        """Request that the editor shows a file, at a line (1-based) if there is one.
+
+        Raises:
+            ToolError: If the file does not exist, or the user wants no files opened.
+        """
+        located = self.reader.locate_to_write(file, "open")
+        rules = await self.inspect_rules(located.uri)
+        if refusal := check_open(rules, located.name, located.uri):
+            raise self.reader.report.record_refusal(located.name, "open", refusal)
+        if not await asyncio.to_thread(self.reader.snapshot().exists, located.uri):
+            raise ToolError(f"There is no file {file!r}. `list_files` gives the names.")
+        self.reader.report.files_to_open.append(OpenFileRequest(located.uri, line))
+
+    def propose_prepared(
+        self, prepared: PreparedEdit | RejectedDraft, *, position: str, amends: tuple[str, ...] = ()
+    ) -> tuple[Hunk, ...]:
+        """Propose an edit that was prepared (`prepare_or_reject`) for the current text.
+
+        Args:
+            prepared: The prepared edit, or its rejection.
+            position: The edit's position, for the report of a refusal.
+            amends: Pending hunks of this conversation that the edit contains and replaces.
+
+        Raises:
+            ToolError: If a rule or the ledger refuses.
+        """
+        name = prepared.draft.name
+        with self.reporting_refusals(name, position):
+            if isinstance(prepared, RejectedDraft):
+                raise prepared.refused
+            if prepared.authorized.protected:
+                prepared = prepared.with_caution(self.explain_source(name))
+            try:
+                snapshot = self.reader.snapshot()
+                prepared = rebase_onto_blocks(prepared, snapshot)
+                real = prepared.draft.document if isinstance(prepared.draft, EditDraft) else None
+                hunks = self.reader.ledger.propose(prepared, amends)
+                return tuple(as_shown(hunk, snapshot, real) for hunk in hunks)
+            except HunkOverlap as overlap:
+                again = "To change what is pending, quote that text as `old_text`."
+                raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
+
+    def explain_source(self, *names: str) -> str:
+        """Return a sentence for the user if others named one of the files. Return "" if nobody did,
+        the question is about the file, or the user's cursor is in the file.
+        """
+        snapshot = self.reader.snapshot()
+        users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}
+        return self.untrusted.explain_source(
+            (name for name in names if name not in users), self.user_words
+        )
+
+    def edit_draft(
+        self, document: TextDocument, name: str, edit: TextEdit, summary: str
+    ) -> EditDraft:
+        """Return a draft for the ledger, from this turn, with an edit of `document`."""
+        return EditDraft(
+            turn=self.reader.turn.id,
+            chat=self.reader.turn.chat,
+            author=self.reader.turn.model,
+            document=document,
+            name=name,
+            edit=edit,
+            summary=summary,
+        )
+
+    def create_draft(self, located: Located, text: str, summary: str) -> CreateDraft:
+        """Return a draft for the ledger, from this turn, with a new file."""
+        return CreateDraft(
+            turn=self.reader.turn.id,
+            chat=self.reader.turn.chat,
+            author=self.reader.turn.model,
+            uri=located.uri,
+            name=located.name,
+            text=text,
+            summary=summary,
+        )
+
+    @contextmanager
+    def reporting_refusals(self, name: str, position: str) -> Iterator[None]:
+        """Convert what a rule or the ledger refuses within the block to an error for the model.
+
+        Raises:
+            ToolError: Instead of `ProposalRefused` and `ReviewError`.
+        """
+        try:
+            yield
+        except ProposalRefused as refused:
+            raise self.reader.report.record_refusal(name, position, refused.refusal) from refused
+        except ReviewError as error:
+            raise ToolError(f"{name!r}: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedEdit:
+    """An edit that was found in a worker thread.
+
+    Attributes:
+        edit: The edit; empty if the file already has the wanted text.
+        summary: One line for the user.
+    """
+
+    edit: TextEdit
+    summary: str
+
+
+EditT = TypeVar("EditT", bound=ComputedEdit)
+
+
+async def compute_edit(
+    proposer: Proposer,
+    file: str,
+    bind: Callable[[TextDocument], Callable[[], EditT]],
+    *,
+    position: str,
+) -> tuple[EditT, PreparedEdit | RejectedDraft]:
+    """Return an edit of a file's current text and the answer of its authorization. Both are for
+    `Proposer.propose_prepared`; nothing has been awaited since the text was checked.
+
+    Args:
+        proposer: Proposes the edit afterwards.
+        file: The file, as a model names it.
+        bind: Takes the text on the event loop, and returns a function that finds the edit in a worker
+            thread.
+        position: The edit's position, for the report of a refusal.
+
+    Raises:
+        ToolError: If the file may not be edited, or is changed all the time; and what the search
+            raises.
+    """
+    for _ in range(_MAX_TRIES):
+        document = await proposer.reader.document_to_edit(file, position=position)
+        find, inspect = bind(document), proposer.rules.prefetch_status((document.uri,))
+        computed, prepared = await asyncio.to_thread(
+            _compute_and_prepare, proposer, document, file, find, inspect
+        )
+        reader = proposer.reader
+        if reader.is_latest_text(document) and not reader.ledger.blocks.shown_blocks(document.uri):
+            return computed, prepared
+    raise ToolError(f"{file!r} is being changed. Try again later.")
+
+
+def _compute_and_prepare(
+    proposer: Proposer,
+    document: TextDocument,
+    name: str,
+    find: Callable[[], EditT],
+    inspect: Callable[[], EditRules],
+) -> tuple[EditT, PreparedEdit | RejectedDraft]:
+    """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
+    computed = find()
+    draft = proposer.edit_draft(document, name, computed.edit, computed.summary)
+    return computed, prepare_or_reject(draft, inspect())
