@@ -11,6 +11,8 @@ from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import edit, provider, run, states, wait_for_states
 from tests.support.openai_server import End, OpenAIServer, Reply
+from tests.support.restarts import ready, until_killed
+from tests.support.state_stores import query
 from tests.support.web_server import WebServer
 
 NOWHERE = "http://site.invalid/page"
@@ -81,6 +83,47 @@ async def test_asking_twice_is_one_turn_as_long_as_it_is_not_over(root: Path) ->
         await editor.command("stet.accept", {"turn": ended["turn"]})
         await wait_for_states(editor, h2="accepted")
         assert editor.text(uri) == "one\ndrei und 2 (zwei)\nthree\n"
+
+
+async def test_a_prompt_with_the_words_of_a_retry_is_no_retry(root: Path) -> None:
+    prompt = "Your proposal h1 for a poem is too short."
+    (root / ".stet.toml").write_text(f'[[prompts]]\ntitle = "Poem"\nprompt = "{prompt}"\n')
+    async with (
+        OpenAIServer([*FIRST, HANGS, *does(edit("a.txt", "zwei", "2 (zwei)"))]) as server,
+        FakeEditor.start(root, env=provider(server)) as editor,
+    ):
+        await conflict(editor)
+        poem = await editor.command("stet.ask", {"prompt": prompt, "chat": "poems"})
+        await server.asked(3)
+        retry = await editor.command("stet.resolve", RETRY)
+        assert retry["turn"] != poem["turn"]
+        assert (await end_of(editor, retry["turn"]))["hunks"] == ["h2"]
+
+
+async def test_a_retry_that_an_older_version_has_left_is_over(root: Path, tmp_path: Path) -> None:
+    """Turns of older versions have no field for the hunk; no retry outlives its server."""
+    state = tmp_path / "state"
+    async with OpenAIServer([*FIRST, HANGS, *does(edit("a.txt", "zwei", "2 (zwei)"))]) as server:
+        env = {**provider(server), "XDG_STATE_HOME": str(state)}
+        async with until_killed(root, env) as editor:
+            uri = await conflict(editor)
+            editor.save(uri)
+            left = (await editor.command("stet.resolve", RETRY))["turn"]
+            await server.asked(3)
+        [database] = state.rglob("state.db")
+        field = query(
+            database, "SELECT json_extract(fields, '$.ask.retries') FROM turn WHERE id = ?", left
+        )
+        assert field == [("h1",)]
+        query(database, "UPDATE turn SET fields = json_remove(fields, '$.ask.retries')")
+        async with FakeEditor.start(root, env=env) as editor:
+            editor.open("a.txt")
+            await ready(editor)
+            assert await states(editor) == {"h1": "conflict"}
+            assert (await editor.command("stet.turn", left))["state"] == "failed"
+            retry = await editor.command("stet.resolve", RETRY)
+            assert retry["turn"] != left
+            assert (await end_of(editor, retry["turn"]))["hunks"] == ["h2"]
 
 
 @pytest.mark.parametrize(

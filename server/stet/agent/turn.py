@@ -103,6 +103,8 @@ class Ask:
         is_users: Whether `prompt` is in the user's own words, and not in the project's.
         attachments: What comes with it; None: what the user has attached when it is asked, or, where
             that was not known then, when it is answered.
+        retries: The id of the hunk in conflict that the turn makes again; "" for none. Turns of older
+            versions have no such field: they are over when they are loaded.
     """
 
     prompt: str
@@ -114,6 +116,7 @@ class Ask:
     comment: CommentLocation | None = None
     is_users: bool = True
     attachments: Attachments | None = None
+    retries: str = ""
 
 
 @dataclass(frozen=True, slots=True)
