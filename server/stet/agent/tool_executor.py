@@ -18,7 +18,7 @@ from stet.agent.turn import Turn
 from stet.context.context_values import escape_tags
 from stet.llm.model import Completion, Message, StopReason, ToolCall
 from stet.privacy.taint import describe_call_source
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 
 MAX_REPEATS = 3
 """The number of same calls or errors that is a sign of a loop."""

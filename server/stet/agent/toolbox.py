@@ -21,6 +21,7 @@ from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
+from stet.tools.editor_actions import AskQuestion
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
@@ -34,7 +35,6 @@ from stet.tools.list_tags import LIST_TAGS
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.query_files import QUERY_FILES
-from stet.tools.question import AskQuestion
 from stet.tools.read_file import READ_FILE
 from stet.tools.read_webpage import READ_WEBPAGE
 from stet.tools.search_workspace import SEARCH_WORKSPACE

@@ -23,7 +23,7 @@ from stet.review.policy.rules import RejectedEdit
 from stet.text.ai_comments import Marker
 from stet.text.escape import escape_line
 from stet.text.render import iso_time
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.tools.tool_errors import FailedEdit
 from stet.web.web_address import WebSource
 from stet.workspace.attachments import Attachments

@@ -55,10 +55,16 @@ from stet.review.resolve.shown_documents import ShownDocuments, as_shown
 from stet.search.search_query import Searcher
 from stet.search.word_search import WordSearcher
 from stet.text.document import TextDocument
-from stet.tools.editor_actions import NO_EDITOR, EditorActions
+from stet.tools.editor_actions import (
+    DO_NOT_SEND,
+    NO_EDITOR,
+    SEND,
+    AskQuestion,
+    EditorActions,
+    Question,
+)
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
-from stet.tools.question import DO_NOT_SEND, SEND, AskQuestion, Question
 from stet.tools.tool_context import ToolContext, no_user
 from stet.tools.turn_report import TurnReport
 from stet.web.web_access import open_web

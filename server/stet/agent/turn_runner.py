@@ -11,7 +11,7 @@ from stet.agent.limits import Limits
 from stet.agent.session import Session
 from stet.agent.turn import LimitReached, SendingDeclined, Turn, TurnFailed, TurnState
 from stet.llm.model import ModelError
-from stet.tools.question import AskQuestion, Question
+from stet.tools.editor_actions import AskQuestion, Question
 
 
 class UnknownQuestion(Exception):

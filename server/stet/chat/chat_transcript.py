@@ -14,7 +14,7 @@ from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, describe_failur
 from stet.chat.chat_layout import escape_markdown, stable_length
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 
 Link = Callable[[str], str | None]
 """Gives the URI of a file by the name that models use; None where it has none."""

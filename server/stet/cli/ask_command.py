@@ -20,7 +20,7 @@ from stet.lsp.headless.headless_client import (
 )
 from stet.system.os_system import OsSystem
 from stet.text.lines import split_lines
-from stet.tools.question import SEND
+from stet.tools.editor_actions import SEND
 
 Mode = Literal["agent", "ask", "rewrite"]
 Accept = Literal["all", "none", "review"]

@@ -1,7 +1,10 @@
-"""What a tool may have the editor do at once, on the user's word; put in by who holds the editor."""
+"""What a tool may ask of the editor and its user: questions, and actions on the user's word."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Literal
+
+from stet.text.escape import escape, escape_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,23 +16,23 @@ class OpenFileRequest:
 
 
 async def _cannot_accept(hunk_id: str) -> str:
-    """Where there is no editor, nothing is carried out."""
+    """Return why nothing is applied where there is no editor."""
     return f"there is no editor to carry out {hunk_id}"
 
 
 async def _show_nothing(stem: str, text: str) -> None:
-    """Where there is no editor, nobody looks."""
+    """Show nothing, where there is no editor."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorActions:
-    """The ports.
+    """The actions of the editor.
 
     Attributes:
-        accept_hunk: Has a pending hunk carried out that the user has said yes to in so many words; gives
-            why it was not, or nothing.
-        show_document: Shows a document of Stet's own, Markdown; the first argument is the beginning of its
-            file's name, the second its text. Raises OSError if it can't be written.
+        accept_hunk: Applies a pending hunk that the user has explicitly approved. Returns the reason
+            why it was not applied, or "".
+        show_document: Shows a Markdown document of Stet's own; the arguments are the beginning of its
+            file's name, and its text. Raises OSError if it can't be written.
     """
 
     accept_hunk: Callable[[str], Awaitable[str]] = _cannot_accept
@@ -37,4 +40,66 @@ class EditorActions:
 
 
 NO_EDITOR = EditorActions()
-"""Where there is no editor."""
+"""The actions where there is no editor."""
+
+
+QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
+MAX_QUESTION = 8000
+"""Characters of a question. A longer one is refused and not cut, so that the user sees all that they agree to."""
+SEND = "Send it"
+DO_NOT_SEND = "Don't send"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to the user. Its text may be a model's, so it is escaped.
+
+    Attributes:
+        id: Unique in the server.
+        kind: What it is about. `ask`: the agent wants to know something; `delete`: whether a file may
+            go; `command`: whether a program may run; `host`: whether a page may be fetched from there;
+            `context`: whether so much may be sent; `confirm`: anything else.
+        text: What is asked.
+        choices: What may be answered, the agreeing one first. For `ask` they are suggestions.
+    """
+
+    id: str
+    kind: QuestionKind
+    text: str
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", escape(self.text))
+        object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
+
+    def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
+        """Return the answer that the user means, or None if the text is not an answer.
+
+        A choice may be said in any case, by its number from 1, or by a beginning that no other has;
+        where one agrees and one does not, by yes and no. For `ask` all other words are an answer as
+        they are, unless it `is_choice`; also a beginning that several choices have.
+        """
+        words = answer.strip()
+        folded = words.casefold()
+        same = [choice for choice in self.choices if choice.casefold() == folded]
+        if words in self.choices or same:
+            return words if words in self.choices else same[0]
+        if words.isdecimal() and len(words) < 5 and 0 < int(words) <= len(self.choices):
+            return self.choices[int(words) - 1]
+        begun = [choice for choice in self.choices if choice.casefold().startswith(folded)]
+        if words and len(begun) == 1:
+            return begun[0]
+        if self.kind == "ask" and not is_choice:
+            return words or None
+        return self._parse_yes_no(folded)
+
+    def _parse_yes_no(self, folded: str) -> str | None:
+        if self.kind == "ask" or len(self.choices) != 2:
+            return None
+        if folded in ("y", "yes"):
+            return self.choices[0]
+        return self.choices[1] if folded in ("n", "no") else None
+
+
+AskQuestion = Callable[[Question], Awaitable[str]]
+"""Puts a question to the user and returns the answer; may wait for hours."""

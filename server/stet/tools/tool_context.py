@@ -8,10 +8,15 @@ from stet.privacy.taint import TaintTracker
 from stet.review.ledger import ReviewLedger
 from stet.search.search_query import Searcher
 from stet.search.word_search import WordSearcher
-from stet.tools.editor_actions import EditorActions
+from stet.tools.editor_actions import (
+    MAX_QUESTION,
+    AskQuestion,
+    EditorActions,
+    Question,
+    QuestionKind,
+)
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
-from stet.tools.question import MAX_TEXT, AskQuestion, Question, QuestionKind
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
 from stet.web.web_access import WebAccess
@@ -97,9 +102,9 @@ class ToolContext:
         self.report.n_questions += 1
         question_id = f"q-{self.turn.id}-{self.report.n_questions}"
         question = Question(question_id, kind, text, tuple(choices))
-        if len(question.text) > MAX_TEXT:
+        if len(question.text) > MAX_QUESTION:
             raise ToolError(
-                f"The user would have to be asked in {len(question.text)} characters; {MAX_TEXT} is "
+                f"The user would have to be asked in {len(question.text)} characters; {MAX_QUESTION} is "
                 "the most. Send less at once."
             )
         return await self.ask_question(question)

@@ -22,7 +22,7 @@ from stet.review.policy.rules import RejectedEdit
 from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import make_workspace

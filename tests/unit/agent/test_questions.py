@@ -11,7 +11,7 @@ from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call, combine
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.tools.ask_user import ASK_USER
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.tools.tool_errors import ToolError
 from tests.support.agent_harness import AgentHarness, make_tool_context, use
 from tests.support.workspaces import make_workspace

@@ -12,7 +12,7 @@ from stet.agent.turn import TurnState
 from stet.llm.model import ToolCall
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.tools.tool import ToolKind
 from tests.support.agent_harness import AgentHarness, make_tool_context
 from tests.support.shout_tool import SHOUT

@@ -8,8 +8,7 @@ from stet.context.context_builder import EditorLocation
 from stet.review.proposal import HunkKind
 from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.tools.delete_file import DELETE_FILE
-from stet.tools.editor_actions import EditorActions
-from stet.tools.question import Question
+from stet.tools.editor_actions import EditorActions, Question
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool import ToolGroup
 from stet.tools.tool_context import ToolContext

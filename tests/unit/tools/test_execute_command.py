@@ -12,8 +12,8 @@ from stet.settings.layers import SettingsFile, merge_settings
 from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.system.memory_system import MemorySystem
 from stet.system.program import Program, ProgramResult
+from stet.tools.editor_actions import Question
 from stet.tools.execute_command import EXECUTE_COMMAND
-from stet.tools.question import Question
 from stet.tools.tool_context import ToolContext
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.workspaces import make_workspace

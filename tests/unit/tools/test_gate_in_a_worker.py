@@ -13,9 +13,8 @@ from stet.text.position import Position, Range
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.editor_actions import EditorActions
+from stet.tools.editor_actions import EditorActions, Question
 from stet.tools.open_file import OPEN_FILE
-from stet.tools.question import Question
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.workspace.path_status import PathStatus

@@ -7,8 +7,8 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS, MAX_ERROR, Toolbox
 from stet.llm.model import ToolCall
+from stet.tools.editor_actions import Question
 from stet.tools.get_links import MAX_LINES
-from stet.tools.question import Question
 from tests.support.agent_harness import make_tool_context
 from tests.support.workspaces import make_workspace
 

@@ -11,7 +11,7 @@ from stet.agent.turn import Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.settings.values import AgentSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.tools.read_webpage import DO_NOT_READ, PART, READ_IT, READ_WEBPAGE
 from stet.tools.tool import ToolGroup
 from stet.tools.tool_context import ToolContext

@@ -15,7 +15,7 @@ from stet.text.change import Bias, map_position
 from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 

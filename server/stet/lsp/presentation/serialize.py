@@ -18,7 +18,7 @@ from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.render import fence_for
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 from stet.workspace.workspace import Workspace
 
 MAX_DIFF_LINES = 12

@@ -33,7 +33,7 @@ from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape, escape_line
-from stet.tools.question import Question
+from stet.tools.editor_actions import Question
 
 
 def describe_usage(turn: Turn) -> str:

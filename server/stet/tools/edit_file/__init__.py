@@ -17,8 +17,7 @@ from stet.privacy.redactor import MARK_PREFIX, Redactor, UnknownMark
 from stet.review.policy.rules import MAX_LINES, MAX_TEXT
 from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
-from stet.tools.edit_file.edit_batch import EditBatch, describe_new, fail_all, position_of
-from stet.tools.edit_file.edit_file_call import EditFile
+from stet.tools.edit_file.edit_batch import EditBatch, EditFile, describe_new, fail_all, position_of
 from stet.tools.file_reader import with_suggestions
 from stet.tools.tool import BatchHandler, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext

@@ -1,13 +1,16 @@
-"""The calls of one answer that edit one file: looked for ahead, and proposed as one edit.
+"""The calls of one answer that edit one file: resolved in a thread, and proposed as one edit.
 
-A call that a rule refuses takes no other with it. One whose place can't be found holds all of them
-back, so that the model sends them again, but in the last round, when it can't.
+A call that a rule refuses affects no other call. A call whose place can't be found holds all of them
+back, so that the model sends them again; not in the last round, where it can't.
 """
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from stet.review.policy.authorization import authorize
 from stet.review.policy.rules import ProposalRefused
@@ -30,10 +33,42 @@ from stet.text.edit import OverlapError
 from stet.text.match import MatchError
 from stet.text.normalized_text import ShownText
 from stet.text.position import Range
-from stet.tools.edit_file.edit_file_call import EditFile
 from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
+from stet.tools.tool import Params
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import BatchFailed, RefusedByRule, ToolError
+
+
+class EditFile(Params):
+    """Propose a change of a file. The user reviews it; nothing is written until they accept.
+
+    Give either `old_text` and `new_text`: `old_text` is copied exactly from the file, without line
+    numbers, with enough lines to be unique; or `position` and `content`. Positions: `start`, `end`,
+    `after:## Heading`, `insert:N` (before line N), `replace:N`, `replace:N-M`, `delete:N`,
+    `delete:N-M`, with the line numbers you were shown; `create` makes a new file of `content`, and
+    `open` shows the file to the user.
+    Put all changes that touch the same lines into one call. Read the file first.
+    Several calls for one file in one answer count as one edit: all of them are proposed or none, but
+    for those that a rule refuses.
+    To change what you have proposed, quote that text as `old_text`; put the old text back to take
+    it back.
+    """
+
+    file: str = Field(description="Path relative to the workspace root.")
+    old_text: str | None = Field(default=None, description="The text to replace, exactly.")
+    new_text: str | None = Field(default=None, description="What it becomes; empty deletes it.")
+    replace_all: bool = Field(default=False, description="Replace every place, not just one.")
+    position: str | None = Field(default=None, description="Where `content` goes.")
+    content: str = Field(default="", description="Whole lines for `position`.")
+    summary: str = Field(default="", description="One line for the user: what and why.")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        by_text = self.old_text is not None and self.new_text is not None
+        if by_text == (self.position is not None):
+            raise ValueError("give either old_text and new_text, or position and content")
+        return self
+
 
 _LARGE_TEXT = 100_000
 """Characters from which on a text is not looked through on the event loop."""
