@@ -349,7 +349,9 @@ class Toolbox:
                 f"{call.name!r} has {len(arguments)} arguments. Call it again with those it takes."
             )
         try:
-            return tool, tool.params.model_validate(use_workspace_names(arguments, self.ctx.locate))
+            return tool, tool.params.model_validate(
+                use_workspace_names(arguments, self.ctx.reader.locate)
+            )
         except ValidationError as error:
             raise ToolError(
                 f"{call.name!r}: {_validation_message(error)}. Call it again."

@@ -1,5 +1,6 @@
 """What a tool may ask of the editor and its user: questions, and actions on the user's word."""
 
+import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -73,22 +74,23 @@ class Question:
         object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
 
     def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
-        """Return the answer that the user means, or None if the text is not an answer.
+        """Return the answer that the user means, or None if the text is not an answer, or may be
+        several choices.
 
-        A choice may be said in any case, by its number from 1, or by a beginning that no other has;
-        where one agrees and one does not, by yes and no. For `ask` all other words are an answer as
-        they are, unless it `is_choice`; also a beginning that several choices have.
+        A choice may be said in any case, by its number from 1, or by its beginning; where one agrees
+        and one does not, by yes and no. A whole choice is meant before the beginning of a longer one. For
+        `ask` all other words are an answer as they are, unless it `is_choice`.
         """
-        words = answer.strip()
-        folded = words.casefold()
-        same = [choice for choice in self.choices if choice.casefold() == folded]
-        if words in self.choices or same:
-            return words if words in self.choices else same[0]
+        words, folded = answer.strip(), _folded(answer)
+        if words in self.choices:
+            return words
+        if same := [choice for choice in self.choices if _folded(choice) == folded]:
+            return same[0] if len(same) == 1 else None
+        meant = [choice for choice in self.choices if folded and _folded(choice).startswith(folded)]
         if words.isdecimal() and len(words) < 5 and 0 < int(words) <= len(self.choices):
-            return self.choices[int(words) - 1]
-        begun = [choice for choice in self.choices if choice.casefold().startswith(folded)]
-        if words and len(begun) == 1:
-            return begun[0]
+            meant.append(self.choices[int(words) - 1])
+        if meant:
+            return meant[0] if len({*meant}) == 1 else None
         if self.kind == "ask" and not is_choice:
             return words or None
         return self._parse_yes_no(folded)
@@ -99,6 +101,11 @@ class Question:
         if folded in ("y", "yes"):
             return self.choices[0]
         return self.choices[1] if folded in ("n", "no") else None
+
+
+def _folded(text: str) -> str:
+    """Return a text without what its letters' case, its blanks and its encoding make different."""
+    return unicodedata.normalize("NFC", " ".join(text.split())).casefold()
 
 
 AskQuestion = Callable[[Question], Awaitable[str]]

@@ -316,22 +316,16 @@ def _undo_refusal(state: ServerState, hunk: Hunk) -> str:
 def _retry_turn(state: ServerState, hunk: Hunk) -> str:
     """Return the id of the turn that redoes a hunk: the running or queued turn, or a new one."""
     for turn in state.agent.turns():
-        ask = turn.ask
-        is_of_retry = not ask.is_users and ask.prompt.startswith(_prompt_start(hunk))
-        if is_of_retry and turn.state not in FINAL_STATES:
+        if turn.ask.retries == hunk.id and turn.state not in FINAL_STATES:
             return turn.id
     return state.agent.ask(_retry_ask(state, hunk)).id
-
-
-def _prompt_start(hunk: Hunk) -> str:
-    return f"Your proposal {hunk.id} for "
 
 
 def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
     """Return the question that asks the agent to resolve a conflict."""
     name = state.workspace.snapshot().name_of(hunk.uri)
     prompt = (
-        f"{_prompt_start(hunk)}{escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
+        f"Your proposal {hunk.id} for {escape_line(name)!r} ({escape_line(hunk.summary)}) no longer "
         "applies: I have changed these lines since you made it.\n\n"
         f"It was made for\n{_fenced(hunk.base)}\nand proposed\n{_fenced(hunk.proposed)}\n"
         f"The lines are now\n{_fenced(hunk.old)}\n"
@@ -344,6 +338,7 @@ def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
         place=EditorLocation(hunk.uri, hunk.range, caret=hunk.range.start),
         chat=hunk.chat or "main",
         is_users=False,  # it quotes the file, whose words may be a stranger's
+        retries=hunk.id,
     )
 
 
