@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from stet.review.drafts import EditDraft
 from stet.review.policy.rules import ProposalRefused
-from stet.review.proposal import HunkState
+from stet.review.proposal import EditDraft, HunkState
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import unified_diff

@@ -4,7 +4,7 @@ import asyncio
 from itertools import count
 from typing import Any
 
-from stet.review.drafts import EditDraft
+from stet.review.proposal import EditDraft
 from stet.text.edit import Replacement, TextEdit
 from tests.bench.hunks_workspace import HunksWorkspace
 from tests.support.review_harness import rules

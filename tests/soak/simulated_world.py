@@ -8,10 +8,9 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from stet.review.drafts import EditDraft
 from stet.review.errors import HunkOverlap, UndoConflict, WrongHunkState
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import LIVE, Hunk, HunkState
+from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import changes_between

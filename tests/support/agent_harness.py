@@ -22,7 +22,7 @@ from stet.llm.scripted_model import Reply, ScriptedModel
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from stet.review.resolve.shown_documents import ShownDocuments
+from stet.review.resolve.pending_view import ShownDocuments
 from stet.settings.values import ModelSettings
 from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range

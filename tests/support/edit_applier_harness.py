@@ -20,8 +20,8 @@ from stet.lsp.index_adapters import IndexFeed
 from stet.lsp.inline_style import BlockImport
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.text_sync import TextSync
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.search.index_service import IndexService
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit

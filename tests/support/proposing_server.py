@@ -23,9 +23,8 @@ from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server, serve_session
 from stet.lsp.state import ServerState
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import Hunk
+from stet.review.proposal import CreateDraft, EditDraft, Hunk, MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import inspect_path

@@ -6,10 +6,9 @@ page.type(0, 0, 0, 0, "x")
 page.accept()
 """
 
-from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import Hunk, HunkState
+from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkState
 from stet.settings.values import EditSettings
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange

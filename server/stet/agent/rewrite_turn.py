@@ -28,11 +28,11 @@ from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState
 from stet.llm.model import estimate_prompt
 from stet.privacy.redactor import UnknownMark
-from stet.review.drafts import EditDraft
 from stet.review.policy.rules import EditRules
+from stet.review.proposal import EditDraft
 from stet.review.resolve.edit_instruction import InvalidInstruction
+from stet.review.resolve.edit_resolver import rebase_edit
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.resolve.shown_edit_rebase import rebase_edit
 from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

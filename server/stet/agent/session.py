@@ -20,7 +20,7 @@ from stet.agent.turn_history import MAX_SAID, Exchange, Prompt, TurnRecord, with
 from stet.privacy.taint import TaintTracker
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
-from stet.review.resolve.shown_documents import ShownDocuments
+from stet.review.resolve.pending_view import ShownDocuments
 from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.web.web_address import KnownAddresses

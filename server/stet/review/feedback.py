@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
-from stet.review.resolve.shown_documents import as_shown
+from stet.review.resolve.pending_view import as_shown
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
 from stet.text.lines import whole_lines, without_end

@@ -6,11 +6,20 @@ from collections.abc import Collection, Sequence
 from itertools import accumulate, islice, takewhile
 from typing import NamedTuple
 
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.errors import EditInFlight, HunkOverlap, WrongHunkState
 from stet.review.hunk_store import TOP, HunkStore, is_line_hunk
 from stet.review.policy.authorization import AuthorizedDraft
-from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.proposal import (
+    LIVE,
+    CreateDraft,
+    EditDraft,
+    Hunk,
+    HunkKind,
+    HunkState,
+    MoveDraft,
+    RemoveDraft,
+    replace_hunk,
+)
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove
 from stet.review.tracking.anchor import Anchor

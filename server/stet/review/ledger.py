@@ -9,11 +9,8 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from stet.review.amended_text import normalize_line_ends
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.editor_undo import follow_editor, restore_undo_texts
 from stet.review.errors import EditInFlight, WrongHunkState
-from stet.review.file_rename import rename_file
 from stet.review.hunk_creation import (
     propose_create,
     propose_lines,
@@ -24,12 +21,22 @@ from stet.review.hunk_creation import (
 )
 from stet.review.hunk_store import HunkStore, is_line_hunk
 from stet.review.inline.imported_hunks import BlockDraft, import_blocks
-from stet.review.inline.inline_blocks import InlineBlocks
+from stet.review.inline.inline_blocks import InlineBlocks, normalize_line_ends
 from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
 from stet.review.policy.authorization import authorize
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import LIVE, Hunk, HunkState, Proposal, replace_hunk
+from stet.review.proposal import (
+    LIVE,
+    CreateDraft,
+    EditDraft,
+    Hunk,
+    HunkState,
+    MoveDraft,
+    Proposal,
+    RemoveDraft,
+    replace_hunk,
+)
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import (
     PreparedEdit,
@@ -37,7 +44,7 @@ from stet.review.resolve.prepared_edit import (
     prepare_draft,
     prepare_move,
 )
-from stet.review.state_restore import open_with, restore_hunks
+from stet.review.state_restore import open_with, rename_file, restore_hunks
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

@@ -1,6 +1,7 @@
-"""Accepted hunks, and undone ones, on their way to the editor.
+"""Accepted hunks, and undone hunks, on their way to the editor.
 
-A yes is to what was shown: whether a hunk still takes no more of the user's text than then.
+An approval is for what the user was shown: a hunk may not remove more of the user's text than it did
+then (`exceeds_approval`).
 """
 
 import dataclasses
@@ -19,7 +20,7 @@ from stet.text.edit import TextEdit
 from stet.text.merge import TOKEN
 
 WAITING = "waiting for the editor"
-"""The reason of an accepted hunk whose edit is to be sent again, or once another has arrived."""
+"""The reason of an accepted hunk whose edit is to be sent again, or after another has arrived."""
 
 
 class Outbox:
@@ -47,11 +48,11 @@ class Outbox:
 
         Args:
             document: The current text.
-            hunk_ids: Pending hunks; accepted ones where they are taken back.
-            back: Whether they are.
+            hunk_ids: Pending hunks; accepted hunks with `back`.
+            back: Whether the hunks are undone.
 
         Returns:
-            The edit. Where it changes nothing, the hunks are confirmed already.
+            The edit. If it changes nothing, the hunks are confirmed already.
 
         Raises:
             UndoConflict: If the user has written over one of them since.
@@ -75,12 +76,12 @@ class Outbox:
         return plan.edit
 
     def is_sent(self, uri: str) -> bool:
-        """Whether an edit of `uri` is on its way."""
+        """Return whether an edit of `uri` is in flight."""
         tracked = self._store.tracked(uri)
         return tracked is not None and tracked.in_flight is not None
 
     def arrived(self, uri: str) -> bool:
-        """Whether all of the sent edit stands in the text, even if other text changed too."""
+        """Return whether the whole sent edit is in the text, even if other text changed too."""
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return True
@@ -122,16 +123,16 @@ class Outbox:
             tracked.timed_out = add_timed_out(tracked.timed_out, now, late)
         self._store.notify(uri)
 
-    # -- accepted hunks of lines between two tries -------------------------------------------------
+    # -- accepted hunks of lines between two attempts ----------------------------------------------
 
     def hold(self, uri: str, hunk_ids: Iterable[str], reason: str = WAITING) -> None:
         """Keep accepted hunks as sent until their edit goes out, again or for the first time.
 
-        Only for the moment: after a restart they are pending.
+        This state is not persisted: after a restart they are pending.
 
         Args:
             uri: Their file.
-            hunk_ids: Pending hunks; others stay as they are.
+            hunk_ids: Pending hunks; other hunks are left as they are.
             reason: What they wait for.
         """
         hunks = [self._store.current(self._store[hunk_id]) for hunk_id in hunk_ids]
@@ -150,12 +151,12 @@ class Outbox:
         return hunk.state is HunkState.SENT and not self._store.is_on_its_way(hunk_id)
 
     def end_hold(self, hunk_ids: Iterable[str]) -> None:
-        """End the waiting of hunks whose edit is about to go out; nobody is told."""
+        """End the waiting of hunks whose edit is about to be sent, without a notification."""
         for hunk_id in filter(self.is_waiting, hunk_ids):
             self._mark_waiting(hunk_id, WAITING)
 
     def give_up(self, uri: str, hunk_ids: Iterable[str], reason: str) -> None:
-        """End the waiting of hunks whose edit does not go out, for this reason."""
+        """End the waiting of hunks whose edit is not sent, for this reason."""
         waiting = [hunk_id for hunk_id in hunk_ids if self.is_waiting(hunk_id)]
         for hunk_id in waiting:
             self._mark_waiting(hunk_id, reason)
@@ -195,7 +196,7 @@ class Outbox:
         self._store.notify(hunk.uri)
 
     def confirm_whole(self, hunk_id: str, text: str = "") -> None:
-        """Confirm a new file, a move or a removal; `text` is what a new file holds then."""
+        """Confirm a new file, a move or a removal; `text` is the text of a new file."""
         hunk = self._store[hunk_id]
         done = dataclasses.replace(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
         if tracked := self._store.tracked(hunk.uri):
@@ -226,7 +227,7 @@ class Outbox:
         hunk = self._store[hunk_id]
         undone = dataclasses.replace(hunk, state=HunkState.UNDONE, reason="")
         if hunk.kind is HunkKind.CREATE:
-            # There is no text any more; from here on it is followed as if it had been rejected.
+            # There is no text any more; the hunk is followed as if it had been rejected.
             tracked = self._store.ensure_tracked(TextDocument(hunk.uri, ""))
             if not tracked.is_open:
                 catch_up(self._store, tracked, "")
@@ -250,15 +251,15 @@ def _remaining_reason(hunk: Hunk) -> str:
 
 
 def exceeds_approval(now: Hunk, approved: Hunk) -> bool:
-    """Whether a hunk of lines takes away words or signs that it did not take when the user agreed.
+    """Return whether a hunk of lines removes words or signs that it did not when the user accepted it.
 
-    What the user types beside or within it is in what it writes as well, so it takes no more by that.
-    It does where the text has become another: a deletion of lines that were gone already stands on
-    them again once the file is closed unsaved.
+    What the user types beside or within a hunk is also in its new text, so the hunk removes no more. It
+    does if the text itself is another: a deletion of lines that were gone already applies to them again
+    after the file is closed unsaved.
 
     Args:
-        now: As it would be carried out.
-        approved: As it was when the user said yes.
+        now: The hunk as it would be carried out.
+        approved: The hunk as it was when the user accepted it.
     """
     if (now.old, now.new) == (approved.old, approved.new):
         return False

@@ -1,13 +1,19 @@
-"""Hunks of an earlier run find their places in files that have moved on meanwhile."""
+"""Hunks whose file has changed while nobody followed it.
+
+`restore_hunks` finds the places of an earlier run's hunks in the present texts, `open_with` those of a
+file that is opened. `rename_file` moves hunks to a file's new name, where there may be hunks of another
+file with that name.
+"""
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
-from stet.review.hunk_store import HunkStore, is_line_hunk
+from stet.review.hunk_store import HunkStore, follows_rename, is_line_hunk
 from stet.review.inline.imported_hunks import mark_duplicate_ids
 from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
-from stet.review.proposal import LIVE, Hunk, HunkState, replace_hunk
+from stet.review.outbox import Outbox
+from stet.review.proposal import LIVE, OPEN, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.rebase import catch_up, rebase_hunks
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.relocation import relocate
@@ -19,36 +25,38 @@ from stet.text.document import TextDocument
 
 _TAKEN = "something else was proposed in its place"
 _WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
-"""What would be written for these has stood there before."""
+"""States of hunks whose text to write was in the file before."""
 _FOLLOWED = LIVE | {
     HunkState.ACCEPTED,
     HunkState.REJECTED,
     HunkState.SUPERSEDED,
     HunkState.UNDONE,
 }
+_MOVED = "its file got another name meanwhile: accept it again"
+_REPLACED = "another file has taken the name of this one"
 
 
 def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str, str]) -> None:
-    """Take hunks of an earlier run, and follow their files to the text they have now.
+    """Take the hunks of an earlier run, and move them to their places in the present texts.
 
-    First by the difference to the text that was kept. A hunk that is in conflict then is looked for
-    by its content, and moved if that stands elsewhere, once. A hunk whose text stands there already
-    was on its way when the earlier run ended: it is accepted. Hunks that were made before the journal
-    came back are left as they are, and in their places the old ones are superseded; so it is where
-    two servers had hunks in one place. But a block that stands in the text is not superseded.
+    The hunks follow the difference to the text that was kept. A hunk that is in conflict then is searched
+    by its content, and moved if the content is elsewhere, once. A hunk whose text is there already was in
+    flight when the earlier run ended: it is accepted. Hunks that were made before the journal was loaded
+    stay as they are and supersede restored hunks in their places; so do hunks of another server. A block
+    that is in the text is not superseded.
 
     Args:
-        store: Where they go.
-        restored: What the journal gives.
-        texts: The current text of the files, by URI as the footings spell it; none for a file that
-            is gone, and there nothing counts as accepted: lines that were to go went with the rest.
+        store: Takes the hunks.
+        restored: The state that the journal has loaded.
+        texts: The present texts of the files, by URI as the snapshots spell it; none for a file that
+            does not exist. There no hunk counts as accepted: lines to be deleted went with the rest.
     """
     known = {hunk.id for hunk in store.all()}
     store.load(hunk for hunk in restored.hunks if hunk.id not in known)
     with store.batch():
         for snapshot in restored.anchor_snapshots:
-            # What was noted with one text stands on a track of its own until it is where the others
-            # are: several servers may have had the file open, each with a text of its own.
+            # Each snapshot has a track of its own until it has followed to the present text: several
+            # servers may have had the file open, each with another text.
             there = store.detach(snapshot.uri)
             tracked = _restore_tracked(store, snapshot, known)
             text = texts.get(snapshot.uri)
@@ -60,15 +68,15 @@ def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str,
 
 
 def open_with(store: HunkStore, tracked: TrackedDocument, lines: Sequence[str]) -> None:
-    """Let the hunks of a file that was not open follow to the text that it is opened with."""
+    """Move the hunks of a file that was not open to the text that it is opened with."""
     changes = changes_between(tracked.text, "".join(lines))
     tracked.lines, tracked.is_open = lines, True
     rebase_hunks(store, tracked, changes, lines)
-    tracked.undone.due.clear()  # what another program wrote is no undo
+    tracked.undone.due.clear()  # a change by another program is no undo
 
 
 def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
-    """Return a store of its own with the hunks of a document and their places; None if it has none."""
+    """Return a copy of the store with the hunks of one document; None if it has no hunks."""
     snapshot = store.anchor_snapshot(uri)
     if snapshot is None:
         return None
@@ -85,14 +93,14 @@ def _conflicts(tracked: TrackedDocument) -> set[str]:
 def _confirm_arrived(
     store: HunkStore, tracked: TrackedDocument, conflicts: Collection[str]
 ) -> None:
-    """Accept hunks that have become conflicts, though what they would write stands in their place.
+    """Accept hunks that have become conflicts although their new text is in their place.
 
-    Typed lines and an edit that reached the editor just before a server ended may come as one
-    difference, which takes the hunk of that edit its place.
+    Typed lines, and an edit that reached the editor just before a server ended, may be one difference,
+    which removes the place of the edit's hunk.
 
     Args:
         store: Has the hunks.
-        tracked: Their file, with the text that was found.
+        tracked: Their file, with the present text.
         conflicts: The hunks that were conflicts before.
     """
     arrived, lines = [], tracked.lines
@@ -115,7 +123,7 @@ def _confirm_arrived(
 
 
 def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | None) -> None:
-    """Find the places that anchors which came back have in the text as it is now; None: it is gone."""
+    """Find the places of restored anchors in the present text; None if the file does not exist."""
     InlineBlocks(store).apply_missing(tracked, text or "")
     conflicts = _conflicts(tracked)
     catch_up(store, tracked, text or "")
@@ -145,7 +153,7 @@ def _restore_tracked(
         if hunk.inline and hunk.state in LIVE:
             anchor = BlockAnchor(hunk.id, lines, within, base, proposed, hunk.block)
             if not _has_block_lines(tracked, anchor):
-                # What was kept makes no sense: these lines are another hunk's.
+                # The snapshot is invalid: these lines are another hunk's.
                 anchor = Anchor(hunk.id, lines, (within[0], within[0]), base, proposed)
                 store.save(dataclasses.replace(hunk, inline=False))
         else:
@@ -164,7 +172,7 @@ def _restore_tracked(
 
 
 def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
-    """Whether a block stands in the text that was kept, or what is left of it and of no other."""
+    """Return whether a block, or the rest of it and of no other block, is in the text that was kept."""
     block.restore_span(block.span, tracked.lines)
     return block.merged is not None or not tracked.overlapping((block.first, block.end))
 
@@ -172,15 +180,15 @@ def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
 def merge_tracked(
     store: HunkStore, came_back: TrackedDocument, there: TrackedDocument, text: str
 ) -> None:
-    """Go on with `there`, whose anchors stay, and with those of `came_back` beside them.
+    """Add the anchors of `came_back` to those of `there`, which is the file's track again.
 
-    Where both stand on the same lines, those of `came_back` are superseded.
+    Hunks of `came_back` on the same lines as others are superseded.
 
     Args:
-        store: Where the track of the file is `came_back`.
-        came_back: Follows `text`, as the file reads now.
+        store: The track of the file in it is `came_back`.
+        came_back: Follows `text`.
         there: The track that the file had before.
-        text: All of it.
+        text: The present text of the file.
     """
     store.attach(there)
     if not there.is_open:
@@ -206,7 +214,7 @@ def merge_tracked(
 
 
 def _yields_to(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
-    """Whether a hunk with this anchor gives way to a whole block that stands in the text there."""
+    """Return whether a hunk with this anchor gives way to a whole block in the text there."""
     is_whole = isinstance(block, BlockAnchor) and block.merged is not None
     return is_whole and not isinstance(anchor, BlockAnchor) and hunk.state is HunkState.PENDING
 
@@ -224,7 +232,7 @@ def _within(place: tuple[int, int], n_lines: int) -> tuple[int, int]:
 
 
 def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
-    """Move a hunk whose lines are gone to where they stand now, if they do and nobody else is there."""
+    """Move a hunk whose lines are gone to where the lines are now, unless another hunk is there."""
     place = None if anchor.current else relocate(anchor, tracked.lines)
     if place is not None and not tracked.overlapping(place):
         tracked.drop(anchor.hunk)
@@ -235,7 +243,7 @@ def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
 def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     decided = []
     for anchor in tuple(tracked.live):
-        # Of a new file without text no text tells.
+        # The text does not tell whether a new file without text was created.
         if anchor.is_done and (anchor.base or anchor.proposed):
             hunk = store[anchor.hunk]
             place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
@@ -246,3 +254,64 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
             )
             tracked.settle(Anchor(hunk.id, tracked.lines, place, written, before, was_written=True))
     store.save(*decided, decision=True, stands=tracked.uri)
+
+
+def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> None:
+    """Move the hunks of a file after its rename from `uri` to `new_uri`.
+
+    Hunks of a file that had the new name before follow to its present text, as if that file had been
+    written; a pending move or removal of that file is superseded. A new file to be created as `uri` is
+    another file: there is room for it now.
+    """
+    for one, reason in ((uri, _MOVED), (new_uri, _REPLACED)):
+        # An edit in flight goes to a document that does not exist any more; a late one is recognised.
+        outbox.cancel(one, reason)
+    moved, there = store.tracked(uri), store.tracked(new_uri)
+    # An editor may report a move that Stet itself has requested: then all hunks have moved already.
+    if moved is not None or any(follows_rename(hunk, new_uri) for hunk in store.of_file(uri)):
+        _drop_whole(store, new_uri)
+    to_make = [] if moved is None else _detach_new(store, moved)
+    if moved is None or there is None:
+        store.renamed(uri, new_uri)
+    else:
+        _catch_up_blocks(store, there, moved.text)
+        _ = store.detach(new_uri)
+        store.renamed(uri, new_uri)
+        merge_tracked(store, there, moved, moved.text)
+    for hunk in to_make:
+        _wait_for_file(store, hunk)
+
+
+def _drop_whole(store: HunkStore, uri: str) -> None:
+    """Supersede the pending moves and removals of a file that another file has replaced."""
+    gone = [
+        store.close_hunk(hunk, HunkState.SUPERSEDED, _REPLACED)
+        for hunk in store.of_file(uri)
+        if hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE} and hunk.state in OPEN
+    ]
+    store.save(*gone)
+
+
+def _detach_new(store: HunkStore, tracked: TrackedDocument) -> list[Hunk]:
+    """Remove new files that do not exist from the track of the file with their name, and return them."""
+    hunks = [store[anchor.hunk] for anchor in tracked.anchors()]
+    found = [hunk for hunk in hunks if hunk.kind is HunkKind.CREATE and hunk.is_of_absent_file]
+    for hunk in found:
+        tracked.drop(hunk.id)
+    return found
+
+
+def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
+    """Track a new file that does not exist yet, or was undone, under its own name again."""
+    tracked = store.ensure_tracked(TextDocument(hunk.uri, ""))
+    anchor = Anchor(hunk.id, tracked.lines, (0, 0), "", hunk.new)
+    if hunk.state in LIVE:
+        tracked.add(anchor)
+    else:
+        tracked.settle(anchor)
+
+
+def _catch_up_blocks(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
+    """Update the hunks and blocks of a file after its text has become `text`."""
+    InlineBlocks(store).apply_missing(tracked, text)
+    catch_up(store, tracked, text)

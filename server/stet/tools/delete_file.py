@@ -4,8 +4,8 @@ import asyncio
 
 from pydantic import Field
 
-from stet.review.drafts import RemoveDraft
 from stet.review.policy.authorization import authorize
+from stet.review.proposal import RemoveDraft
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError, UserDeclined

@@ -8,12 +8,13 @@ from itertools import islice
 
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
-from stet.review.resolve.pending_view import PendingView, pending_file
-from stet.review.resolve.shown_documents import (
+from stet.review.resolve.pending_view import (
+    PendingView,
     ShownDocuments,
     as_shown,
     changes_since_text,
     noted_since,
+    pending_file,
 )
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

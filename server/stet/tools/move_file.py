@@ -12,10 +12,9 @@ from stet.links.link import Link
 from stet.links.link_rewrites import files_linking_to, rewrite_links
 from stet.links.link_scan import ScannedLinks, scan_links
 from stet.links.links import find_links
-from stet.review.drafts import EditDraft, MoveDraft
-from stet.review.inline.block_rebase import rebase_onto_blocks
 from stet.review.policy.rules import EditRules
-from stet.review.resolve.prepared_edit import PreparedMove, prepare_move
+from stet.review.proposal import EditDraft, MoveDraft
+from stet.review.resolve.prepared_edit import PreparedMove, prepare_move, rebase_onto_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

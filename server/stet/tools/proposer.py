@@ -7,13 +7,16 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from stet.privacy.taint import TaintTracker
-from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.errors import HunkOverlap, ReviewError
-from stet.review.inline.block_rebase import rebase_onto_blocks
 from stet.review.policy.rules import EditRules, ProposalRefused, check_open
-from stet.review.proposal import Hunk
-from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.resolve.shown_documents import as_shown
+from stet.review.proposal import CreateDraft, EditDraft, Hunk
+from stet.review.resolve.pending_view import as_shown
+from stet.review.resolve.prepared_edit import (
+    PreparedEdit,
+    RejectedDraft,
+    prepare_or_reject,
+    rebase_onto_blocks,
+)
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.tools.editor_actions import OpenFileRequest

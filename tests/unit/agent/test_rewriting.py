@@ -10,8 +10,8 @@ from stet.agent import rewrite_turn
 from stet.agent.turn import Mode, Turn, TurnState
 from stet.llm.model import Completion, Request, StopReason
 from stet.llm.scripted_model import Reply, say
-from stet.review.drafts import EditDraft
 from stet.review.policy.rules import EditRules
+from stet.review.proposal import EditDraft
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.modification import WireEdit

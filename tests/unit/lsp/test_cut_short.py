@@ -7,8 +7,8 @@ import pytest
 
 from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.tasks import Tasks
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.uris import uri_of

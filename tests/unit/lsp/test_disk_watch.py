@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stet.lsp.file_events import DiskWatch
-from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import EditDraft, MoveDraft
 from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

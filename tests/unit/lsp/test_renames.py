@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stet.lsp.file_events import RenameTracker
-from stet.review.drafts import EditDraft, RemoveDraft
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import EditDraft, RemoveDraft
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.modification import Modification, ModificationKind, WireEdit

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.authorization import Draft, reauthorize
-from stet.review.proposal import HunkState
+from stet.review.proposal import CreateDraft, EditDraft, HunkState, MoveDraft
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import VICTIM, build
 from tests.support.policy_drafts import creation, edit_of, move, removal, rules_in, world_at

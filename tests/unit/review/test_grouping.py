@@ -5,9 +5,9 @@ from textwrap import dedent
 import pytest
 
 from stet.outline.indent_outline import Style
-from stet.review.drafts import EditDraft
-from stet.review.grouping import group_label, section_key, style_of
 from stet.review.ledger import ReviewLedger
+from stet.review.proposal import EditDraft
+from stet.review.resolve.prepared_edit import group_label, section_key, style_of
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range

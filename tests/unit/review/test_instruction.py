@@ -7,7 +7,7 @@ from stet.review.resolve.edit_instruction import (
     parse_instruction,
     resolve_instruction,
 )
-from stet.review.resolve.shown_edit_rebase import rebase_edit
+from stet.review.resolve.edit_resolver import rebase_edit
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.document import TextDocument

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from stet.review.drafts import EditDraft, MoveDraft
 from stet.review.errors import HunkOverlap
 from stet.review.journal import AnchorSnapshot, NullJournal
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk
+from stet.review.proposal import EditDraft, Hunk, MoveDraft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from tests.support.review_harness import rules

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from stet.review.drafts import EditDraft
 from stet.review.errors import UnknownHunk
+from stet.review.proposal import EditDraft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position

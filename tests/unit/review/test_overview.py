@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.diff_document.diff_renderer import render_diff
+from stet.review.diff_document import render_diff
 from stet.review.proposal import HunkKind, HunkState
 from tests.support.hunks import URI, hunks_between, make_hunk
 

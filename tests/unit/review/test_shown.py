@@ -1,6 +1,6 @@
 """Which of the texts that a model was shown it means."""
 
-from stet.review.resolve.shown_documents import ShownDocuments
+from stet.review.resolve.pending_view import ShownDocuments
 from stet.text.document import TextDocument
 
 URI = "file:///ws/a.py"

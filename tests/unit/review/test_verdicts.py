@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.drafts import CreateDraft, EditDraft
 from stet.review.feedback import (
     FeedbackDelta,
     FileDelta,
@@ -17,7 +16,7 @@ from stet.review.feedback import (
     external_changes,
 )
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import HunkState
+from stet.review.proposal import CreateDraft, EditDraft, HunkState
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.diff import LineHunk, changes_between
 from stet.text.document import TextDocument

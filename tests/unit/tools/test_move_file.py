@@ -10,9 +10,8 @@ from stet.agent.turn import Ask, Mode
 from stet.agent.turn_pipeline import create_turn_rules
 from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
-from stet.review.drafts import MoveDraft
 from stet.review.policy.rules import EditRules
-from stet.review.proposal import HunkKind
+from stet.review.proposal import HunkKind, MoveDraft
 from stet.review.resolve.prepared_edit import PreparedMove, prepare_move
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file

@@ -9,8 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from stet.agent.turn import Mode
-from stet.review.policy.policy_prompt import describe_policy
-from stet.review.policy.rules import EditRules
+from stet.review.policy.rules import EditRules, describe_policy
 
 
 @dataclass(frozen=True, slots=True)

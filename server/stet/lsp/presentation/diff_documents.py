@@ -12,18 +12,18 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.review.diff_document.diff_parser import (
+from stet.review.diff_document import (
     DiffDecisions,
     DiffDocument,
     document_name,
     locate_line,
     parse_decisions,
+    render_diff,
 )
-from stet.review.diff_document.diff_renderer import render_diff
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind
-from stet.review.resolve.shown_documents import as_shown
+from stet.review.resolve.pending_view import as_shown
 from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line

@@ -16,9 +16,9 @@ from stet.lsp import convert
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.comment_runner import CommentLines
 from stet.lsp.state import ServerState
-from stet.review.grouping import group_label
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
+from stet.review.resolve.prepared_edit import group_label
 from stet.settings.values import PromptSettings
 from stet.text.ai_comments import Marker, marker_on_line
 from stet.text.document import MARKDOWN, TextDocument

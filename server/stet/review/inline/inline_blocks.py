@@ -1,7 +1,7 @@
-"""Hunks that stand in the text itself as blocks: put there and taken out.
+"""Hunks that are shown as blocks in the text itself: put there, taken out, and given another text.
 
-It is still the editor that changes the text, and the text that comes back that counts: a hunk is a
-block from the moment its block stands there.
+The editor changes the text, and the text that comes back counts: a hunk is a block as soon as its block
+is in the text.
 """
 
 import dataclasses
@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import Protocol
 
-from stet.review.amended_text import normalize_line_ends
 from stet.review.errors import WrongHunkState
 from stet.review.hunk_store import HunkStore
 from stet.review.inline_sync import anchor_as_block, as_block_hunk, replace_anchor, replaced_text
@@ -29,7 +28,8 @@ from stet.text.block_codec import (
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.text.lines import front_matter_end, line_end, split_lines
+from stet.text.lines import dominant_line_end, front_matter_end, line_end, line_ends, split_lines
+from stet.text.reindent import adopt_known_line_ends
 
 _LinesByHunk = Mapping[str, tuple[int, int]]
 
@@ -383,3 +383,33 @@ def _is_stet_block(anchor: Anchor) -> bool:
 
 def _is_showable(hunk: Hunk) -> bool:
     return hunk.kind not in WHOLE_FILE and not hunk.protected and hunk.state is HunkState.PENDING
+
+
+def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
+    r"""Return `new` with the document's line ends, whichever the user's page or client writes.
+
+    A line that the hunk has already keeps the line end it has there, any other takes the one that the
+    document uses most, as a line of `edit_file` does.
+
+    Args:
+        new: What is wanted.
+        hunk: The hunk as it is now.
+        track: Its document.
+    """
+    if new == hunk.new:
+        return new
+    anchor = track.anchor(hunk.id)
+    assert anchor is not None, "a pending hunk of lines has an anchor"
+    lines, first = track.lines, anchor.first
+    end = first if anchor.is_gap else anchor.end
+    text = track.text
+    default = dominant_line_end(text if line_ends(text) else hunk.new)
+    above = line_end(lines[first - 1]) if first else ""
+    new = adopt_known_line_ends(new, (hunk.new, hunk.old), default, above)
+    # Nothing says otherwise: there is no line above, or none that has an end.
+    is_alone = end == 0 or (anchor.is_gap and end == len(lines) and bool(lines[-1]))
+    if new and is_alone and not line_end(new):
+        return new + default
+    if new.endswith("\r") and end < len(lines) and lines[end].startswith("\n"):
+        return new + "\n"  # or the line below would be none any more
+    return new

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 
 from stet.privacy.redactor import new_marks
-from stet.review.drafts import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.policy.protected_files import is_protected
 from stet.review.policy.rules import (
     EditRules,
@@ -24,7 +23,16 @@ from stet.review.policy.rules import (
     check_remove,
     check_text,
 )
-from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
+from stet.review.proposal import (
+    WHOLE_FILE,
+    CreateDraft,
+    EditDraft,
+    Hunk,
+    HunkKind,
+    HunkState,
+    MoveDraft,
+    RemoveDraft,
+)
 from stet.text.block_codec import InlineBlock
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument

@@ -1,7 +1,7 @@
 """Edit instructions by position: `replace:3-5`, `after:## Setup`, `end`, and what they mean.
 
 Lines are 1-based, as `read_file` numbers them, and refer to the text the model was shown;
-`stet.review.resolve.shown_edit_rebase` takes the result forward to the text as it is now.
+`stet.review.resolve.edit_resolver` takes the result forward to the text as it is now.
 """
 
 import re

@@ -25,9 +25,13 @@ from stet.review.resolve.edit_resolver import (
     resolve_position,
     resolve_quote,
 )
-from stet.review.resolve.pending_view import PendingView
+from stet.review.resolve.pending_view import (
+    PendingView,
+    changes_since_text,
+    latest_with,
+    noted_since,
+)
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.review.resolve.shown_documents import changes_since_text, latest_with, noted_since
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match import MatchError

@@ -6,7 +6,7 @@ To look for it again takes a second, and the next key comes sooner.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from stet.review.drafts import EditDraft
+from stet.review.proposal import EditDraft
 from stet.review.resolve.prepared_edit import PreparedEdit
 from stet.review.tracking.tracked_span import range_of
 from stet.text.change import TextChange

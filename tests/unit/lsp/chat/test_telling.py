@@ -8,9 +8,8 @@ from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.chat.chat_document import TranscriptBuilder
 from stet.chat.chat_transcript import ending, transcript_of
 from stet.context.context_builder import EditorLocation
-from stet.review.drafts import RemoveDraft
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import Hunk, HunkState
+from stet.review.proposal import Hunk, HunkState, RemoveDraft
 from tests.support.review_harness import rules
 from tests.support.workspaces import make_workspace
 

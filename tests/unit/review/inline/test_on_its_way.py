@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.review.drafts import EditDraft
 from stet.review.errors import ReviewError, WrongHunkState
+from stet.review.proposal import EditDraft
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from tests.support.inline_review_harness import CODE, MARKED, NEW, OLD, InlineReviewHarness

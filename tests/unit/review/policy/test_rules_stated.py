@@ -4,8 +4,7 @@ import ast
 from pathlib import Path
 
 import stet
-from stet.review.policy.policy_prompt import MODE_SENTENCE, POLICY_SENTENCES, describe_policy
-from stet.review.policy.rules import EditRules
+from stet.review.policy.rules import MODE_SENTENCE, POLICY_SENTENCES, EditRules, describe_policy
 from tests.support.hostile import ATTACKS, PROTECTED
 from tests.support.review_harness import rules
 

@@ -3,10 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.drafts import EditDraft
 from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
-from stet.review.proposal import HunkState
+from stet.review.proposal import EditDraft, HunkState
 from stet.review.resolve.pending_view import PendingView
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit

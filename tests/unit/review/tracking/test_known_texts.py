@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from stet.review.drafts import EditDraft
 from stet.review.errors import HunkOverlap
+from stet.review.proposal import EditDraft
 from stet.review.tracking.undo_detection import MAX_LINES, MAX_TEXTS, HunkInText, TextStates
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.diff_document.diff_parser import (
+from stet.review.diff_document import (
     DiffDecisions,
     DiffDocument,
     document_name,
     parse_decisions,
+    render_diff,
 )
-from stet.review.diff_document.diff_renderer import render_diff
 from stet.review.proposal import Hunk, HunkKind
 from tests.support.hunks import URI, hunks_between, make_hunk
 

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.review.diff_document.diff_parser import DiffLocation, locate_line
-from stet.review.diff_document.diff_renderer import render_diff
+from stet.review.diff_document import DiffLocation, locate_line, render_diff
 from stet.text.lines import split_lines, whole_lines
 from tests.support.hunks import URI, hunks_between
 

@@ -1,1 +1,0 @@
-"""The document that shows all pending hunks as one diff."""
