@@ -3,7 +3,7 @@
 import posixpath
 from pathlib import Path
 
-from stet.links.dead_link_check import DeadLinkChecker
+from stet.links.dead_links import DeadLinkChecker
 from stet.links.link_scan import scan_links
 from stet.notes.note_content import tags_in
 from stet.system.os_system import OsSystem

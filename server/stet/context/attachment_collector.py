@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from stet.context.context_values import CurrentDocument
-from stet.links.graph import LinkGraph
+from stet.links.link import LinkGraph
 from stet.links.link_scan import ScannedLinks, scan_links
 from stet.system.system import FileKind
 from stet.text.document import TextDocument

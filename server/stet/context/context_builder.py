@@ -39,7 +39,7 @@ from stet.context.context_values import (
     find_current_document,
     single_line,
 )
-from stet.links.graph import LinkGraph
+from stet.links.link import LinkGraph
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.lines import without_end

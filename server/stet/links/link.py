@@ -1,7 +1,8 @@
-"""A link: a place in a text that names another file."""
+"""A link, which is a part of a text that names another file, and the port to the graph of links."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 
 class LinkKind(StrEnum):
@@ -12,13 +13,13 @@ class LinkKind(StrEnum):
     MARKDOWN = "markdown"
     """The target of a Markdown link, an image or a reference definition, or of HTML: a URL."""
     ANGLE = "markdown-angle"
-    """The same between `<` and `>`, where spaces are allowed."""
+    """A target between `<` and `>`, where spaces are allowed."""
     PYTHON = "python"
     """The module of an `import`."""
     PYTHON_FROM = "python-from"
     """The module of a `from ... import`."""
     PYTHON_NAME = "python-name"
-    """A name behind a `from ... import`, which may be a module."""
+    """A name after `from ... import`, which may be a module."""
     JAVASCRIPT = "javascript"
     REFERENCE = "reference"
     """Another file of TypeScript, in a comment at the beginning."""
@@ -47,9 +48,9 @@ class Link:
 
     Attributes:
         kind: How it is written.
-        written: The part of the text that names the file, exactly as it stands there.
+        written: The part of the text that names the file, exactly as written.
         start: Where that part begins, in code points of the text.
-        context: What else is needed to know what is meant: for `PYTHON_NAME` the module behind
+        context: What else is needed to know what is meant: for `PYTHON_NAME` the module after
             `from`, for `RUST_USE` the path before a group, for `LATEX_IMAGE` the folders that
             pictures are in, a line each, for a wikilink the quote of the YAML text that holds it, or
             `[` where it is a value of YAML itself; else empty.
@@ -68,3 +69,40 @@ class Link:
     def end(self) -> int:
         """Where the part that names the file ends, in code points of the text."""
         return self.start + len(self.written)
+
+
+MAX_DEPTH = 3
+"""The farthest neighbourhood that is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link with its file and the files that it means.
+
+    Attributes:
+        source: URI of the file with the link.
+        link: The link as written.
+        targets: URIs of what it means: one file, for a package several, none for a dead link.
+    """
+
+    source: str
+    link: Link
+    targets: tuple[str, ...]
+
+
+class LinkGraph(Protocol):
+    """Links between the files that may be shown; URIs may be given in any spelling."""
+
+    def outgoing(self, uri: str) -> tuple[Edge, ...]:
+        """Return the links in a file, including dead links, in order of place."""
+        ...
+
+    def backlinks(self, uri: str) -> tuple[Edge, ...]:
+        """Return the links in other files that lead to this file, in order of file and place."""
+        ...
+
+    def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
+        """Return the files within `depth` steps in either direction, the nearest first. The file
+        itself is left out.
+        """
+        ...

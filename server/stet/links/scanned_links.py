@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from stet.links.file_table import FileTable
-from stet.links.graph import MAX_DEPTH, Edge
-from stet.links.link import Link
+from stet.links.link import MAX_DEPTH, Edge, Link
 from stet.links.link_resolver import ResolvedLink, resolve_link
 from stet.workspace.uris import canonical
 

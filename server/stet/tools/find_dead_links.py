@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from stet.links.dead_report import dead_links, files_below
+from stet.links.dead_links import dead_links, files_below
 from stet.links.file_table import is_below
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.escape import escape_line

@@ -8,9 +8,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from stet.links.dead_link_check import DeadLinkChecker, is_local
-from stet.links.graph import Edge
-from stet.links.link_locations import LinkLocations
+from stet.links.dead_links import DeadLinkChecker, LinkLocations, is_local
+from stet.links.link import Edge
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded

@@ -1,7 +1,6 @@
 """Which links are dead, and what may be meant."""
 
-from stet.links.dead_link_check import DeadLinkChecker
-from stet.links.dead_report import NameSuggestions
+from stet.links.dead_links import DeadLinkChecker, NameSuggestions
 from stet.links.link_scan import scan_links
 from stet.settings.values import ContextSettings, Settings
 from tests.support.workspaces import make_workspace, uri_at

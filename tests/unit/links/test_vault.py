@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.links.dead_link_check import DeadLinkChecker
+from stet.links.dead_links import DeadLinkChecker
 from stet.links.link_scan import ScannedLinks, scan_links
 from stet.notes.note_content import tags_in
 from stet.settings.values import ContextSettings, Settings

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.links.dead_report import dead_links, files_below
+from stet.links.dead_links import dead_links, files_below
 from stet.links.link_scan import LinkCache, scan_links
 from stet.notes.note_content import tags_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings

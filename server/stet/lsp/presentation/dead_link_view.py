@@ -25,7 +25,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
-    from stet.links.dead_report import DeadLink
+    from stet.links.dead_links import DeadLink
     from stet.links.link_scan import LinkCache
 
 
@@ -84,7 +84,7 @@ def find_marks(
     cannot be searched.
     """
     # Not before somebody asks: the expressions of many languages are compiled.
-    from stet.links.dead_report import dead_links, files_below
+    from stet.links.dead_links import dead_links, files_below
     from stet.links.link_scan import scan_links
 
     missing = []
