@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from stet.links import module_resolver as modules
 from stet.links.file_table import FileTable, join_path, nearest_file, nearest_note
 from stet.links.link import Link, LinkKind
-from stet.links.script_packages import script_locations
+from stet.links.module_resolver import script_locations
 from stet.notes.yaml_text import unquote_name
 from stet.text.bounded_input import unescape_entities
 from stet.text.document import ending_of

@@ -19,7 +19,12 @@ from stet.links.link_resolver import (
     main_script,
     resolve_link,
 )
-from stet.links.rust_crates import KEYWORDS, crate_folder, module_folders, module_path
+from stet.links.module_resolver import (
+    RUST_KEYWORDS,
+    rust_crate_folder,
+    rust_module_folders,
+    rust_module_path,
+)
 from stet.notes.yaml_text import is_item, quote_name
 
 _IN_URL = re.compile(r"[\s%()<>#?\\\"'&\[\]\x00-\x1f]")
@@ -224,21 +229,21 @@ def _jvm(written: str, old: ResolvedLink, target: str) -> str | None:
 def _rust(link: Link, old: ResolvedLink, source: str, target: str, files: FileTable) -> str | None:
     if link.kind is LinkKind.RUST_MOD:
         folder, name = posixpath.split(re.sub(r"(?:/mod)?\.rs\Z", "", target))
-        is_there = folder in module_folders(link, source, files)
+        is_there = folder in rust_module_folders(link, source, files)
         return name if is_there and _NAME.match(name) else None
     lead = link.context.split("::") if link.context else []
     parts = [*lead, *link.written.split("::")]
     crates = files.crates.get(parts[0], ())
     is_named = old.base in [posixpath.dirname(files.crate_root(crate)) for crate in crates]
     base, names = old.base, parts[:1] if is_named else []
-    if parts[0] in KEYWORDS or base is None or module_path(target, base) is None:
-        base, names = crate_folder(source, files), ["crate"]
+    if parts[0] in RUST_KEYWORDS or base is None or rust_module_path(target, base) is None:
+        base, names = rust_crate_folder(source, files), ["crate"]
     if old.base is None or base is None:
         return None
-    was, now = module_path(old.targets[0], old.base), module_path(target, base)
+    was, now = rust_module_path(old.targets[0], old.base), rust_module_path(target, base)
     if was is None or now is None:
         return None
-    n_parts = sum(part in KEYWORDS for part in parts) + is_named + len(was)
+    n_parts = sum(part in RUST_KEYWORDS for part in parts) + is_named + len(was)
     full = [*names, *now, *parts[n_parts:]]
     # The path before a group belongs to its other members too.
     same, name = full[: len(lead)], "::".join(full[len(lead) :])

@@ -1,19 +1,281 @@
-"""From the name of a module to its file: Python, Go, Java and Kotlin, PHP's namespaces.
+"""From the name of a module to its file, for each language.
 
-Rust's modules are in `stet.links.rust_crates`.
+Where a language looks for modules is written in build files, of which a scan reads only what is plain
+text (`stet.links.build_files`). So a name means the file that its parts lead to from a folder above, or
+from the one place where exactly they are found.
 
-Where a language looks for modules is said in build files that a scan does not read. So a name means
-the file that its parts lead to from a folder above, or from wherever exactly they are found.
+- Rust: the modules of a module are in a folder of its name; those of a crate's root are next to it.
+- Scripts: `npm`, `yarn` and `pnpm` link the packages of a workspace to each other under their names, and
+  `exports` says which of their files may be imported. What is built is rarely there, so its source is
+  meant. Aliases of the build come first.
+- Python, Go, Java and Kotlin, namespaces of PHP.
 """
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
 from types import MappingProxyType
 
-from stet.links import rust_crates as crates
-from stet.links.build_files import go_folder
-from stet.links.file_table import FileTable, join_path, nearest_file
+from stet.links.build_files import PACKAGE, BuildFile, Patterns, go_folder
+from stet.links.file_table import FileTable, is_below, join_path, nearest_file
 from stet.links.link import Link, LinkKind
+
+RUST_KEYWORDS = ("crate", "self", "super")
+"""What a path counts from that begins with no name."""
+_CRATE_ROOTS = ("lib.rs", "main.rs")
+_CRATE_TARGETS = ("tests", "benches", "examples")
+"""Folders beside a `Cargo.toml` in which each file is the root of a crate."""
+
+
+def _rust_module(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+    """Return the file that `mod name;` declares, and the folder in which the file was looked for."""
+    for folder in rust_module_folders(link, source, files):
+        found = _rust_file(f"{folder}/{link.written}", files)
+        if found is not None:
+            return found, folder
+    return None
+
+
+def _rust_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+    """Return the file with the last module of a path, and the folder from which the path counts."""
+    lead = link.context.split("::") if link.context else []
+    first, *parts = (*lead, *link.written.split("::"))
+    if first not in RUST_KEYWORDS:
+        return _find_by_name(link, source, files)
+    crate = rust_crate_folder(source, files)
+    base = crate if first == "crate" else join_path(_inner_folder(source, files), link.inside)
+    n_up = next((n for n, part in enumerate(parts) if part != "super"), len(parts))
+    for _ in range(n_up + (first == "super")):
+        base = base and posixpath.dirname(base)
+    if base is None or (crate is not None and base != crate and not is_below(base, crate)):
+        return None
+    parts = parts[n_up:]
+    # What a member of a group shares with the others is a link of its own, but for `crate`.
+    n_least = max(1, len(lead) - n_up) if lead and lead != ["crate"] else 0
+    if lead and parts and files.in_folder(join_path(base, parts[0])):
+        n_least = max(1, n_least)  # a module whose file is not there
+    for n_parts in range(len(parts), n_least - 1, -1):
+        place = join_path(base, "/".join(parts[:n_parts]))
+        found = _crate_root(crate, source, files) if place == crate else _rust_file(place, files)
+        if found is not None and found != source:
+            return found, base
+    return None
+
+
+def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+    """Resolve a path that begins with a neighbouring module or with a crate of the workspace."""
+    lead = link.context.split("::") if link.context else []
+    first, *parts = (*lead, *link.written.split("::"))
+    # What a member of a group shares with the others is a link of its own.
+    n_least = len(lead)
+    module_folder = join_path(_inner_folder(source, files), link.inside)
+    if _rust_file(f"{module_folder}/{first}", files) is not None:
+        found = _deepest(module_folder, [first, *parts], max(n_least + bool(lead), 1), files)
+        return (found, module_folder) if found is not None and found != source else None
+    manifest = nearest_file(files.crates.get(first, ()), source)
+    if manifest is None:
+        return None
+    root = files.crate_root(manifest)
+    base = posixpath.dirname(root)
+    found = _deepest(base, parts, max(n_least, 1), files) or (None if lead else root)
+    return (found, base) if found is not None and found != source else None
+
+
+def _deepest(base: str, parts: list[str], n_least: int, files: FileTable) -> str | None:
+    """Return the file of the longest path of modules from `base`, with at least `n_least` parts."""
+    places = ("/".join((base, *parts[:n])) for n in range(len(parts), n_least - 1, -1))
+    return next((found for place in places if (found := _rust_file(place, files))), None)
+
+
+def rust_module_folders(link: Link, source: str, files: FileTable) -> tuple[str, ...]:
+    """Return the folders in which the file `source` has the modules that `link` may declare."""
+    folder = _inner_folder(source, files)
+    # What is a crate's root by its place alone may be a module of the other roots beside it.
+    named = folder if _is_named_root(source) else source.removesuffix(".rs")
+    return tuple(dict.fromkeys(join_path(each, link.inside) for each in (folder, named)))
+
+
+def rust_module_path(file: str, folder: str) -> list[str] | None:
+    """Return the names from the module of `folder` to the module of `file`. Return None if no names
+    lead there.
+    """
+    above, name = posixpath.split(file)
+    place = above if _is_named_root(file) else f"{above}/{name.removesuffix('.rs')}"
+    if place == folder:
+        return []
+    return posixpath.relpath(place, folder).split("/") if is_below(place, folder) else None
+
+
+def rust_crate_folder(source: str, files: FileTable) -> str | None:
+    """Return the folder of the crate that holds `source`, or None if there is no crate above."""
+    if _is_script(source, files):
+        return posixpath.dirname(source)
+    return next(
+        (
+            folder
+            for folder in files.ancestors(source)
+            if _has_file(folder, _CRATE_ROOTS, files) or _holds_roots(folder, files)
+        ),
+        None,
+    )
+
+
+def _inner_folder(source: str, files: FileTable) -> str:
+    """Return the folder of the modules inside the module `source`."""
+    folder = posixpath.dirname(source)
+    if _is_named_root(source) or _is_script(source, files) or _holds_roots(folder, files):
+        return folder
+    return source.removesuffix(".rs")
+
+
+def _is_named_root(file: str) -> bool:
+    return posixpath.basename(file) in ("mod.rs", *_CRATE_ROOTS)
+
+
+def _is_script(file: str, files: FileTable) -> bool:
+    folder, name = posixpath.split(file)
+    return name == "build.rs" and _has_file(folder, ("Cargo.toml",), files)
+
+
+def _holds_roots(folder: str, files: FileTable) -> bool:
+    """Whether each file in `folder` is the root of a crate: a test, say, or a program."""
+    above, name = posixpath.split(folder)
+    if name in _CRATE_TARGETS:
+        if _has_file(above, ("Cargo.toml",), files):
+            return True
+        is_inner = _has_file(above, _CRATE_ROOTS, files)
+    else:
+        is_inner = name != "bin" or posixpath.basename(above) != "src"
+    return not is_inner and _rust_file(folder, files) is None
+
+
+def _crate_root(crate: str, source: str, files: FileTable) -> str | None:
+    """Return the root of a crate, where the meant root is known."""
+    if _inner_folder(source, files) == crate:
+        return source
+    return next((path for name in _CRATE_ROOTS if (path := f"{crate}/{name}") in files.paths), None)
+
+
+def _has_file(folder: str, names: tuple[str, ...], files: FileTable) -> bool:
+    return any(f"{folder}/{name}" in files.paths for name in names)
+
+
+def _rust_file(path: str, files: FileTable) -> str | None:
+    endings = (".rs", "/mod.rs")
+    return next((path + ending for ending in endings if path + ending in files.paths), None)
+
+
+MAX_CONFIGS = 16
+"""Build files that are asked about one name."""
+_SCRIPTS = ("tsconfig.json", "jsconfig.json")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptLocation:
+    """What a bare name of a script may mean.
+
+    Attributes:
+        folder: Where it counts from.
+        within: The path from there, without an ending.
+        lead: What stands in the name before that path.
+        is_whole: Whether the name is one for this place alone, not a path from a folder.
+    """
+
+    folder: str
+    within: str
+    lead: str = ""
+    is_whole: bool = False
+
+
+def script_locations(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
+    """Where the bare `name` that stands in the file `source` may lead, as TypeScript and Node look."""
+    folders = files.ancestors(source)
+    yield from _by_builds(name, folders, files.builds)
+    yield from _by_package(name, source, files)
+
+
+def _by_builds(
+    name: str, folders: list[str], builds: Mapping[str, BuildFile]
+) -> Iterator[ScriptLocation]:
+    """Yield what the build files in `folders`, the nearest first, make of a name."""
+    if name.startswith("#"):
+        home = next((folder for folder in folders if f"{folder}/{PACKAGE}" in builds), None)
+        if home is not None:
+            yield from _by_pattern(name, home, builds[f"{home}/{PACKAGE}"].imports)
+    for config in _configs(folders, builds):
+        build, home = builds[config], posixpath.dirname(config)
+        base = posixpath.normpath(f"{home}/{build.base_url or '.'}")
+        yield from _by_pattern(name, base, build.paths)
+        if build.base_url is not None:
+            yield ScriptLocation(base, name)
+
+
+def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[str]:
+    """Yield the build files that define names: the nearest file, its base files, and its parts."""
+    first = (
+        path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds
+    )
+    left = list(islice(first, 1))
+    seen: set[str] = set()
+    while left and len(seen) < MAX_CONFIGS:
+        config = left.pop(0)
+        if config in seen or config not in builds:
+            continue
+        seen.add(config)
+        yield config
+        build, home = builds[config], posixpath.dirname(config)
+        left[:0] = [
+            posixpath.normpath(f"{home}/{each}{'' if each.endswith('.json') else '.json'}")
+            for each in build.extends
+            if each.startswith(".")
+        ]
+        for reference in build.references:
+            place = posixpath.normpath(f"{home}/{reference}")
+            left += (
+                [place] if reference.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
+            )
+
+
+def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
+    """Yield what the pattern with the longest beginning makes of `name`. A pattern without `*` goes
+    first.
+    """
+    fitting = []
+    for pattern, meant in patterns:
+        lead, star, rest = pattern.partition("*")
+        if name == pattern if not star else name.startswith(lead) and name.endswith(rest):
+            fitting.append((not star, len(lead), lead, rest, meant))
+    if not fitting:
+        return
+    is_whole, _, lead, rest, meant = max(fitting)
+    inner = name[len(lead) : len(name) - len(rest)]
+    for each in meant:
+        place = posixpath.normpath(f"{base}/{each.replace('*', inner, 1)}")
+        if is_whole or rest or not each.endswith("/*"):
+            yield ScriptLocation(posixpath.dirname(place), posixpath.basename(place), is_whole=True)
+        else:
+            yield ScriptLocation(posixpath.normpath(f"{base}/{each[:-2]}"), inner, lead)
+
+
+def _by_package(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
+    """Yield what a name means that begins with the name of a package of the workspace."""
+    n_parts = 2 if name.startswith("@") else 1
+    parts = name.split("/")
+    package, within = "/".join(parts[:n_parts]), "/".join(parts[n_parts:])
+    here = nearest_file(files.packages.get(package, ()), source)
+    if here is None:
+        return
+    folder = here.rpartition("/")[0]
+    for each in _by_pattern(f"./{within}" if within else ".", folder, files.builds[here].exports):
+        yield each if each.is_whole else replace(each, lead=package + each.lead[1:])
+    if within:
+        yield ScriptLocation(folder, within, f"{package}/")
+        yield ScriptLocation(f"{folder}/src", within, f"{package}/")
+    else:
+        yield ScriptLocation(*folder.rpartition("/")[::2], is_whole=True)
+        yield ScriptLocation(folder, "src", is_whole=True)
+
 
 _Resolution = tuple[tuple[str, ...], str | None]
 """The files, and the folder from which the name counts."""
@@ -76,7 +338,7 @@ def _python_file(path: str, files: FileTable) -> str | None:
 
 
 def _rust(link: Link, source: str, files: FileTable) -> _Resolution | None:
-    find = crates.find_module if link.kind is LinkKind.RUST_MOD else crates.find_use
+    find = _rust_module if link.kind is LinkKind.RUST_MOD else _rust_use
     found = find(link, source, files)
     return None if found is None else ((found[0],), found[1])
 
