@@ -17,8 +17,7 @@ from stet.text.block_codec import find_blocks
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 from stet.text.stripped_document import strip_blocks
-from stet.workspace.comments.markdown_comments import comments_of_markdown
-from stet.workspace.comments.sign_comments import comments_by_sign
+from stet.workspace.comments.comment_helper import comments_by_sign, comments_of_markdown
 from tests.support.growth import grows_evenly
 
 FEW = settings(max_examples=200, deadline=None)

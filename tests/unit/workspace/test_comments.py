@@ -17,11 +17,13 @@ from stet.workspace.comments.comment_finder import (
     CommentsUnreadable,
     read_ai_comments,
 )
-from stet.workspace.comments.comment_helper import comments_of
-from stet.workspace.comments.grammar_comments import comments_by_grammar
+from stet.workspace.comments.comment_helper import (
+    comments_by_grammar,
+    comments_by_sign,
+    comments_of,
+    comments_of_markdown,
+)
 from stet.workspace.comments.lexer_comments import comments_by_lexer
-from stet.workspace.comments.markdown_comments import comments_of_markdown
-from stet.workspace.comments.sign_comments import comments_by_sign
 
 WILD = st.lists(
     st.sampled_from(

@@ -1,19 +1,25 @@
-"""The process that finds instructions in comments, so that a text made to be slow stalls nothing.
+"""The process that finds AI comments, so that a text made to be slow stalls nothing.
 
-It reads one JSON object, `{"text", "language", "name"}`, and writes one JSON array of
+The process reads one JSON object, `{"text", "language", "name"}`, and writes one JSON array of
 `[marker, instruction, start, end]`; offsets are code points. Memory and processor time are limited
-where the system can do that; whoever starts it limits the rest.
+where the system can do that; the process that starts this one limits the rest.
+
+Comments are found by tree-sitter, for languages whose grammar is installed (`tree_sitter_NAME`), by a
+lexer of Pygments, or by the signs that most languages have. Markdown has the comments of HTML, outside
+of code.
 """
 
+import importlib
+import importlib.util
 import json
 import re
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 from stet.system.helper_limits import limit_resources
 from stet.text.ai_comments import AiComment, find_ai_comments
-from stet.workspace.comments.grammar_comments import comments_by_grammar
-from stet.workspace.comments.markdown_comments import comments_of_markdown
-from stet.workspace.comments.sign_comments import comments_by_sign
+from stet.text.lines import split_lines
 
 MEMORY = 2_000_000_000
 """Bytes of address space."""
@@ -51,6 +57,172 @@ def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
 
         found = comments_by_lexer(text, language, name)
     return comments_by_sign(text) if found is None else found
+
+
+_NAMES = {
+    "javascriptreact": "javascript",
+    "typescriptreact": "typescript",
+    "shellscript": "bash",
+    "sh": "bash",
+    "csharp": "c_sharp",
+}
+"""Editors' names of languages that their grammar has another name for."""
+_MIXED = frozenset({"html", "vue", "svelte", "astro", "php", "embedded_template", "markdown"})
+"""Languages with others inside, which their grammar leaves unread."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def comments_by_grammar(text: str, language: str) -> list[tuple[int, int]] | None:
+    """Where the comments of `text` are (code points, half-open), in order; None without a grammar.
+
+    Args:
+        text: All of it.
+        language: The editor's name of the language.
+    """
+    grammar = _grammar(language)
+    if grammar is None:
+        return None
+    tree_sitter = importlib.import_module("tree_sitter")
+    source = text.encode("utf-8", "replace")  # as many code points: a lone surrogate becomes `?`
+    tree = tree_sitter.Parser(grammar).parse(source)
+    query = " ".join(f"({kind}) @comment" for kind in _comment_kinds(grammar))
+    cursor = tree_sitter.QueryCursor(tree_sitter.Query(grammar, query))
+    found = cursor.captures(tree.root_node).get("comment", [])
+    return _in_code_points(source, _outermost((node.start_byte, node.end_byte) for node in found))
+
+
+def _grammar(language: str) -> Any:
+    """Return the grammar of a language, or None if there is no usable grammar."""
+    name = _NAMES.get(language, language)
+    if not _NAME.fullmatch(name) or name in _MIXED:
+        return None
+    try:
+        tree_sitter = importlib.import_module("tree_sitter")
+        module = importlib.import_module(f"tree_sitter_{name}")
+    except ImportError:
+        return None
+    variant = "tsx" if language == "typescriptreact" else name
+    make = getattr(module, "language", None) or getattr(module, f"language_{variant}", None)
+    if make is None:
+        return None
+    grammar = tree_sitter.Language(make())
+    return grammar if _comment_kinds(grammar) else None
+
+
+def _comment_kinds(grammar: Any) -> list[str]:
+    """Return the names of a grammar's nodes that are comments."""
+    kinds = (
+        grammar.node_kind_for_id(n)
+        for n in range(grammar.node_kind_count)
+        if grammar.node_kind_is_named(n) and grammar.node_kind_is_visible(n)
+    )
+    return sorted({kind for kind in kinds if kind == "comment" or kind.endswith("_comment")})
+
+
+def _outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    outermost: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if start < end and not (outermost and start < outermost[-1][1]):
+            outermost.append((start, end))
+    return outermost
+
+
+def _in_code_points(source: bytes, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Offsets of bytes, in order, as offsets of code points."""
+    done, counted, found = 0, 0, []
+    for start, end in spans:
+        counted += len(source[done:start].decode("utf-8", "replace"))
+        begins = counted
+        counted += len(source[start:end].decode("utf-8", "replace"))
+        done = end
+        found.append((begins, counted))
+    return found
+
+
+_FENCE = re.compile(r"(?: {0,3}|[ \t]*(?:[-*+>]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})([^\n\r]*)")
+_TICKS = re.compile(r"`+")
+
+
+def comments_of_markdown(text: str) -> list[tuple[int, int]]:
+    """Where the comments of `text` are (code points, half-open), in order.
+
+    Fenced code and code within a line (CommonMark 0.31, 4.5 and 6.1) hold none. Code that is code by
+    its indent alone is taken for text.
+    """
+    spans: list[tuple[int, int]] = []
+    offset, fence, after = 0, "", 0
+    for line in split_lines(text):
+        end = offset + len(line)
+        if offset >= after:
+            found = _FENCE.match(line)
+            if fence:
+                if found and found[1].startswith(fence) and not found[2].strip():
+                    fence = ""
+            elif found and not (found[1][0] == "`" and "`" in found[2]):
+                fence = found[1]
+            else:
+                after = _on_line(text, offset, end, spans)
+        elif not fence:
+            after = max(after, _on_line(text, min(after, end), end, spans))
+        offset = end
+    return spans
+
+
+def _on_line(text: str, at: int, end: int, spans: list[tuple[int, int]]) -> int:
+    """Add the comments that begin on a line from `at` on; gives where the last one ends."""
+    while at < end:
+        start = text.find("<!--", at, end)
+        ticks = _TICKS.search(text, at, end)
+        if ticks and (start < 0 or ticks.start() < start):
+            closing = re.compile(rf"(?<!`){ticks[0]}(?!`)").search(text, ticks.end(), end)
+            at = closing.end() if closing else ticks.end()
+            continue
+        if start < 0:
+            return at
+        close = text.find("-->", start + 4)
+        if close < 0:
+            return end
+        spans.append((start, close + 3))
+        at = close + 3
+    return at
+
+
+_QUOTED = re.compile(r"\"(?:[^\"\\\n\r]|\\[^\n\r])*+\"|'(?:[^'\\\n\r]|\\[^\n\r])*+'|`[^`\n\r]*+`")
+_BLOCK = re.compile(r"/\*.*?\*/|<!--.*?-->", re.DOTALL)
+_TO_LINE_END = re.compile(
+    r"(?:#+|//+|--+|;+|%+|\.\.|(?:rem|dnl)\b)!?(?=\s|AI[!?])[^\n\r]*", re.IGNORECASE
+)
+_START = re.compile(r"[\"'`/<#\-;%.]|\b(?:rem|dnl)\b", re.IGNORECASE)
+
+
+def comments_by_sign(text: str) -> list[tuple[int, int]]:
+    """Where comments seem to be in `text` (code points, half-open), in order.
+
+    A sign counts at the beginning of a line or behind white space. What is quoted on one line is no
+    comment.
+    """
+    spans: list[tuple[int, int]] = []
+    endless: set[str] = set()  # without an end behind: looking again would take long
+    at = 0
+    while found := _START.search(text, at):
+        start = found.start()
+        at = found.end()
+        if quoted := _QUOTED.match(text, start):
+            at = quoted.end()
+        elif text.startswith(("/*", "<!--"), start):
+            if text[start] in endless:
+                continue
+            if block := _BLOCK.match(text, start):
+                spans.append(block.span())
+                at = block.end()
+            else:
+                endless.add(text[start])
+        elif (start == 0 or text[start - 1].isspace()) and (
+            line := _TO_LINE_END.match(text, start)
+        ):
+            spans.append(line.span())
+            at = line.end()
+    return spans
 
 
 if __name__ == "__main__":
