@@ -16,7 +16,7 @@ from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 from stet.text.unicode_normal import fold_name
-from stet.workspace.ignore_patterns import IgnorePatterns
+from stet.workspace.ignore_rules import IgnorePatterns
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical

@@ -15,8 +15,12 @@ from typing import Literal, get_args
 
 from stet.settings.values import PresetSettings, Scope
 from stet.storage.state_store import StateStore
-from stet.workspace.attachable import NotAttachable, attachments_of, resolve_attachable
-from stet.workspace.attachments import Attachments
+from stet.workspace.attachments import (
+    Attachments,
+    NotAttachable,
+    attachments_of,
+    resolve_attachable,
+)
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace

@@ -1,7 +1,7 @@
 """Patterns of paths, as a model writes them."""
 
 from stet.tools.tool_errors import ToolError
-from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
+from stet.workspace.ignore_rules import IgnorePatterns, parse_patterns
 from stet.workspace.snapshot import Snapshot
 
 

@@ -29,8 +29,7 @@ from pathlib import Path
 
 from stet.settings.values import Settings
 from stet.system.system import System
-from stet.workspace.ignore_patterns import IgnorePatterns, parse_patterns
-from stet.workspace.ignore_rules import IgnoreDecision, IgnoreRules
+from stet.workspace.ignore_rules import IgnoreDecision, IgnorePatterns, IgnoreRules, parse_patterns
 from stet.workspace.names import folded, last_part, loosest, parts_below
 from stet.workspace.refusal import Refusal
 from stet.workspace.roots import Root

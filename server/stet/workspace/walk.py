@@ -19,8 +19,7 @@ from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, SNIFFED_BYTES, has_binary_ending, is_binary
-from stet.workspace.ignore_patterns import IgnorePatterns
-from stet.workspace.ignore_rules import GIT_IGNORE, STET_IGNORE
+from stet.workspace.ignore_rules import GIT_IGNORE, STET_IGNORE, IgnorePatterns
 from stet.workspace.names import has_odd_characters
 from stet.workspace.paths import Located, Locator
 from stet.workspace.privacy_filter import PrivacyFilter

@@ -3,8 +3,13 @@
 import pytest
 
 from stet.settings.values import ContextSettings, PresetSettings, PrivacySettings, Settings
-from stet.workspace.attachable import Attachable, NotAttachable, attachments_of, resolve_attachable
-from stet.workspace.attachments import Attachments
+from stet.workspace.attachments import (
+    Attachable,
+    Attachments,
+    NotAttachable,
+    attachments_of,
+    resolve_attachable,
+)
 from tests.support.workspaces import make_workspace
 
 A, B, DOCS = "file:///ws/a.md", "file:///ws/docs/b.md", "file:///ws/docs"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.workspace.ignore_patterns import parse_patterns
+from stet.workspace.ignore_rules import parse_patterns
 
 SHOWN = None
 
