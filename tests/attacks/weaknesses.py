@@ -76,7 +76,7 @@ def spelling(put: Put) -> None:
         put(module, "has_odd_characters", lambda name: False)
     put("stet.workspace.names", "_check_part", _only_up)
     names.loosest.cache_clear()
-    importlib.import_module("stet.workspace.version_control").is_version_control.cache_clear()
+    importlib.import_module("stet.workspace.names").is_version_control.cache_clear()
     importlib.import_module("stet.workspace.secret_files").is_secret.cache_clear()
 
 

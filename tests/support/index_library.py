@@ -6,7 +6,7 @@ from stet.search.index_builder import IndexBuilder
 from stet.search.index_source import IndexSource, settings_of
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkQuery, SearchEngine
-from stet.workspace.roots import Root
+from stet.workspace.paths import Root
 from stet.workspace.uris import uri_of
 
 

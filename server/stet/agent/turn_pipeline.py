@@ -70,7 +70,7 @@ from stet.tools.turn_report import TurnReport
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.path_status import PathStatus, inspect_path
-from stet.workspace.roots import Root
+from stet.workspace.paths import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace

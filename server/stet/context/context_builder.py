@@ -46,7 +46,7 @@ from stet.text.lines import without_end
 from stet.text.position import Position
 from stet.text.render import iso_time, number_lines
 from stet.workspace.attachments import Attachments
-from stet.workspace.roots import Root
+from stet.workspace.paths import Root
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of
 

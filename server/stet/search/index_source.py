@@ -14,8 +14,7 @@ from stet.system.system import FileKind, FileStat
 from stet.workspace.activity import ActivityView
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import PathRefused, has_odd_characters
-from stet.workspace.paths import Located
-from stet.workspace.roots import Root
+from stet.workspace.paths import Located, Root
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import path_of
 

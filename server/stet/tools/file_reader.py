@@ -20,8 +20,8 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
+from stet.workspace.names import Refusal
 from stet.workspace.paths import Located, PathRefused
-from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.workspace import Workspace
 

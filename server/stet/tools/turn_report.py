@@ -6,7 +6,7 @@ from stet.review.policy.rules import RejectedEdit
 from stet.tools.editor_actions import OpenFileRequest
 from stet.tools.tool_errors import RefusedByRule
 from stet.web.web_address import WebSource
-from stet.workspace.refusal import Refusal
+from stet.workspace.names import Refusal
 
 
 @dataclass(slots=True)

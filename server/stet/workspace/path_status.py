@@ -13,8 +13,7 @@ from pathlib import Path
 
 from stet.system.system import FileKind, FileStat, System
 from stet.text.unicode_normal import normalize_unicode
-from stet.workspace.names import PathRefused, alias_fault, parts_below, split_name
-from stet.workspace.refusal import Refusal
+from stet.workspace.names import PathRefused, Refusal, alias_fault, parts_below, split_name
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of, uri_of
 

@@ -30,12 +30,17 @@ from pathlib import Path
 from stet.settings.values import Settings
 from stet.system.system import System
 from stet.workspace.ignore_rules import IgnoreDecision, IgnorePatterns, IgnoreRules, parse_patterns
-from stet.workspace.names import folded, last_part, loosest, parts_below
-from stet.workspace.refusal import Refusal
-from stet.workspace.roots import Root
+from stet.workspace.names import (
+    Refusal,
+    folded,
+    is_version_control,
+    last_part,
+    loosest,
+    parts_below,
+)
+from stet.workspace.paths import Root
 from stet.workspace.secret_files import is_secret
 from stet.workspace.uris import canonical, path_of, scheme_of, untitled_name
-from stet.workspace.version_control import is_version_control
 
 log = logging.getLogger(__name__)
 

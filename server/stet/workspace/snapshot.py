@@ -20,9 +20,8 @@ from stet.workspace.activity import ActivityView
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode, is_binary
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import without_folders
-from stet.workspace.paths import Located, Locator
+from stet.workspace.paths import Located, Locator, Root
 from stet.workspace.privacy_filter import PrivacyFilter
-from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import WalkMemory, WorkspaceWalk
 

@@ -21,9 +21,8 @@ from stet.system.system import FileKind, FileStat, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, SNIFFED_BYTES, has_binary_ending, is_binary
 from stet.workspace.ignore_rules import GIT_IGNORE, STET_IGNORE, IgnorePatterns
 from stet.workspace.names import has_odd_characters
-from stet.workspace.paths import Located, Locator
+from stet.workspace.paths import Located, Locator, Root
 from stet.workspace.privacy_filter import PrivacyFilter
-from stet.workspace.roots import Root
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_REMEMBERED = 20_000

@@ -29,7 +29,7 @@ from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
-from stet.workspace.roots import Root, implied_roots, name_roots
+from stet.workspace.paths import Root, implied_roots, name_roots
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
 from stet.workspace.walk import WalkMemory

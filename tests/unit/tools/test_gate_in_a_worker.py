@@ -17,8 +17,8 @@ from stet.tools.editor_actions import EditorActions, Question
 from stet.tools.open_file import OPEN_FILE
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
+from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus
-from stet.workspace.refusal import Refusal
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import insertion, make_workspace
 

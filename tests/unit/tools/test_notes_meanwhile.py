@@ -13,8 +13,8 @@ from stet.tools.link_files import LINK_FILES
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
+from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus
-from stet.workspace.refusal import Refusal
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.loop_stalls import longest_stall
 from tests.support.workspaces import insertion, make_workspace

@@ -37,8 +37,8 @@ from stet.text.block_codec import InlineBlock
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
 from stet.text.spoofing import describe_spoofing
+from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus, inspect_path
-from stet.workspace.refusal import Refusal
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
 

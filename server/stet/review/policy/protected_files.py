@@ -29,9 +29,8 @@ from fnmatch import translate
 from pathlib import PurePosixPath
 
 from stet.text.spoofing import CONFUSABLES, skeleton
-from stet.workspace.names import loosest
+from stet.workspace.names import is_version_control, loosest
 from stet.workspace.secret_files import is_secret
-from stet.workspace.version_control import is_version_control
 
 FOLDERS = frozenset(
     {

@@ -13,9 +13,8 @@ from stet.review.proposal import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.diff import LineHunk
 from stet.text.lines import n_breaks
-from stet.workspace.names import folded
+from stet.workspace.names import Refusal, folded
 from stet.workspace.path_status import PathStatus
-from stet.workspace.refusal import Refusal
 
 __all__ = [
     "EditRules",
