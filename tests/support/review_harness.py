@@ -65,9 +65,9 @@ class ReviewHarness:
         )
         return self.ledger.propose_edit(draft, rules())
 
-    def propose_at(self, start: int, end: int, new: str, turn: str = "t1") -> tuple[Hunk, ...]:
-        """Propose that the text between two offsets, in code points, becomes `new`."""
-        edit = TextEdit((Replacement(start, end, new),))
+    def propose_at(self, *places: tuple[int, int, str], turn: str = "t1") -> tuple[Hunk, ...]:
+        """Propose an edit: the text between two offsets, in code points, becomes another."""
+        edit = TextEdit(tuple(Replacement(*place) for place in places))
         draft = EditDraft(
             turn=turn, author="m", document=self.document, name="a.md", edit=edit, summary="s"
         )

@@ -287,8 +287,10 @@ class PicturedReview(ReviewHarness):
     """
 
     def __init__(self, picture: str) -> None:
-        """Make the text of a picture, propose the hunks in the order of their ids, accept the accepted
-        hunks from top to bottom, and type the user's lines of the conflicts.
+        """Make the text of a picture, propose the hunks, accept the accepted hunks from top to bottom,
+        and type the user's lines of the conflicts.
+
+        Each hunk is the edit of a turn of its own, in the order of the ids.
 
         Raises:
             PictureMismatch: If the ledger makes other hunks of the picture.
@@ -299,9 +301,9 @@ class PicturedReview(ReviewHarness):
         self.undo_texts: list[str] = []
         self.redo_texts: list[str] = []
         for hunk_id in sorted(edits, key=lambda hunk_id: int(hunk_id[1:])):
-            (start, end), hunk = edits[hunk_id]
+            place, hunk = edits[hunk_id]
             new = hunk.parts.get("*" if hunk.marked_state == "accepted" else "+", "")
-            self.propose_at(start, end, new, f"t{hunk_id[1:]}")
+            self.propose_at((*place, new), turn=f"t{hunk_id[1:]}")
         for hunk_id, (_, hunk) in edits.items():
             if hunk.marked_state == "accepted":
                 self.accept(hunk_id)

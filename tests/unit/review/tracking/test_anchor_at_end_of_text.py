@@ -1,5 +1,6 @@
 """Anchors at the end of a text, where a last line may have no line end, or go."""
 
+from stet.review.tracking.anchor import Anchor
 from tests.support.review_pictures import check_review
 from tests.support.review_steps import accept, replace_text, take_theirs
 
@@ -121,3 +122,10 @@ def test_anchor_of_an_insertion_is_not_found_after_the_end_of_the_text() -> None
         * new
         """,
     )
+
+
+def test_anchor_of_an_insertion_after_the_last_line_end_is_before_the_empty_line() -> None:
+    lines = ["a\n", ""]
+    anchor = Anchor("h1", lines, (2, 2), "", "b\n")
+    assert (anchor.first, anchor.end) == (1, 1)
+    assert anchor.merged == "b\n"

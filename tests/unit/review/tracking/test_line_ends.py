@@ -1,6 +1,4 @@
-"""Taking an accepted hunk back gives the text as it was, to the line end."""
-
-from collections.abc import Callable
+"""Line ends of hunks: of lines that an undo brings back, and of hunks in a text whose line ends change."""
 
 import pytest
 from hypothesis import given
@@ -10,6 +8,14 @@ from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
+from tests.support.review_pictures import Action, check_review, read_picture
+from tests.support.review_steps import (
+    accept,
+    replace_text,
+    restore,
+    take_theirs,
+    undo,
+)
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.tuples(st.sampled_from(["a", "b", "", "other"]), ENDS).map("".join)
@@ -17,7 +23,7 @@ TEXTS = st.lists(LINES, min_size=1, max_size=6)
 
 
 @given(before=TEXTS, after=TEXTS, last=st.sampled_from(["", "end"]), one_by_one=st.booleans())
-def test_undoing_all_gives_a_text_of_mixed_line_ends_back_to_the_byte(
+def test_line_ends_are_those_of_before_when_all_hunks_are_undone(
     before: list[str], after: list[str], last: str, one_by_one: bool
 ) -> None:
     text = "".join(before) + last
@@ -33,131 +39,284 @@ def test_undoing_all_gives_a_text_of_mixed_line_ends_back_to_the_byte(
 
 
 @pytest.mark.parametrize(
-    ("typed", "text"),
-    [("typed\n", "b\ra\r\ntyped\nc\r\n"), ("", "b\ra\r\nc\r\n"), ("x\r", "b\ra\r\nx\rc\r\n")],
+    ("typed", "drawn"), [("typed\n", "  typed\n"), ("", ""), ("x\r", "  x␍\n")]
 )
-def test_lines_come_back_with_their_ends_beside_lines_typed_with_others(
-    typed: str, text: str
+def test_line_end_of_a_line_comes_back_beside_lines_with_other_ends(typed: str, drawn: str) -> None:
+    check_review(
+        "  b␍\n- a␍␊\n  c␍␊\n",
+        accept(),
+        "  b␍\n~ a␍␊\n  $0c␍␊\n",
+        typed,
+        f"  b␍\n~ a␍␊\n{drawn}  c␍␊\n",
+        undo,
+        f"  b␍\n@@ undone\n  a␍␊\n{drawn}  c␍␊\n",
+    )
+
+
+def test_line_end_of_a_line_that_comes_back_is_that_of_the_text_now() -> None:
+    check_review(
+        """
+          a␍␊
+        - b␍␊
+          c␍␊
+        """,
+        accept(),
+        """
+          a␍␊
+        ~ b␍␊
+          c␍␊
+        """,
+        replace_text("a\nc\n"),
+        """
+          a
+        ~ b␍␊
+          c
+        """,
+        undo,
+        """
+          a
+        @@ undone
+          b
+          c
+        """,
+    )
+
+
+@pytest.mark.parametrize("end", ["", "␍␊"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("more", ["", "more"])
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_line_ends_that_are_made_alike_leave_a_hunk_where_it_was(
+    end: str, more: str, *, is_whole: bool
 ) -> None:
-    page = ReviewHarness("b\ra\r\nc\r\n")
-    page.propose("b\rc\r\n")
-    page.accept()
-    page.type(1, 0, 1, 0, typed)
-    page.send_back()
-    assert sorted(page.document.lines) == sorted(ReviewHarness(text).document.lines)
+    first = f"{more}{end}\n              " if more else ""
+    after = f"""
+              {first}top{end}
+              {end}
+              {end}
+              one{end}
+            - two{end}
+            + TWO{end}
+              three{end}
+              {end}
+              four{end}
+              five{end}
+            """
+    text = read_picture(after).text
+    check_review(
+        """
+              $0top
 
-
-def test_lines_come_back_with_the_ends_that_the_whole_text_has_got_since() -> None:
-    page = ReviewHarness("a\r\nb\r\nc\r\n")
-    page.propose("a\r\nc\r\n")
-    page.accept()
-    page.replace("a\nc\n")
-    page.send_back()
-    assert page.text == "a\nb\nc\n"
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("more", ["", "more\n"])
-@pytest.mark.parametrize("is_told_whole", [True, False])
-def test_a_hunk_stays_where_it_was_while_all_line_ends_are_made_alike(
-    end: str, more: str, *, is_told_whole: bool
-) -> None:
-    text = "top\n\n\r\none\ntwo\nthree\n\r\nfour\nfive\r\n"
-    page = ReviewHarness(text)
-    page.propose(text.replace("two", "TWO"))
-    wanted = f"{more}{text}".replace("\r\n", "\n").replace("\n", end)
-    if is_told_whole:
-        page.replace(wanted)
-    else:
-        page.type(0, 0, len(page.buffer.lines) - 1, 0, wanted)
-    page.accept()
-    assert page.text == wanted.replace("two", "TWO")
+              ␍␊
+              one
+            - two
+            + TWO
+              three
+              ␍␊
+              four
+              five␍␊
+              $0␃
+            """,
+        replace_text(text) if is_whole else text,
+        after,
+    )
 
 
 def in_crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def turn_at_once(page: ReviewHarness) -> None:
-    page.replace(in_crlf(page.text))
-
-
-def ends_turned(page: ReviewHarness) -> list[TextChange]:
+def ends_in_crlf(page: ReviewHarness) -> list[TextChange]:
+    """The change of each line end."""
     lines = page.document.lines
     places = [(Position(at, len(line) - 1), Position(at + 1, 0)) for at, line in enumerate(lines)]
     return [TextChange(Range(*place), "\r\n") for place in places[:-1]]
 
 
-def turn_line_by_line(page: ReviewHarness) -> None:
-    for change in ends_turned(page):
+def convert_at_once(page: ReviewHarness) -> None:
+    page.replace(in_crlf(page.text))
+
+
+def convert_line_by_line(page: ReviewHarness) -> None:
+    for change in ends_in_crlf(page):
         page.apply(change)
 
 
-def turn_with_other_changes(page: ReviewHarness) -> None:
-    typed = Range(Position(0, 0), Position(0, 0))
-    page.apply(TextChange(typed, "z"), *ends_turned(page), TextChange(typed, "z"))
+def convert_with_other_changes(page: ReviewHarness) -> None:
+    typed = TextChange(Range(Position(0, 0), Position(0, 0)), "z")
+    first, *others = ends_in_crlf(page)
+    page.apply(first, typed, *others, typed)
 
 
-TURNS = [turn_at_once, turn_line_by_line, turn_with_other_changes]
+CONVERSIONS = pytest.mark.parametrize(
+    ("to_crlf", "a"),
+    [(convert_at_once, "a"), (convert_line_by_line, "a"), (convert_with_other_changes, "zza")],
+)
+"""Ways in which an editor reports new line ends, and what they make of a first line `a`."""
 
 
-def edit_both_sides(page: ReviewHarness) -> None:
-    """Both lines beside the place behind the first line become others."""
-    page.type(0, 1, 0, 1, "x")
-    page.type(1, 1, 1, 1, "y")
-
-
-@pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize("turn_first", [True, False])
-def test_lines_come_back_with_the_ends_of_now_beside_lines_that_were_edited_too(
-    turn: Callable[[ReviewHarness], None], *, turn_first: bool
+@CONVERSIONS
+def test_line_end_is_the_new_one_where_lines_beside_were_edited_after_the_conversion(
+    to_crlf: Action, a: str
 ) -> None:
-    page = ReviewHarness("a\nb\nc\n")
-    page.propose("a\nc\n")
-    page.accept()
-    for step in (turn, edit_both_sides) if turn_first else (edit_both_sides, turn):
-        step(page)
-    page.send_back()
-    assert page.text == in_crlf(page.text)
+    check_review(
+        """
+          a
+        - b
+          c
+        """,
+        (accept(), to_crlf),
+        f"""
+          {a}$0␍␊
+        ~ b
+          c␍␊
+        """,
+        "x",
+        f"""
+          {a}x␍␊
+        ~ b
+          c$0␍␊
+        """,
+        "y",
+        f"""
+          {a}x␍␊
+        ~ b
+          cy␍␊
+        """,
+        undo,
+        f"""
+          {a}x␍␊
+        @@ undone
+          b␍␊
+          cy␍␊
+        """,
+    )
 
 
-@pytest.mark.parametrize("turn", TURNS)
-def test_an_insertion_taken_back_waits_again_with_the_ends_of_now(
-    turn: Callable[[ReviewHarness], None],
+@CONVERSIONS
+def test_line_end_is_the_new_one_where_lines_beside_were_edited_before_the_conversion(
+    to_crlf: Action, a: str
 ) -> None:
-    page = ReviewHarness("a\nc\n")
-    [hunk] = page.propose("a\nb\nc\n")
-    page.accept()
-    page.send_back()
-    edit_both_sides(page)
-    turn(page)
-    assert page.ledger.restore(hunk.id).new == "b\r\n"
+    check_review(
+        """
+          a
+        - b
+          c
+        """,
+        accept(),
+        """
+          a$0
+        ~ b
+          c
+        """,
+        "x",
+        """
+          ax
+        ~ b
+          c$0
+        """,
+        "y",
+        """
+          ax
+        ~ b
+          cy
+        """,
+        to_crlf,
+        f"""
+          {a}x␍␊
+        ~ b
+          cy␍␊
+        """,
+        undo,
+        f"""
+          {a}x␍␊
+        @@ undone
+          b␍␊
+          cy␍␊
+        """,
+    )
 
 
-@pytest.mark.parametrize("turn", TURNS)
-def test_an_insertion_that_waits_takes_over_the_ends_that_the_text_gets(
-    turn: Callable[[ReviewHarness], None],
+@CONVERSIONS
+def test_line_end_of_a_restored_insertion_is_that_of_the_text_now(to_crlf: Action, a: str) -> None:
+    check_review(
+        """
+          a
+        + b
+          c
+        """,
+        (accept(), undo),
+        """
+          a$0
+        @@ undone
+          c
+        """,
+        "x",
+        """
+          ax
+        @@ undone
+          c$0
+        """,
+        "y",
+        """
+          ax
+        @@ undone
+          cy
+        """,
+        (to_crlf, restore("h1")),
+        f"""
+          {a}x␍␊
+        + b␍␊
+          cy␍␊
+        """,
+    )
+
+
+@CONVERSIONS
+def test_line_end_of_a_pending_insertion_is_that_of_the_text_now(to_crlf: Action, a: str) -> None:
+    check_review(
+        """
+          a
+        + b
+          c
+        """,
+        to_crlf,
+        f"""
+          {a}␍␊
+        + b␍␊
+          c␍␊
+        """,
+    )
+
+
+@CONVERSIONS
+@pytest.mark.parametrize("is_converted_first", [True, False])
+def test_line_ends_of_a_conflict_that_ends_are_those_of_the_text_now(
+    to_crlf: Action, a: str, *, is_converted_first: bool
 ) -> None:
-    page = ReviewHarness("a\nc\n")
-    page.propose("a\nb\nc\n")
-    turn(page)
-    assert page.hunks[0].new == "b\r\n"
-
-
-@pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize("turn_first", [True, False])
-def test_theirs_is_written_with_the_ends_that_the_text_has_got(
-    turn: Callable[[ReviewHarness], None], *, turn_first: bool
-) -> None:
-    page = ReviewHarness("a\nb\nc\n")
-    [hunk] = page.propose("a\nB\nB\nc\n")
-    page.type(1, 0, 1, 1, "mine")
-    assert page.states == ["conflict"]
-    if turn_first:
-        turn(page)
-    page.ledger.take_theirs(hunk.id)
-    if not turn_first:
-        turn(page)
-    assert page.hunks[0].new == "B\r\nB\r\n"
-    page.accept()
-    assert page.text == in_crlf(page.text)
+    take = take_theirs("h1")
+    check_review(
+        """
+          a
+        - $0b$0
+        + B
+        + B
+          c
+        """,
+        "mine",
+        """
+          a
+        ~ b
+        ! mine
+        + B
+        + B
+          c
+        """,
+        (to_crlf, take) if is_converted_first else (take, to_crlf),
+        f"""
+          {a}␍␊
+        - mine␍␊
+        + B␍␊
+        + B␍␊
+          c␍␊
+        """,
+    )

@@ -1,4 +1,4 @@
-"""What was taken back can be done again, though other changes were made and taken back since."""
+"""What was undone can be redone, though other changes were made and undone since."""
 
 import random
 import tracemalloc
@@ -11,32 +11,61 @@ from stet.review.tracking.tracked_span import FEW_RECORDS, ChangeRecord
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
+from tests.support.review_pictures import (
+    PicturedReview,
+    check_picture,
+    render_review,
+)
 
 CHANGES = {
     "a line put in there": (2, 2, "z\n"),
     "two lines put in there": (2, 2, "z\ny\n"),
-    "the line before taken out": (1, 2, ""),
-    "a line put in behind": (3, 3, "z\n"),
-    "the line behind taken out": (3, 4, ""),
+    "the line before deleted": (1, 2, ""),
+    "a line put in after": (3, 3, "z\n"),
+    "the line after deleted": (3, 4, ""),
 }
+OVERWRITTEN_ABOVE_CONFLICT = """
+          a
+          b
+        @@ h2
+        * other
+        @@ h1
+        ~ c
+        ! mine
+        + C
+          d
+          e
+        """
+DELETED_ABOVE_CONFLICT = """
+          a
+          b
+        @@ h2
+        + N
+        @@ h1
+        ~ c
+        ! mine
+        + C
+          d
+          e
+        """
 
 
-def a_conflict_behind_an_accepted_line() -> ReviewHarness:
-    page = ReviewHarness("a\nb\nc\nd\ne\n")
-    page.propose("a\nb\nC\nd\ne\n", "t1")
-    [line] = page.propose("a\nb\nN\nc\nd\ne\n", "t2")
-    page.type(2, 0, 2, 1, "mine")
-    page.accept(line.id)
+def overwritten_above_conflict() -> PicturedReview:
+    """An accepted line that the user has typed over, above a conflict."""
+    accepted = OVERWRITTEN_ABOVE_CONFLICT.replace("* other", "* $0N$0")
+    page = PicturedReview(accepted)
+    page.take("other", accepted)
+    check_picture(page, OVERWRITTEN_ABOVE_CONFLICT)
     return page
 
 
-def conflict(page: ReviewHarness) -> Hunk:
+def conflict_of(page: ReviewHarness) -> Hunk:
     [hunk] = [hunk for hunk in page.hunks if hunk.state == "conflict"]
     return hunk
 
 
 def change(page: ReviewHarness, first: int, end: int, text: str) -> TextChange:
-    """Change whole lines; what takes that back."""
+    """Change whole lines; gives what undoes the change."""
     place = Range(Position(first, 0), Position(end, 0))
     old = page.buffer.text_in(place)
     page.follow(done := page.buffer.apply(TextChange(place, text)))
@@ -45,60 +74,78 @@ def change(page: ReviewHarness, first: int, end: int, text: str) -> TextChange:
 
 @pytest.mark.parametrize("n_others", [1, 2, 5])
 @pytest.mark.parametrize("other", CHANGES.values(), ids=CHANGES)
-def test_a_line_that_comes_back_is_not_the_conflicts_behind_others_made_and_undone(
+def test_change_record_of_a_line_that_comes_back_outlives_other_changes_that_are_undone(
     other: tuple[int, int, str], n_others: int
 ) -> None:
-    page = a_conflict_behind_an_accepted_line()
-    page.type(2, 0, 2, 1, "other")
-    before = conflict(page)
+    page = overwritten_above_conflict()
+    before = conflict_of(page)
     back = change(page, 2, 3, "")
+    check_picture(page, DELETED_ABOVE_CONFLICT)
     for _ in range(n_others):
         page.apply(change(page, *other))
     page.apply(back)
-    assert conflict(page) == before
+    check_picture(page, OVERWRITTEN_ABOVE_CONFLICT)
+    assert conflict_of(page) == before
 
 
-def test_changes_within_one_another_are_taken_back_in_turn() -> None:
-    page = a_conflict_behind_an_accepted_line()
-    page.type(2, 0, 2, 1, "other")
-    before: list[Hunk] = []
+def test_change_records_within_one_another_are_undone_in_turn() -> None:
+    page = overwritten_above_conflict()
+    before: list[tuple[str, Hunk]] = []
     undone: list[TextChange] = []
     for number, one in enumerate([(2, 3, ""), (2, 2, "y\n"), (2, 3, ""), (2, 2, "x\nz\n")]):
-        before.append(conflict(page))
+        before.append((render_review(page), conflict_of(page)))
         undone.append(change(page, *one))
         page.apply(change(page, 2, 2, f"{number}\n"))
+    check_picture(
+        page,
+        """
+          a
+          b
+        @@ h2
+        + N
+        @@ h1
+        ~ c
+        ! x
+        ! z
+        ! mine
+        + C
+          d
+          e
+        """,
+    )
     while undone:
         page.apply(undone.pop())
-        assert conflict(page) == before.pop()
+        assert (render_review(page), conflict_of(page)) == before.pop()
+    check_picture(page, OVERWRITTEN_ABOVE_CONFLICT)
 
 
-def n_folds(folds: tuple[ChangeRecord, ...]) -> int:
-    return sum(1 + n_folds(fold.redo_records) for fold in folds)
+def n_records(records: tuple[ChangeRecord, ...]) -> int:
+    return sum(1 + n_records(record.redo_records) for record in records)
 
 
-def test_what_is_remembered_has_a_bound_however_much_is_done_and_taken_back() -> None:
-    page = a_conflict_behind_an_accepted_line()
+def test_change_records_have_a_bound_however_much_is_done_and_undone() -> None:
+    page = overwritten_above_conflict()
     dice, most = random.Random(7), 0
     undone: list[TextChange] = []
     track = page.ledger._store.tracked(page.uri)
     assert track is not None
-    anchor = track.anchor(conflict(page).id)
+    anchor = track.anchor(conflict_of(page).id)
     assert anchor is not None
     for number in range(600):
         if undone and dice.random() < 0.5:
             page.apply(undone.pop())
         else:
-            at = conflict(page).range.start.line
+            at = conflict_of(page).range.start.line
             undone.append(change(page, at, at, f"{number}\n" * dice.choice([1, 2])))
         most = max(
             most,
-            *(n_folds(fold.redo_records) for fold in anchor.undo_records),
-            n_folds(anchor._redo_records),
+            *(n_records(record.redo_records) for record in anchor.undo_records),
+            n_records(anchor._redo_records),
         )
     assert 8 < most <= 130
 
 
-def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
+def test_change_records_of_a_long_hunk_do_not_hold_its_text() -> None:
     long = "".join(f"line {n}\n" for n in range(10_000))
     page = ReviewHarness(long)
     [hunk] = page.propose("".join(f"Line {n}\n" for n in range(10_000)))
@@ -115,7 +162,7 @@ def test_changes_within_a_long_hunk_are_remembered_without_its_text() -> None:
     assert page.ledger.hunk(hunk.id) == hunk
 
 
-def test_a_hunk_decided_long_ago_remembers_little_until_it_waits_again() -> None:
+def test_change_records_of_a_hunk_decided_long_ago_are_few_until_it_is_restored() -> None:
     old, new = (
         "".join(f"{word} {n}\n\n" for n in range(RECENTLY_SETTLED + 1)) for word in ("a", "b")
     )

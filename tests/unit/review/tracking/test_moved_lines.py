@@ -1,0 +1,341 @@
+"""Lines that are moved take their hunks along."""
+
+from collections.abc import Callable
+
+import pytest
+
+from stet.review.tracking.anchor import Anchor
+from stet.review.tracking.relocation import MovedLineTracker, ReplacedLines
+from tests.support.review_harness import ReviewHarness
+from tests.support.review_pictures import (
+    Action,
+    check_picture,
+    check_review,
+    read_picture,
+)
+from tests.support.review_steps import (
+    accept,
+    undo,
+)
+
+FIRST = """
+          def first(a):
+              total = a
+              return total
+
+        """
+
+
+def above(one: str, other: str) -> str:
+    """One picture above another one, with the same margin."""
+    lines = [*one.splitlines()[1:-1], *other.splitlines()[1:]]
+    return "\n" + "\n".join(lines)
+
+
+def replace_whole(at: int, n: int, to: int) -> Action:
+    """Move `n` lines from line `at` to line `to`; the editor sends the whole text."""
+
+    def act(page: ReviewHarness) -> None:
+        lines = list(page.buffer.lines)
+        moved = lines[at : at + n]
+        del lines[at : at + n]
+        lines[to:to] = moved
+        page.replace("".join(lines))
+
+    return act
+
+
+def cut_and_paste(at: int, n: int, to: int) -> Action:
+    """Move lines in two messages, the deletion first."""
+
+    def act(page: ReviewHarness) -> None:
+        moved = "".join(page.buffer.lines[at : at + n])
+        page.apply_lines((at, at + n, ""))
+        page.apply_lines((to, to, moved))
+
+    return act
+
+
+def paste_and_cut_in_one_message(at: int, n: int, to: int) -> Action:
+    """Move lines in one message, the insertion first."""
+
+    def act(page: ReviewHarness) -> None:
+        moved = "".join(page.buffer.lines[at : at + n])
+        put, cut = (to, at + n) if to <= at else (to + n, at)
+        page.apply_lines((put, put, moved), (cut, cut + n, ""))
+
+    return act
+
+
+MOVES = (replace_whole, cut_and_paste, paste_and_cut_in_one_message)
+Move = Callable[[int, int, int], Action]
+
+
+@pytest.mark.parametrize("move", MOVES)
+@pytest.mark.parametrize(
+    "second",
+    [
+        """
+          def second(b):
+        -     total = b
+        +     total = 2 * b
+              return total
+
+        """,
+        """
+          def second(b):
+        -     total = b
+              return total
+
+        """,
+        """
+          def second(b):
+        +     # add
+              total = b
+              return total
+
+        """,
+        """
+          def second(b):
+              total = b
+        -     return total
+        +     return -total
+
+        """,
+    ],
+    ids=["a replacement", "a deletion", "an insertion", "a line that the other function has too"],
+)
+def test_moved_lines_of_a_function_take_their_hunk_along(move: Move, second: str) -> None:
+    check_review(above(FIRST, second), move(4, 4, 0), above(second, FIRST))
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_moved_lines_change_the_order_of_hunks(move: Move) -> None:
+    check_review(
+        """
+        - def first(a):
+        + def first(a=1):
+              total = a
+              return total
+
+        - def second(b):
+        + def second(b=2):
+              total = b
+              return total
+
+        """,
+        move(4, 4, 0),
+        """
+        @@ h2
+        - def second(b):
+        + def second(b=2):
+              total = b
+              return total
+
+        @@ h1
+        - def first(a):
+        + def first(a=1):
+              total = a
+              return total
+
+        """,
+    )
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_moved_lines_take_an_accepted_hunk_along_that_can_be_undone(move: Move) -> None:
+    accepted = """
+          def second(b):
+        *     # add
+              total = b
+              return total
+
+        """
+    undone = """
+          def second(b):
+        @@ undone
+              total = b
+              return total
+
+        """
+    check_review(
+        above(FIRST, accepted.replace("*", "+")),
+        accept(),
+        above(FIRST, accepted),
+        move(4, 5, 0),
+        above(accepted, FIRST),
+        undo,
+        above(undone, FIRST),
+    )
+
+
+def test_moved_line_takes_its_hunk_along_however_short_the_line_is() -> None:
+    check_review(
+        """
+          {
+        - $0}
+        + };
+          $0{
+        """,
+        "",
+        """
+          {
+        ~ }
+        + };
+          {
+          $0␃
+        """,
+        "}\n",
+        """
+          {
+          {
+        - }
+        + };
+        """,
+    )
+
+
+def test_moved_lines_are_not_confused_with_a_line_equal_to_a_deleted_line() -> None:
+    check_review(
+        """
+          def first(a):
+              total = a
+              return total
+
+          $0def second(b):
+              total = b
+        -     return total
+        +     return -total
+          $0
+        """,
+        "",
+        """
+          $0def first(a):
+              total = a
+              return total
+
+        ~     return total
+        +     return -total
+
+        """,
+        "def third():\n    return total\n\n",
+        """
+          def third():
+              return total
+
+          def first(a):
+              total = a
+              return total
+
+        ~     return total
+        +     return -total
+
+        """,
+    )
+
+
+def test_moved_lines_that_are_moved_back_have_their_hunk_where_it_was() -> None:
+    check_review(
+        """
+          def first(a):
+              total = a
+              return total
+
+          def second(b):
+        -     $0total = b
+        +     total = 2 * b
+              return total
+
+        """,
+        "the_",
+        """
+          def first(a):
+              total = a
+              return total
+
+          $0def second(b):
+        -     the_total = b
+        +     the_total = 2 * b
+              return total
+
+          $0␃
+        """,
+        "",
+        """
+          $0def first(a):
+              total = a
+              return total
+
+        ~     total = b
+        +     total = 2 * b
+        """,
+        "def second(b):\n    the_total = b\n    return total\n\n",
+        """
+          $0def second(b):
+        -     the_total = b
+        +     the_total = 2 * b
+              return total
+
+          $0def first(a):
+              total = a
+              return total
+
+        """,
+        "",
+        """
+          def first(a):
+              total = a
+              return total
+
+        ~     total = b
+        +     total = 2 * b
+          $0␃
+        """,
+        "def second(b):\n    the_total = b\n    return total\n\n",
+        """
+          def first(a):
+              total = a
+              return total
+
+          def second(b):
+        -     $0the_$0total = b
+        +     the_total = 2 * b
+              return total
+
+        """,
+        "",
+        """
+          def first(a):
+              total = a
+              return total
+
+          def second(b):
+        -     total = b
+        +     total = 2 * b
+              return total
+
+        """,
+    )
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_moved_lines_take_a_thousand_hunks_along(move: Move) -> None:
+    hunks = "".join(f"  one {n}\n- two {n}\n+ 2 {n}\n" for n in range(1_000))
+    before = read_picture(f"  head\n{hunks}  tail\n")
+    page = ReviewHarness(before.text)
+    page.propose(before.accepted_text)
+    check_picture(page, before.plain)
+    move(1, 2_000, 2)(page)
+    after = f"  head\n  tail\n{hunks}"
+    check_picture(page, after)
+    page.accept()
+    assert page.text == read_picture(after).accepted_text
+
+
+def test_moved_line_tracker_has_a_bound_however_many_lines_are_deleted() -> None:
+    tracker = MovedLineTracker()
+    for nth in range(9):
+        lines = [f"line {at} of {nth}\n" for at in range(20_000)]
+        anchor = Anchor(f"h{nth}", lines, (0, len(lines)), "".join(lines), "one\n")
+        tracker.record_removed((ReplacedLines(0, 0, lines, ()),), [anchor], ())
+    assert [*tracker._removed] == ["h3", "h4", "h5", "h6", "h7", "h8"]
