@@ -74,14 +74,9 @@ def test_conflict_begins_with_typing_inside_a_hunk_and_ends_with_its_undo(
     check_review(before, typed, conflict, undone, after)
 
 
-def test_conflict_has_a_reason() -> None:
-    page = PicturedReview(
-        """
-        ~ two
-        ! twxo
-        + TWO
-        """
-    )
+@pytest.mark.parametrize("theirs", ["+ TWO\n", ""], ids=["a replacement", "a deletion"])
+def test_conflict_has_a_reason(theirs: str) -> None:
+    page = PicturedReview(f"~ two\n! twxo\n{theirs}")
     (hunk,) = page.hunks
     assert hunk.reason == "you have changed the text it was made for"
 

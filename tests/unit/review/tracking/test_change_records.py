@@ -11,11 +11,7 @@ from stet.review.tracking.tracked_span import FEW_RECORDS, ChangeRecord
 from stet.text.change import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
-from tests.support.review_pictures import (
-    PicturedReview,
-    check_picture,
-    render_review,
-)
+from tests.support.review_pictures import PicturedReview, check_picture, render_review
 
 CHANGES = {
     "a line put in there": (2, 2, "z\n"),

@@ -2,10 +2,7 @@
 
 import pytest
 
-from tests.support.review_pictures import (
-    check_review,
-    read_picture,
-)
+from tests.support.review_pictures import check_review, read_picture
 from tests.support.review_steps import (
     accept,
     accept_whole,

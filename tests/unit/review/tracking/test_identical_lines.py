@@ -2,13 +2,8 @@
 
 import pytest
 
-from tests.support.review_pictures import (
-    check_review,
-)
-from tests.support.review_steps import (
-    accept,
-    undo,
-)
+from tests.support.review_pictures import check_review
+from tests.support.review_steps import accept, undo
 
 
 @pytest.mark.parametrize(

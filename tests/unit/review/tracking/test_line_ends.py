@@ -9,13 +9,7 @@ from stet.text.diff import changes_between
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_review, read_picture
-from tests.support.review_steps import (
-    accept,
-    replace_text,
-    restore,
-    take_theirs,
-    undo,
-)
+from tests.support.review_steps import accept, replace_text, restore, take_theirs, undo
 
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.tuples(st.sampled_from(["a", "b", "", "other"]), ENDS).map("".join)

@@ -7,16 +7,8 @@ import pytest
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.relocation import MovedLineTracker, ReplacedLines
 from tests.support.review_harness import ReviewHarness
-from tests.support.review_pictures import (
-    Action,
-    check_picture,
-    check_review,
-    read_picture,
-)
-from tests.support.review_steps import (
-    accept,
-    undo,
-)
+from tests.support.review_pictures import Action, check_picture, check_review, read_picture
+from tests.support.review_steps import accept, undo
 
 FIRST = """
           def first(a):

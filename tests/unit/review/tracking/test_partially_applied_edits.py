@@ -6,19 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 import pytest
 
 from tests.support.review_harness import ReviewHarness
-from tests.support.review_pictures import (
-    Action,
-    check_review,
-    read_picture,
-)
-from tests.support.review_steps import (
-    accept,
-    change_lines,
-    give_up,
-    report_difference,
-    send,
-    undo,
-)
+from tests.support.review_pictures import Action, check_review, read_picture
+from tests.support.review_steps import accept, change_lines, give_up, report_difference, send, undo
 
 PENDING = ("- b\n+ B\n", "- c\n+ C\n+ C2\n", "- d\n", "+ E\n")
 ACCEPTED = ("~ b\n* B\n", "~ c\n* C\n* C2\n", "~ d\n", "* E\n")

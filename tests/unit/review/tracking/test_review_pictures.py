@@ -11,15 +11,7 @@ from tests.support.review_pictures import (
     read_picture,
     render_review,
 )
-from tests.support.review_steps import (
-    accept,
-    editor_redo,
-    editor_undo,
-    reject,
-    reopen,
-    send,
-    undo,
-)
+from tests.support.review_steps import accept, editor_redo, editor_undo, reject, reopen, send, undo
 
 ALL_MARKS = """
           context

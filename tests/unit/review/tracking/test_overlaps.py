@@ -1,4 +1,4 @@
-"""Places of hunks are in order whatever happens: a change is looked up among them by halving."""
+"""Anchors that would overlap are put in order: a change is looked up among them by bisection."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +17,7 @@ def insertion(hunk: str, at: int) -> Anchor:
     return Anchor(hunk, LINES, (at, at), "", "new\n")
 
 
-def test_an_insertion_comes_behind_a_hunk_above_it_not_among_its_lines() -> None:
+def test_overlaps_of_an_insertion_with_the_hunk_above_put_it_after_that_hunk() -> None:
     above, below = in_conflict("h1", 0, 2), insertion("h2", 1)
     assert is_crowded([above, below], above)
     assert is_crowded([above, below], below)
@@ -26,7 +26,7 @@ def test_an_insertion_comes_behind_a_hunk_above_it_not_among_its_lines() -> None
     assert not is_crowded([above, below], below)
 
 
-def test_an_insertion_that_comes_last_stands_before_a_last_line_that_holds_nothing() -> None:
+def test_overlaps_at_the_end_put_an_insertion_before_an_empty_last_line() -> None:
     above, below = in_conflict("h1", 1, 4), insertion("h2", 4)
     resolve_overlaps([above, below], LINES)
     assert (above.span[:2], below.span[:2]) == ((1, 3), (3, 3))
@@ -36,7 +36,7 @@ places = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(sorted)
 
 
 @given(st.lists(st.tuples(places, st.booleans()), max_size=5))
-def test_whatever_changes_led_to_the_places_are_in_order(
+def test_overlaps_that_are_resolved_leave_the_anchors_in_order(
     drawn: list[tuple[list[int], bool]],
 ) -> None:
     live = [

@@ -1,4 +1,4 @@
-"""What an edit writes stays lines of its own, whatever line ends the user has taken away or mixed."""
+"""An edit writes whole lines, whatever line ends the user has deleted or mixed."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,8 @@ def words(text: str) -> list[str]:
     return [without_end(line) for line in whole_lines(text)]
 
 
-def accepted(page: ReviewHarness, hunks: Sequence[str]) -> list[str]:
-    """What the text must read once these hunks are in it, without line ends."""
+def text_with(page: ReviewHarness, hunks: Sequence[str]) -> list[str]:
+    """The lines that the text must have once these hunks are accepted, without line ends."""
     track = page.ledger._store.tracked(page.uri)
     assert track is not None
     read: list[str] = []
@@ -37,7 +37,7 @@ def accepted(page: ReviewHarness, hunks: Sequence[str]) -> list[str]:
 
 
 @given(TEXTS, TEXTS, TEXTS, st.lists(TYPED, max_size=3), st.data())
-def test_lines_are_those_of_the_hunks_and_of_the_user(
+def test_line_boundaries_leave_the_lines_of_the_hunks_and_of_the_user(
     text: str, first: str, second: str, typed: Sequence[tuple[int | str, ...]], data: st.DataObject
 ) -> None:
     page = ReviewHarness(text)
@@ -48,7 +48,7 @@ def test_lines_are_those_of_the_hunks_and_of_the_user(
     waiting = [hunk.id for hunk in page.hunks if hunk.state is HunkState.PENDING]
     assume(waiting)
     hunks = data.draw(st.sets(st.sampled_from(waiting), min_size=1))
-    wanted = accepted(page, [*hunks])
+    wanted = text_with(page, [*hunks])
     page.accept(*hunks)
     assert words(page.text) == wanted
     track = page.ledger._store.tracked(page.uri)

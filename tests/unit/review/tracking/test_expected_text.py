@@ -1,4 +1,4 @@
-"""A very long text is followed by the lines about an edit as a short one is followed whole."""
+"""The text that is expected after an edit: of a very long text the lines around the edit are compared."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ WHOLE = TextChange(Range(Position(EDITED, 0), Position(EDITED + 1, 0)), "new\nli
 SMALL = TextChange(Range(Position(EDITED, 0), Position(EDITED, len(OLD) - 1)), "new\nlines")
 
 
-def shadows() -> tuple[ExpectedText, ExpectedText]:
+def expected_texts() -> tuple[ExpectedText, ExpectedText]:
     """The same text as a very long one, and as one that is not."""
     large = LargeDocument("file:///a", split_lines(TEXT), 1, "", 1)
     return ExpectedText(large, EDIT), ExpectedText(TextDocument("file:///a", TEXT, 1), EDIT)
@@ -46,8 +46,10 @@ changes = st.lists(
 
 
 @given(changes)
-def test_changes_about_the_edit_complete_it_as_in_a_short_text(made: list[TextChange]) -> None:
-    large, small = shadows()
+def test_expected_text_of_a_long_text_is_completed_by_the_changes_that_complete_a_short_text(
+    made: list[TextChange],
+) -> None:
+    large, small = expected_texts()
     for change in made:
         has_come = small.completes_with(change)
         assert large.completes_with(change) is has_come
@@ -56,18 +58,20 @@ def test_changes_about_the_edit_complete_it_as_in_a_short_text(made: list[TextCh
 
 
 @given(changes)
-def test_a_long_text_is_expected_where_a_short_one_is(made: list[TextChange]) -> None:
+def test_expected_text_of_a_long_text_is_found_where_that_of_a_short_text_is(
+    made: list[TextChange],
+) -> None:
     buffer = TextBuffer(TEXT)
-    large, small = shadows()
+    large, small = expected_texts()
     for change in made:
         _ = buffer.apply(change)
         assert large.is_expected(buffer.lines) is small.is_expected(buffer.lines)
     assert large.n_lines == small.n_lines == N_LINES + 2
 
 
-def test_a_change_outside_of_the_window_never_completes_the_edit() -> None:
+def test_expected_text_is_never_completed_by_a_change_outside_of_its_window() -> None:
     for line in (0, N_LINES - 1):
-        large, _ = shadows()
+        large, _ = expected_texts()
         assert not large.completes_with(insertion(line, "x\n"))
         assert not large.completes_with(WHOLE)
     buffer = TextBuffer(TEXT)
@@ -75,5 +79,5 @@ def test_a_change_outside_of_the_window_never_completes_the_edit() -> None:
     for line in (0, N_LINES - 1):
         other = TextBuffer(buffer.text)
         _ = other.apply(insertion(line, "x"))
-        assert not shadows()[0].is_expected(other.lines)
-    assert shadows()[0].is_expected(buffer.lines)
+        assert not expected_texts()[0].is_expected(other.lines)
+    assert expected_texts()[0].is_expected(buffer.lines)

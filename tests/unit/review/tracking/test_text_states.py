@@ -1,15 +1,14 @@
-"""Texts around accepted edits are known again, with the states and places of their hunks."""
+"""Texts around accepted edits are recognised, with the states and places of their hunks."""
 
 import random
 
 import pytest
 
 from stet.review.errors import HunkOverlap
-from stet.review.proposal import EditDraft
 from stet.review.tracking.undo_detection import MAX_LINES, MAX_TEXTS, HunkInText, TextStates
 from stet.text.diff import changes_between
-from stet.text.edit import Replacement, TextEdit
-from tests.support.review_harness import ReviewHarness, rules
+from tests.support.review_harness import ReviewHarness
+from tests.support.review_pictures import PicturedReview
 
 N_CASES = 60
 
@@ -19,7 +18,7 @@ def words(dice: random.Random, n: int) -> str:
     return "".join("".join(dice.choice("abcdefghij") for _ in range(7)) + "\n" for _ in range(n))
 
 
-def neighbours(dice: random.Random, page: ReviewHarness) -> list[str]:
+def propose_neighbours(dice: random.Random, page: ReviewHarness) -> list[str]:
     """Propose two or three hunks that touch, in any order; none if they can't be told apart."""
     lines = page.text.splitlines(keepends=True)
     at, edits, made = dice.randrange(3), [], []
@@ -30,22 +29,18 @@ def neighbours(dice: random.Random, page: ReviewHarness) -> list[str]:
     dice.shuffle(edits)
     for nth, (first, end, new) in enumerate(edits):
         start, stop = len("".join(lines[:first])), len("".join(lines[:end]))
-        edit = TextEdit((Replacement(start, stop, new),))
-        draft = EditDraft(
-            turn=f"t{nth}", author="m", document=page.document, name="a", edit=edit, summary="s"
-        )
         try:
-            made += [hunk.id for hunk in page.ledger.propose_edit(draft, rules())]
+            made += [hunk.id for hunk in page.propose_at((start, stop, new), turn=f"t{nth}")]
         except HunkOverlap:
             return []
     return made if page.states == ["pending"] * len(edits) else []
 
 
 @pytest.mark.parametrize("seed", range(N_CASES))
-def test_neighbours_are_undone_and_redone(seed: int) -> None:
+def test_text_states_follow_undo_and_redo_of_hunks_that_touch(seed: int) -> None:
     dice = random.Random(seed)
     page = ReviewHarness(words(dice, 10))
-    hunks = neighbours(dice, page)
+    hunks = propose_neighbours(dice, page)
     if not hunks:
         return
     dice.shuffle(hunks)
@@ -69,14 +64,13 @@ def test_neighbours_are_undone_and_redone(seed: int) -> None:
 
 
 def hunk_of(page: ReviewHarness) -> HunkInText:
-    """The first hunk of a page, which stands on its first line."""
+    """The first hunk of a document, which is on its first line."""
     hunk = page.hunks[0]
     return HunkInText(hunk, is_accepted=False, first=0, end=1, text=hash(hunk.old))
 
 
-def test_only_the_latest_texts_are_known() -> None:
-    page = ReviewHarness("a\nb\n")
-    page.propose("A\nb\n")
+def test_text_states_are_those_of_the_latest_texts() -> None:
+    page = PicturedReview("- a\n+ A\n  b\n")
     states = TextStates()
     for nth in range(MAX_TEXTS + 1):
         states.note(["a\n", f"{nth}\n", ""], [hunk_of(page)])
@@ -86,9 +80,8 @@ def test_only_the_latest_texts_are_known() -> None:
     assert states.find([change], ["b\n", "1\n", ""]) is None
 
 
-def test_a_very_long_text_is_not_noted() -> None:
-    page = ReviewHarness("a\nb\n")
-    page.propose("A\nb\n")
+def test_text_states_do_not_hold_a_very_long_text() -> None:
+    page = PicturedReview("- a\n+ A\n  b\n")
     states = TextStates()
     lines = ["a\n"] * MAX_LINES
     [change] = changes_between("x\n", "y\nz\n")

@@ -1,4 +1,4 @@
-"""Whatever is typed between hunks, they hold: edits drawn at random."""
+"""Anchors hold whatever is typed between them: edits drawn at random."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,7 +28,7 @@ def pairs(draw: st.DrawFn) -> list[tuple[str, str]]:
 
 @settings(max_examples=300, deadline=None)
 @given(pairs(), st.data())
-def test_edits_outside_the_hunks_end_in_both_texts(
+def test_anchors_hold_whatever_is_typed_between_them(
     stretches: list[tuple[str, str]], data: st.DataObject
 ) -> None:
     page = ReviewHarness("".join(old for old, _ in stretches))
@@ -99,7 +99,7 @@ def _is_allowed(
 
 @settings(max_examples=150, deadline=None)
 @given(st.data())
-def test_whole_lines_put_in_or_taken_out_beside_them_never_break_hunks_however_they_are_cut(
+def test_anchors_hold_whatever_lines_are_put_in_or_deleted_beside_them(
     data: st.DataObject,
 ) -> None:
     lines = [f"    line {n}\n" for n in range(12)]
@@ -135,5 +135,5 @@ def _at(text: str, offset: int) -> Position:
     return Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
 
 
-def test_the_change_between_two_texts_is_what_an_editor_would_send() -> None:
+def test_changes_between_two_texts_are_what_an_editor_would_send() -> None:
     assert changes_between("a\nb\n", "a\nc\n") == (_smallest("a\nb\n", "a\nc\n"),)
