@@ -15,8 +15,7 @@ from lsprotocol import types as lsp
 from stet import __version__
 from stet.lsp.connection import stdio
 from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
-from stet.lsp.connection.stdio import CLOSING_SECONDS, HARD_EXIT_SECONDS, exit_within
-from stet.lsp.connection.wire_messages import FrameReader
+from stet.lsp.connection.stdio import CLOSING_SECONDS, HARD_EXIT_SECONDS, FrameReader, exit_within
 from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.observability import Observability
 from stet.lsp.routing import Router, lazy_modules

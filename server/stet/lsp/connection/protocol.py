@@ -1,7 +1,7 @@
 """The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
 pygls gives the types, the capability builder, the registration of handlers and the requests to the
-editor. Stet reads messages (`wire_messages`, `stdio`), admits them (`StetProtocol.receive`) and keeps the text
+editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and keeps the text
 (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at characters
 that do not end one. Public hooks are used where they exist (`converter_factory`, `report_server_error`,
 `lsp_method`); the docstrings of the two overridden private methods give the reason.
@@ -38,15 +38,14 @@ from pygls.protocol import (
 )
 
 from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
-from stet.lsp.connection.stdio import Lifetime
-from stet.lsp.connection.wire_messages import (
+from stet.lsp.connection.json_types import (
     MALFORMED,
-    FrameReader,
     as_exception,
     build_converter,
     is_id,
     structured,
 )
+from stet.lsp.connection.stdio import FrameReader, Lifetime
 from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.routing import PendingReply, notify_handler
 from stet.lsp.tasks import Tasks

@@ -1,8 +1,12 @@
-"""Standard input and output on the event loop, and how long the process lives.
+"""Standard input and output on the event loop, the frames of the base protocol, and the life of the process.
 
 No message needs a thread, and no write blocks. The loop reads and writes pipes and sockets. One thread
 reads everything else (files, terminals, `/dev/null`, Windows, one socket for both directions), a chunk at
 a time.
+
+`FrameReader` reads frames leniently: header names in any case, with or without a space after the colon,
+folded, repeated, of any length; bare line feeds; rubbish between messages. A length that is missing,
+negative or absurd costs that one message: the reader continues at the next header.
 
 A `Lifetime` ends when the editor says so, closes its side or dies, or when the system asks.
 """
@@ -10,6 +14,7 @@ A `Lifetime` ends when the editor says so, closes its side or dies, or when the 
 import asyncio
 import logging
 import os
+import re
 import signal
 import stat
 import sys
@@ -22,6 +27,25 @@ from stet.system.os_system import is_alive
 log = logging.getLogger(__name__)
 
 CHUNK = 256 * 1024
+"""In bytes: read at once by the thread."""
+MAX_BODY = 512 * 1024 * 1024
+"""In bytes: no editor sends more, and a length beyond it is taken for a mistake."""
+MAX_HEADERS = 32 * 1024
+"""In bytes: what is kept while waiting for the blank line that ends the headers."""
+MIN_TAIL = 64
+"""In bytes: longer than a length header, so that cutting never halves one."""
+
+# Searched, not matched, in the header block: after a wrong length, the rest of a body stands on the
+# same line as the next header.
+LENGTH = re.compile(rb"content-length[ \t]*:\s*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
+BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+_BLANK_LINE_BYTES = 4
+
+PARENT_CHECK_SECONDS = 3.0
+CLOSING_SECONDS = 5.0
+"""How long the end of a run may take in all: whatever of it hangs is no longer waited for."""
+HARD_EXIT_SECONDS = 3.0
+"""When a worker thread that hangs is no longer waited for."""
 
 
 class Output(Protocol):
@@ -186,11 +210,94 @@ def _read_in_thread(
         return  # the loop has ended before its input
 
 
-PARENT_CHECK_SECONDS = 3.0
-CLOSING_SECONDS = 5.0
-"""How long the end of a run may take in all: whatever of it hangs is no longer waited for."""
-HARD_EXIT_SECONDS = 3.0
-"""When a worker thread that hangs is no longer waited for."""
+class FrameReader:
+    """Cuts what is fed into bodies and delivers them in order."""
+
+    def __init__(
+        self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
+    ) -> None:
+        """Nothing has come yet.
+
+        Args:
+            deliver: Takes a body; returns False if it was no JSON.
+            ended: Is called after the last body.
+        """
+        self._deliver = deliver
+        self._ended = ended
+        self._is_held = False
+        self._is_at_end = False
+        self._buffer = bytearray()
+        self._needed: int | None = None
+        self._length: int | None = None
+        self._looked = 0
+        """How many bytes of the buffer have been looked through for a blank line in vain."""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes, split anywhere."""
+        self._buffer += data
+        self._deliver_next()
+
+    def end(self) -> None:
+        """No more bytes come."""
+        self._is_at_end = True
+        self._deliver_next()
+
+    def hold(self) -> None:
+        """Deliver nothing after the body that is being delivered, until `release`."""
+        self._is_held = True
+
+    def release(self) -> None:
+        """Go on with what has come meanwhile."""
+        self._is_held = False
+        self._deliver_next()
+
+    def _deliver_next(self) -> None:
+        while not self._is_held and self._step():
+            pass
+        if self._is_at_end and not self._is_held:
+            self._ended()
+
+    def _step(self) -> bool:
+        """Take one header block or one body; False when more bytes are needed."""
+        if self._needed is None:
+            return self._take_headers()
+        if len(self._buffer) < self._needed:
+            return False
+        with memoryview(self._buffer) as view:
+            body = view[: self._needed].tobytes()
+        del self._buffer[: self._needed]
+        self._needed = None
+        if not self._deliver(body) and (index := LENGTH.search(body)):
+            # JSON has no raw line end inside a string, so this is a header: the length was too
+            # large and took part of the next message, which is given back.
+            self._buffer[:0] = body[index.start() :]
+        return True
+
+    def _take_headers(self) -> bool:
+        # Not from the start again: bytes may come one at a time.
+        end = BLANK_LINE.search(self._buffer, max(0, self._looked - _BLANK_LINE_BYTES))
+        if end is None:
+            if len(self._buffer) > MAX_HEADERS:
+                self._note_length(len(self._buffer) - MIN_TAIL)
+                del self._buffer[:-MIN_TAIL]
+            self._looked = len(self._buffer)
+            return False
+        self._looked = 0
+        self._note_length(end.end())
+        del self._buffer[: end.end()]
+        length, self._length = self._length, None
+        if length is None:
+            log.warning("a message without a valid Content-Length was skipped")
+        elif length > MAX_BODY:
+            log.warning("a message of %d bytes was skipped: the limit is %d", length, MAX_BODY)
+        else:
+            self._needed = length
+        return True
+
+    def _note_length(self, end: int) -> None:
+        """Remember the last length among the headers that end before `end`."""
+        for found in LENGTH.finditer(self._buffer, 0, end):
+            self._length = int(found[1])
 
 
 class Lifetime:

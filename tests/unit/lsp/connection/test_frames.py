@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.lsp.connection.wire_messages import FrameReader
+from stet.lsp.connection.stdio import FrameReader
 from tests.support.growth import grows_evenly
 from tests.support.raw_peer import frame
 
