@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
+from stet.review.proposal import HunkState
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.relocation import MovedLineTracker, ReplacedLines
+from stet.review.tracking.relocation import MovedLineTracker
+from stet.review.tracking.replay import ReplacedLines
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_picture, check_review, read_picture
 from tests.support.review_steps import accept, undo
@@ -331,3 +333,37 @@ def test_moved_line_tracker_has_a_bound_however_many_lines_are_deleted() -> None
         anchor = Anchor(f"h{nth}", lines, (0, len(lines)), "".join(lines), "one\n")
         tracker.record_removed((ReplacedLines(0, 0, lines, ()),), [anchor], ())
     assert [*tracker._removed] == ["h3", "h4", "h5", "h6", "h7", "h8"]
+
+
+@pytest.mark.parametrize("is_moved", [False, True], ids=["deleted", "moved"])
+@pytest.mark.parametrize("n_above", [1, 2, 3])
+def test_a_hunk_goes_to_its_lines_once_the_line_between_them_is_gone(
+    n_above: int, is_moved: bool
+) -> None:
+    above = ["alpha one\n", "beta two\n", "gamma three\n", "delta four\n"]
+    page = ReviewHarness("".join(("head\n", *above, "tail\n")))
+    page.propose("".join(("head\n", *map(str.upper, above), "tail\n")))
+    below = above[n_above:]
+    del above[n_above:]
+    page.type(1, 0, 1 + n_above, 0, "")
+    page.type(1, 0, 1, 0, "mine\n")
+    page.type(2, 0, 2 + len(below), 0, "")
+    page.type(3, 0, 3, 0, "".join((*above, "between\n", *below)))
+    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.CONFLICT, "mine\n")
+    if is_moved:
+        page.replace("".join(("head\n", "mine\n", "tail\n", "between\n", *above, *below)))
+    else:
+        page.type(3 + n_above, 0, 4 + n_above, 0, "")
+    own = "".join((*above, *below))
+    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.PENDING, own)
+    page.accept()
+    assert page.text.endswith("ALPHA ONE\nBETA TWO\nGAMMA THREE\nDELTA FOUR\n")
+
+
+def test_lines_that_come_together_are_not_those_of_a_hunk_where_they_say_too_little() -> None:
+    page = ReviewHarness("{\n}\nhead\n{\nbetween\n}\n")
+    page.propose("{;\n};\nhead\n{\nbetween\n}\n")
+    page.type(0, 0, 2, 0, "mine\n")
+    page.type(3, 0, 4, 0, "")
+    assert page.text == "mine\nhead\n{\n}\n"
+    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.CONFLICT, "mine\n")
