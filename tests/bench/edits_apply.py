@@ -5,6 +5,7 @@ from enum import Enum
 
 from stet.review.policy.rules import ProposalRefused
 from stet.review.proposal import EditDraft, HunkState
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import unified_diff
@@ -38,7 +39,7 @@ def ours(draft: Draft) -> tuple[EditResult, str]:
         turn="t", author="m", document=page.document, name="a.md", edit=match.edit, summary="s"
     )
     try:
-        page.ledger.propose_edit(proposal, rules())
+        page.ledger.propose(prepare_draft(proposal, rules()))
     except ProposalRefused as error:
         return EditResult.REFUSED, error.refusal.rule
     page.apply(*_typed(_shifted(draft.after, draft.before)))

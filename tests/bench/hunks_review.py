@@ -5,6 +5,7 @@ from itertools import count
 from typing import Any
 
 from stet.review.proposal import EditDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.edit import Replacement, TextEdit
 from tests.bench.hunks_workspace import HunksWorkspace
 from tests.support.review_harness import rules
@@ -56,7 +57,7 @@ class BenchReview:
             edit=edit,
             summary="Change a line",
         )
-        hunks = self.desk.state.ledger.propose_edit(draft, rules())
+        hunks = self.desk.state.ledger.propose(prepare_draft(draft, rules()))
         assert len(hunks) == len(edit.replacements)
         self.waiting = [hunk.range.start.line for hunk in hunks if hunk.old]
 

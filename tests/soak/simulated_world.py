@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from stet.review.errors import HunkOverlap, UndoConflict, WrongHunkState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
@@ -58,7 +59,7 @@ class SimulatedWorld(Typist):
             turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
         )
         try:
-            _ = self.ledger.propose_edit(draft, rules())
+            _ = self.ledger.propose(prepare_draft(draft, rules()))
         except HunkOverlap:
             return
 

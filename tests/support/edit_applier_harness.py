@@ -22,6 +22,7 @@ from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.text_sync import TextSync
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.search.index_service import IndexService
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
@@ -180,7 +181,7 @@ class ApplyHarness:
         draft = EditDraft(
             turn=turn, author="m", document=document, name="a.txt", edit=edit, summary="s"
         )
-        return tuple(hunk.id for hunk in self.ledger.propose_edit(draft, rules()))
+        return tuple(hunk.id for hunk in self.ledger.propose(prepare_draft(draft, rules())))
 
     def propose_apart(self, *changes: tuple[str, str]) -> list[str]:
         """Each as a hunk of its own, even side by side: no two come of one turn."""
@@ -192,7 +193,7 @@ class ApplyHarness:
         draft = CreateDraft(
             turn="t1", author="m", uri="file:///ws/n/b.txt", name="b", text=text, summary="s"
         )
-        return self.ledger.propose_create(draft, rules()).id
+        return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
     def move(self) -> str:
         draft = MoveDraft(
@@ -204,11 +205,11 @@ class ApplyHarness:
             new_name="n/b.txt",
             summary="s",
         )
-        return self.ledger.propose_move(draft, rules())[0].id
+        return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
     def remove(self, text: str = TEXT) -> str:
         draft = RemoveDraft(turn="t1", author="m", uri=URI, name="a.txt", text=text, summary="s")
-        return self.ledger.propose_remove(draft, rules()).id
+        return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
     async def accept(self, *hunks: str) -> list[str]:
         """Their states, once it is done with them."""

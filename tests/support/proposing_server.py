@@ -25,6 +25,7 @@ from stet.lsp.server import build_server, serve_session
 from stet.lsp.state import ServerState
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import CreateDraft, EditDraft, Hunk, MoveDraft, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.settings.values import EditSettings
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import inspect_path
@@ -66,10 +67,10 @@ def _proposed(
     }
     ledger = state.ledger
     if name := wish.get("edit"):
-        return ledger.propose_edit(_edit(snapshot, name, wish["changes"], said), rules)
+        return ledger.propose(prepare_draft(_edit(snapshot, name, wish["changes"], said), rules))
     if name := wish.get("create"):
         draft = CreateDraft(uri=_uri(snapshot, name), name=name, text=wish["text"], **said)
-        return (ledger.propose_create(draft, rules),)
+        return ledger.propose(prepare_draft(draft, rules))
     if name := wish.get("move"):
         links = tuple(
             _edit(snapshot, link, changes, said) for link, changes in wish["links"].items()
@@ -82,11 +83,11 @@ def _proposed(
             links=links,
             **said,
         )
-        return ledger.propose_move(move, rules)
+        return ledger.propose(prepare_draft(move, rules))
     name = wish["remove"]
     uri = _uri(snapshot, name)
     remove = RemoveDraft(uri=uri, name=name, text=snapshot.show(uri).text, **said)
-    return (ledger.propose_remove(remove, rules),)
+    return ledger.propose(prepare_draft(remove, rules))
 
 
 def _uri(snapshot: Snapshot, name: str) -> str:

@@ -9,6 +9,7 @@ page.accept()
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkState
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.settings.values import EditSettings
 from stet.text.buffer import TextBuffer
 from stet.text.change import TextChange
@@ -63,7 +64,7 @@ class ReviewHarness:
         draft = EditDraft(
             turn=turn, author="m", document=document, name=name, edit=edit, summary="s"
         )
-        return self.ledger.propose_edit(draft, rules())
+        return self.ledger.propose(prepare_draft(draft, rules()))
 
     def propose_at(self, *places: tuple[int, int, str], turn: str = "t1") -> tuple[Hunk, ...]:
         """Propose an edit: the text between two offsets, in code points, becomes another."""
@@ -71,11 +72,11 @@ class ReviewHarness:
         draft = EditDraft(
             turn=turn, author="m", document=self.document, name="a.md", edit=edit, summary="s"
         )
-        return self.ledger.propose_edit(draft, rules())
+        return self.ledger.propose(prepare_draft(draft, rules()))
 
     def create(self, text: str, turn: str = "t1", uri: str = "file:///ws/new.md") -> Hunk:
         draft = CreateDraft(turn=turn, author="m", uri=uri, name="new.md", text=text, summary="s")
-        return self.ledger.propose_create(draft, rules())
+        return self.ledger.propose(prepare_draft(draft, rules()))[0]
 
     def type(self, *place_and_text: int | str) -> None:
         """One edit of the user: first line, column, last line, column, text."""

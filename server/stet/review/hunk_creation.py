@@ -21,7 +21,7 @@ from stet.review.proposal import (
     replace_hunk,
 )
 from stet.review.rebase import catch_up
-from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove
+from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove, PreparedRemoval
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.text.diff import LineHunk
@@ -236,13 +236,14 @@ def propose_move(store: HunkStore, prepared: PreparedMove) -> list[str]:
     return made
 
 
-def propose_remove(store: HunkStore, draft: RemoveDraft, authorized: AuthorizedDraft) -> str:
+def propose_remove(store: HunkStore, prepared: PreparedRemoval) -> str:
     """Take a file's removal as one pending hunk; gives its id.
 
     Raises:
         Overlap: With one that is on its way to the editor.
     """
-    hunk = _whole_file_hunk(store, draft, HunkKind.REMOVE, authorized)
+    draft = prepared.draft
+    hunk = _whole_file_hunk(store, draft, HunkKind.REMOVE, prepared.authorized)
     hunk = dataclasses.replace(hunk, old=draft.text, base=draft.text)
     _register(store, hunk, _close_earlier(store, hunk))
     return hunk.id

@@ -24,25 +24,19 @@ from stet.review.inline.imported_hunks import BlockDraft, import_blocks
 from stet.review.inline.inline_blocks import InlineBlocks, normalize_line_ends
 from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.policy.authorization import authorize
-from stet.review.policy.rules import EditRules
 from stet.review.proposal import (
     LIVE,
-    CreateDraft,
     EditDraft,
     Hunk,
     HunkState,
-    MoveDraft,
     Proposal,
-    RemoveDraft,
     replace_hunk,
 )
 from stet.review.rebase import catch_up
 from stet.review.resolve.prepared_edit import (
-    PreparedEdit,
+    PreparedDraft,
     PreparedMove,
-    prepare_draft,
-    prepare_move,
+    PreparedRemoval,
 )
 from stet.review.state_restore import open_with, rename_file, restore_hunks
 from stet.text.change import TextChange
@@ -71,80 +65,45 @@ class ReviewLedger:
 
     # -- proposing -------------------------------------------------------------------------------
 
-    def propose_edit(
-        self, draft: EditDraft, rules: EditRules, amends: Collection[str] = ()
-    ) -> tuple[Hunk, ...]:
-        """As `propose`, for an edit that the gate has not been asked about yet.
+    def propose(self, prepared: PreparedDraft, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
+        """Take a prepared draft as pending hunks.
 
-        Raises:
-            Refused: By the gate.
-            ReviewError: As `propose`.
-        """
-        return self.propose(prepare_draft(draft, rules), amends)
-
-    def propose(self, prepared: PreparedEdit, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
-        """Take an edit as pending hunks, none if it changes nothing; or a new file as one.
-
-        Live hunks of other turns in the same place are superseded, as is an earlier new file.
+        An edit that changes nothing makes no hunks; a new file and a removal make one; a move makes one,
+        followed by those of its links. Live hunks of other turns in the same place are superseded, and
+        so is an earlier hunk of the same kind for the whole file.
 
         Args:
-            prepared: What the gate has let through. An edit is for the text as it is now.
-            amends: Pending hunks whose effect the edit includes: what of them it leaves as it is
-                stays, the rest is superseded, or withdrawn where nothing takes its place.
+            prepared: A draft that has passed the policy check. Its edits are for the texts as they are
+                now.
+            amends: Pending hunks whose effect the edit includes. Hunks that the edit leaves unchanged
+                stay; the others are superseded, or withdrawn if no new hunk replaces them.
 
         Raises:
-            Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
-            ReviewError: If a hunk to amend is not pending.
+            HunkOverlap: If there is a live hunk of the same turn in the place, or a sent one.
+            WrongHunkState: If a hunk to amend is not pending.
         """
-        draft = prepared.draft
-        if isinstance(draft, CreateDraft):
-            return (self.hunk(propose_create(self._store, draft, prepared.authorized)),)
-        for hunk_id in amends:
+        store = self._store
+        if isinstance(prepared, PreparedMove):
+            made = propose_move(store, prepared)
+        elif isinstance(prepared, PreparedRemoval):
+            made = [propose_remove(store, prepared)]
+        elif isinstance(draft := prepared.draft, EditDraft):
+            self._check_amended(amends)
+            made = propose_lines(store, draft, prepared, amends=amends)
+        else:
+            made = [propose_create(store, draft, prepared.authorized)]
+        return tuple(self.hunk(hunk_id) for hunk_id in made)
+
+    def _check_amended(self, hunk_ids: Iterable[str]) -> None:
+        """Check that hunks can be amended.
+
+        Raises:
+            WrongHunkState: If one of them is not pending, or its edit is in flight.
+        """
+        for hunk_id in hunk_ids:
             if (hunk := self.hunk(hunk_id)).state is not HunkState.PENDING:
                 raise WrongHunkState(f"{hunk_id} can't be amended: it is {hunk.state}")
             self._check_not_in_flight(hunk_id)
-        made = propose_lines(self._store, draft, prepared, amends=amends)
-        return tuple(self.hunk(hunk_id) for hunk_id in made)
-
-    def propose_create(self, draft: CreateDraft, rules: EditRules) -> Hunk:
-        """As `propose`, for a new file that the gate has not been asked about yet.
-
-        Raises:
-            Refused: By the gate.
-            Overlap: As `propose`.
-        """
-        (hunk,) = self.propose(prepare_draft(draft, rules))
-        return hunk
-
-    def propose_move(self, draft: MoveDraft, rules: EditRules) -> tuple[Hunk, ...]:
-        """As `propose_prepared_move`, for a move that the gate has not been asked about yet.
-
-        Raises:
-            Refused: By the gate, if it refuses any of it.
-            Overlap: As `propose_prepared_move`.
-        """
-        return self.propose_prepared_move(prepare_move(draft, rules))
-
-    def propose_prepared_move(self, prepared: PreparedMove) -> tuple[Hunk, ...]:
-        """Take a file's new name and the edits of its links as one proposal: the move comes first.
-
-        Args:
-            prepared: What the gate has let through; the edits are for the texts as they are now.
-
-        Raises:
-            Overlap: With a live hunk of the same turn, or one on its way to the editor.
-        """
-        made = propose_move(self._store, prepared)
-        return tuple(self.hunk(hunk_id) for hunk_id in made)
-
-    def propose_remove(self, draft: RemoveDraft, rules: EditRules) -> Hunk:
-        """Take a file's removal as one pending hunk; an earlier one is superseded.
-
-        Raises:
-            Refused: By the gate.
-            Overlap: With one that is on its way to the editor.
-        """
-        return self.hunk(propose_remove(self._store, draft, authorize(draft, rules)))
 
     def import_blocks(self, draft: BlockDraft, now: TextDocument) -> bool:
         """Take the blocks that another program has put into a note as pending hunks.

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from stet.review.policy.authorization import authorize
 from stet.review.proposal import RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError, UserDeclined
@@ -45,7 +46,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     rules = await ctx.proposer.inspect_rules(draft.uri)
     draft = await _draft(params, ctx)
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
-        hunk = ctx.ledger.propose_remove(draft, rules)
+        hunk = ctx.ledger.propose(prepare_draft(draft, rules))[0]
     if problem := await ctx.editor.accept_hunk(hunk.id):
         return (
             f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "

@@ -14,7 +14,7 @@ from stet.links.link_scan import ScannedLinks, scan_links
 from stet.links.links import find_links
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import EditDraft, MoveDraft
-from stet.review.resolve.prepared_edit import PreparedMove, prepare_move, rebase_onto_blocks
+from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft, rebase_onto_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
@@ -57,7 +57,7 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
         prepared_links = tuple(
             rebase_onto_blocks(link, ctx.reader.snapshot()) for link in prepared.links
         )
-        move, *links = ctx.ledger.propose_prepared_move(replace(prepared, links=prepared_links))
+        move, *links = ctx.ledger.propose(replace(prepared, links=prepared_links))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in prepared.draft.links))
@@ -150,7 +150,7 @@ async def _prepare_move(
             holds_text=locations.holds_text,
             linked_from=updates.linked_from,
         )
-        prepared = await asyncio.to_thread(prepare_move, draft, rules)
+        prepared = await asyncio.to_thread(prepare_draft, draft, rules)
         # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
         if all(ctx.reader.is_latest_text(link.document) for link in links):
             return prepared, updates

@@ -9,6 +9,7 @@ from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.uris import uri_of
@@ -44,10 +45,10 @@ class Run:
         if kind in {"create", "create empty"}:
             text = TEXT if kind == "create" else ""
             create = CreateDraft(uri=uri, name="a.txt", text=text, **SAID)
-            return self.ledger.propose_create(create, rules()).id
+            return self.ledger.propose(prepare_draft(create, rules()))[0].id
         if kind == "remove":
             remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
-            return self.ledger.propose_remove(remove, rules()).id
+            return self.ledger.propose(prepare_draft(remove, rules()))[0].id
         move = MoveDraft(
             uri=uri,
             name="a.txt",
@@ -58,7 +59,7 @@ class Run:
             linked_from=(),
             **SAID,
         )
-        return self.ledger.propose_move(move, rules())[0].id
+        return self.ledger.propose(prepare_draft(move, rules()))[0].id
 
     def edit(self, old: str = "three", new: str = "3") -> str:
         """A hunk in `a.txt`; gives its id."""
@@ -68,7 +69,7 @@ class Run:
         draft = EditDraft(
             turn="t1", author="m", summary="s", document=document, name="a.txt", edit=edit
         )
-        return self.ledger.propose_edit(draft, rules())[0].id
+        return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
 
 async def after_kill(folder: Path, run: Run) -> Run:

@@ -10,6 +10,7 @@ import pytest
 from stet.lsp.file_events import DiskWatch
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, MoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -43,7 +44,7 @@ class Watched:
             edit=TextEdit((Replacement(start, start + 3, "2"),)),
             summary="s",
         )
-        self.ledger.propose_edit(draft, rules())
+        self.ledger.propose(prepare_draft(draft, rules()))
 
     @property
     def disk(self) -> MemorySystem:
@@ -138,7 +139,7 @@ async def test_a_file_that_is_moving_is_not_taken_for_gone() -> None:
         links=(),
         summary="s",
     )
-    [hunk] = watched.ledger.propose_move(move, rules())
+    [hunk] = watched.ledger.propose(prepare_draft(move, rules()))
     watched.ledger.outbox.send_whole(hunk.id)
     watched.disk.remove("/ws/a b.txt")
     watched.tell(URI)

@@ -10,6 +10,7 @@ import pytest
 from stet.lsp.file_events import RenameTracker
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.modification import Modification, ModificationKind, WireEdit
@@ -66,7 +67,7 @@ class World:
         draft = EditDraft(
             turn="t1", author="m", document=document, name="old.txt", edit=edit, summary="s"
         )
-        [hunk] = self.ledger.propose_edit(draft, rules())
+        [hunk] = self.ledger.propose(prepare_draft(draft, rules()))
         return hunk.id
 
     async def settle(self) -> None:
@@ -200,7 +201,7 @@ async def test_a_removal_that_waits_for_a_file_does_not_wait_for_the_one_that_ta
 ):
     world = World(MemorySystem({"/ws/old.txt": TEXT, "/ws/new.txt": OTHER}))
     draft = RemoveDraft(turn="t1", author="m", uri=NEW, name="new.txt", text=OTHER, summary="s")
-    removal = world.ledger.propose_remove(draft, rules()).id
+    removal = world.ledger.propose(prepare_draft(draft, rules()))[0].id
     world.open(OLD)
     hunk = world.propose(OLD)
     world.renames.rename(OLD, NEW)

@@ -8,7 +8,8 @@ import pytest
 
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.authorization import Draft, reauthorize
-from stet.review.proposal import CreateDraft, EditDraft, HunkState, MoveDraft
+from stet.review.proposal import HunkState
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.workspace.workspace import Workspace
 from tests.support.hostile import VICTIM, build
 from tests.support.policy_drafts import creation, edit_of, move, removal, rules_in, world_at
@@ -27,14 +28,7 @@ def turned(link: Path, target: Path) -> Callable[[], None]:
 def after(draft: Draft, world: Workspace, happens: Callable[[], object]) -> str:
     """The rule that holds up the delivery of a draft's first hunk, for what happens meanwhile."""
     ledger, rules = ReviewLedger(), rules_in(world)
-    if isinstance(draft, EditDraft):
-        (hunk,) = ledger.propose_edit(draft, rules)
-    elif isinstance(draft, CreateDraft):
-        hunk = ledger.propose_create(draft, rules)
-    elif isinstance(draft, MoveDraft):
-        hunk = ledger.propose_move(draft, rules)[0]
-    else:
-        hunk = ledger.propose_remove(draft, rules)
+    hunk = ledger.propose(prepare_draft(draft, rules))[0]
     assert reauthorize(world.snapshot(), hunk) is None
     happens()
     refusal = reauthorize(world.snapshot(), hunk)
@@ -113,6 +107,6 @@ def test_rules_for_the_model_do_not_hold_up_a_users_yes(tmp_path: Path) -> None:
 def test_to_take_back_what_was_made_it_may_lie_there(tmp_path: Path) -> None:
     root = build(tmp_path)
     world, ledger = world_at(root), ReviewLedger()
-    made = ledger.propose_create(creation(root / "new.md"), rules_in(world))
+    made = ledger.propose(prepare_draft(creation(root / "new.md"), rules_in(world)))[0]
     (root / "new.md").write_text("x\n")
     assert reauthorize(world.snapshot(), replace(made, state=HunkState.ACCEPTED)) is None

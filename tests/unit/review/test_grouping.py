@@ -7,7 +7,7 @@ import pytest
 from stet.outline.indent_outline import Style
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft
-from stet.review.resolve.prepared_edit import group_label, section_key, style_of
+from stet.review.resolve.prepared_edit import group_label, prepare_draft, section_key, style_of
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position, Range
@@ -51,7 +51,7 @@ def test_another_proposal_has_groups_of_its_own() -> None:
             turn=turn, author="m", document=document(), name="a.py", summary="s",
             edit=TextEdit((Replacement(place, place + 1, "q"),)),
         )  # fmt: skip
-        _ = ledger.propose_edit(draft, rules())
+        _ = ledger.propose(prepare_draft(draft, rules()))
     assert {hunk.group for hunk in ledger.hunks()} == {"p1@h1", "p2:Shape.area"}
 
 

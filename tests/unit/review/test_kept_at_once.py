@@ -9,6 +9,7 @@ from stet.review.errors import HunkOverlap
 from stet.review.journal import AnchorSnapshot, NullJournal
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, Hunk, MoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from tests.support.review_harness import rules
@@ -45,7 +46,7 @@ def moved(ledger: ReviewLedger) -> tuple[Hunk, ...]:
         summary="s",
         links=(link("x.md"), link("y.md")),
     )
-    return ledger.propose_move(draft, rules())
+    return ledger.propose(prepare_draft(draft, rules()))
 
 
 def test_a_move_is_kept_together_with_the_edits_of_its_links() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from stet.review.errors import UnknownHunk
 from stet.review.proposal import EditDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.position import Position
@@ -33,7 +34,7 @@ def test_a_closed_files_hunks_follow_the_disk_before_new_ones_are_put_beside_the
     on_disk = TextDocument(URI, "zero\n" + OLD)
     edit = TextEdit((Replacement(9, 10, "CC"),))
     draft = EditDraft(turn="t2", author="m", document=on_disk, name="a.md", edit=edit, summary="s")
-    (hunk,) = page.ledger.propose_edit(draft, rules())
+    (hunk,) = page.ledger.propose(prepare_draft(draft, rules()))
     assert (hunk.old, hunk.range.start) == ("c\n", Position(3, 0))
     assert sorted(page.states) == ["pending", "superseded"]
     assert page.ledger.base_text(URI) == on_disk.text

@@ -17,6 +17,7 @@ from stet.review.feedback import (
 )
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import CreateDraft, EditDraft, HunkState
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.diff import LineHunk, changes_between
 from stet.text.document import TextDocument
@@ -52,7 +53,9 @@ class Talk:
 
     def propose(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> str:
         """Propose that one text becomes another; gives the hunk's id."""
-        (hunk,) = self.ledger.propose_edit(self.draft(old, new, turn=turn, chat=chat), rules())
+        (hunk,) = self.ledger.propose(
+            prepare_draft(self.draft(old, new, turn=turn, chat=chat), rules())
+        )
         return hunk.id
 
     def draft(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> EditDraft:
@@ -187,7 +190,7 @@ def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) 
     second = talk.propose("two\n", "II\n", turn="t2")
     assert [verdict.hunk for verdict in talk.news().outcomes] == [second]
     back = talk.draft("two\n", "two\n")
-    assert talk.ledger.propose_edit(back, rules(), amends=[second]) == ()
+    assert talk.ledger.propose(prepare_draft(back, rules()), amends=[second]) == ()
     assert talk.news().outcomes == ()
 
 
@@ -256,7 +259,7 @@ def test_a_new_file_that_waits_is_told_of_by_its_name(talk: Talk) -> None:
         text="x\n",
         summary="New",
     )
-    hunk = talk.ledger.propose_create(draft, rules())
+    hunk = talk.ledger.propose(prepare_draft(draft, rules()))[0]
     assert talk.news().outcomes == (HunkOutcome(hunk.id, OutcomeKind.PENDING, "n.py", 0, "New"),)
 
 
@@ -277,7 +280,7 @@ def test_changes_beside_accepted_hunks_lead_from_one_text_to_the_other(
         turn="t", chat="main", author="m", document=talk.live, name="a.py", summary="s",
         edit=TextEdit((Replacement(0, len(old.text), target),)),
     )  # fmt: skip
-    for hunk in talk.ledger.propose_edit(draft, rules()):
+    for hunk in talk.ledger.propose(prepare_draft(draft, rules())):
         talk.accept(hunk.id)
     accepted = talk.ledger.hunks()
     assert external_changes(old, talk.live, accepted) == ()

@@ -12,7 +12,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import HunkKind, MoveDraft
-from stet.review.resolve.prepared_edit import PreparedMove, prepare_move
+from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file
 from stet.tools.edit_file import EDIT_FILE
@@ -146,7 +146,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
 
     def ask(draft: MoveDraft, rules: EditRules) -> PreparedMove:
         asked.append(threading.current_thread() is threading.main_thread())
-        return prepare_move(draft, rules)
+        return prepare_draft(draft, rules)
 
     async def in_a_thread(work: Callable[..., object], *given: object) -> object:
         n_asked = len(asked)
@@ -157,7 +157,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
 
     to_thread = asyncio.to_thread
     ctx = await desk_of("a.md", "b.md", "sub/c.md")
-    monkeypatch.setattr(move_file, "prepare_move", ask)
+    monkeypatch.setattr(move_file, "prepare_draft", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
     assert (await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")).startswith("Proposed")
     assert accepted(ctx)["a.md"] == "typed\n# A\n\n![p](../img/p.png) [c](c.md)\n"

@@ -8,13 +8,22 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import overload
 
 from stet.outline.definitions import defined_name
 from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.review.errors import BlockInTheWay
-from stet.review.policy.authorization import AuthorizedDraft, authorize
+from stet.review.policy.authorization import AuthorizedDraft, Draft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
-from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkKind, HunkState, MoveDraft
+from stet.review.proposal import (
+    CreateDraft,
+    EditDraft,
+    Hunk,
+    HunkKind,
+    HunkState,
+    MoveDraft,
+    RemoveDraft,
+)
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
@@ -33,13 +42,13 @@ _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html",
 
 @dataclass(frozen=True, slots=True)
 class PreparedEdit:
-    """A draft that the gate has let through; made by `prepare_draft` only.
+    """An edit or a new file that has passed the policy check; made by `prepare_draft` only.
 
     Attributes:
         draft: The authorized draft.
-        authorized: What the policy check says of the draft.
-        hunks: Those of an edit, one for each of `authorized.hunks`, but for their ids and proposals; in
-            the place of a group stands what it is called within a proposal.
+        authorized: The result of the policy check.
+        hunks: The hunks of an edit, one for each of `authorized.hunks`, without ids and proposals; their
+            group is a `section_key`.
     """
 
     draft: EditDraft | CreateDraft
@@ -58,23 +67,9 @@ class PreparedEdit:
         )
 
 
-def prepare_draft(draft: EditDraft | CreateDraft, rules: EditRules) -> PreparedEdit:
-    """Ask the gate, and work out the hunks. It may ask the disk.
-
-    Raises:
-        Refused: By the gate.
-    """
-    authorized = authorize(draft, rules)
-    return (
-        prepare_authorized(draft, authorized)
-        if isinstance(draft, EditDraft)
-        else PreparedEdit(draft, authorized)
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class RejectedDraft:
-    """A draft that the gate has refused, to be told of later."""
+    """A draft that the policy check has refused, to be reported later."""
 
     draft: EditDraft | CreateDraft
     refused: ProposalRefused
@@ -83,7 +78,7 @@ class RejectedDraft:
 def prepare_or_reject(
     draft: EditDraft | CreateDraft, rules: EditRules
 ) -> PreparedEdit | RejectedDraft:
-    """As `prepare_draft`, for a worker thread: a refusal is the owner's to raise."""
+    """Call `prepare_draft` in a worker thread; a refusal is returned, and raised by the caller."""
     try:
         return prepare_draft(draft, rules)
     except ProposalRefused as refused:
@@ -91,7 +86,7 @@ def prepare_or_reject(
 
 
 def prepare_authorized(draft: EditDraft, authorized: AuthorizedDraft) -> PreparedEdit:
-    """Return the prepared edit of an authorized draft, which may be a part of something else."""
+    """Return the prepared edit of an authorized draft, which may be part of a move."""
     return PreparedEdit(
         draft, authorized, tuple(_hunk(hunk, draft, authorized) for hunk in authorized.hunks)
     )
@@ -99,11 +94,11 @@ def prepare_authorized(draft: EditDraft, authorized: AuthorizedDraft) -> Prepare
 
 @dataclass(frozen=True, slots=True)
 class PreparedMove:
-    """A move that the gate has let through with all its links; made by `prepare_move` only.
+    """A move that has passed the policy check with all its links; made by `prepare_draft` only.
 
     Attributes:
         draft: The authorized draft.
-        authorized: What the policy check says of the draft.
+        authorized: The result of the policy check.
         links: The edits of its links.
     """
 
@@ -112,24 +107,59 @@ class PreparedMove:
     links: tuple[PreparedEdit, ...]
 
     def with_caution(self, said: str) -> "PreparedMove":
-        """As `PreparedEdit.with_caution`; the links only follow."""
+        """Return the prepared move with a sentence of caution, as `PreparedEdit.with_caution`."""
         if not said:
             return self
         summary = f"{self.draft.summary} (Caution: {said})"
         return replace(self, draft=replace(self.draft, summary=summary))
 
 
-def prepare_move(draft: MoveDraft, rules: EditRules) -> PreparedMove:
-    """Ask the gate about a move, and work out the hunks of its links. It may ask the disk.
+@dataclass(frozen=True, slots=True)
+class PreparedRemoval:
+    """A file's removal that has passed the policy check; made by `prepare_draft` only.
+
+    Attributes:
+        draft: The authorized draft.
+        authorized: The result of the policy check.
+    """
+
+    draft: RemoveDraft
+    authorized: AuthorizedDraft
+
+
+PreparedDraft = PreparedEdit | PreparedMove | PreparedRemoval
+
+
+@overload
+def prepare_draft(draft: EditDraft | CreateDraft, rules: EditRules) -> PreparedEdit: ...
+
+
+@overload
+def prepare_draft(draft: MoveDraft, rules: EditRules) -> PreparedMove: ...
+
+
+@overload
+def prepare_draft(draft: RemoveDraft, rules: EditRules) -> PreparedRemoval: ...
+
+
+def prepare_draft(draft: Draft, rules: EditRules) -> PreparedDraft:
+    """Check a draft and compute its hunks. It may read the disk.
 
     Raises:
-        Refused: By the gate, if it refuses any of it.
+        ProposalRefused: If a rule refuses the draft, or any part of it.
     """
     authorized = authorize(draft, rules)
-    pairs = zip(draft.links, authorized.links, strict=True)
-    return PreparedMove(
-        draft, authorized, tuple(prepare_authorized(link, allowed) for link, allowed in pairs)
-    )
+    match draft:
+        case EditDraft():
+            return prepare_authorized(draft, authorized)
+        case CreateDraft():
+            return PreparedEdit(draft, authorized)
+        case MoveDraft():
+            pairs = zip(draft.links, authorized.links, strict=True)
+            links = tuple(prepare_authorized(link, allowed) for link, allowed in pairs)
+            return PreparedMove(draft, authorized, links)
+        case RemoveDraft():
+            return PreparedRemoval(draft, authorized)
 
 
 def _hunk(hunk: LineHunk, draft: EditDraft, authorized: AuthorizedDraft) -> Hunk:

@@ -10,6 +10,7 @@ from stet.chat.chat_transcript import ending, transcript_of
 from stet.context.context_builder import EditorLocation
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from tests.support.review_harness import rules
 from tests.support.workspaces import make_workspace
 
@@ -45,7 +46,7 @@ def removal() -> Hunk:
     draft = RemoveDraft(
         turn="t1", author="m", uri="file:///ws/a.md", name="a.md", text="x\n", summary="s"
     )
-    return ledger.propose_remove(draft, rules())
+    return ledger.propose(prepare_draft(draft, rules()))[0]
 
 
 def test_what_the_user_says_meanwhile_stands_where_it_reached_the_model() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from stet.review.errors import ReviewError, WrongHunkState
 from stet.review.proposal import EditDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextEdit
 from tests.support.inline_review_harness import CODE, MARKED, NEW, OLD, InlineReviewHarness
@@ -52,7 +53,7 @@ def propose_amended(page: ReviewHarness, text: str, *amends: str) -> None:
     document = page.document
     edit = TextEdit((Replacement(0, len(document.text), text),))
     draft = EditDraft(turn="t1", author="m", document=document, name="a.py", edit=edit, summary="s")
-    page.ledger.propose_edit(draft, rules(), amends)
+    page.ledger.propose(prepare_draft(draft, rules()), amends)
 
 
 def test_the_users_own_text_is_not_taken_while_the_markers_of_a_conflict_are_on_their_way() -> None:

@@ -9,6 +9,7 @@ from stet.review.policy.authorization import Draft, authorize
 from stet.review.policy.protected_files import is_protected
 from stet.review.policy.rules import EditRules, ProposalRefused, check_open
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import PathStatus
@@ -24,7 +25,7 @@ def rule_against(new: str, gate: EditRules, old: str = OLD) -> str | None:
     draft = EditDraft(turn="t1", author="m", document=document, name="a.md", edit=edit, summary="s")
     ledger = ReviewLedger()
     try:
-        ledger.propose_edit(draft, gate)
+        ledger.propose(prepare_draft(draft, gate))
     except ProposalRefused as refused:
         return refused.refusal.rule if not ledger.hunks() else "kept all the same"
     return None
@@ -72,7 +73,7 @@ def test_every_rule_of_creating_is_held(gate: EditRules, rule: str | None) -> No
     )
     broken: list[str | None] = []
     try:
-        ReviewLedger().propose_create(draft, gate)
+        ReviewLedger().propose(prepare_draft(draft, gate))[0]
     except ProposalRefused as refused:
         broken.append(refused.refusal.rule)
     assert broken == ([rule] if rule else [])
@@ -234,5 +235,5 @@ def test_a_link_to_a_protected_file_is_protected_whatever_the_draft_calls_it() -
     )
     leads = PathStatus(("docs/ci.yml", ".github/workflows/ci.yml"))
     linked = replace(rules(), path_status=lambda uri: leads)
-    assert ReviewLedger().propose_create(draft, linked).protected
-    assert not ReviewLedger().propose_create(draft, rules()).protected
+    assert ReviewLedger().propose(prepare_draft(draft, linked))[0].protected
+    assert not ReviewLedger().propose(prepare_draft(draft, rules()))[0].protected

@@ -7,6 +7,7 @@ from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, HunkState
 from stet.review.resolve.pending_view import PendingView
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from tests.support.review_harness import rules
@@ -21,7 +22,7 @@ def propose(
     draft = EditDraft(
         turn="t1", chat="main", author="m", document=live, name="a.py", edit=edit, summary="s"
     )
-    return tuple(hunk.id for hunk in ledger.propose_edit(draft, rules(), amends))
+    return tuple(hunk.id for hunk in ledger.propose(prepare_draft(draft, rules()), amends))
 
 
 def view_of(ledger: ReviewLedger, live: TextDocument = LIVE) -> PendingView:
