@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.links.links import find_links
-from stet.llm.transport import EventDecoder, EventTooLong
+from stet.llm.completion_stream import EventDecoder, EventTooLong
 from stet.notes.front_matter import aliases_in, find_front_matter
 from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.settings.parse import parse_settings
@@ -100,7 +100,7 @@ def test_a_stream_of_anything_gives_events_or_the_declared_error(
 
 
 def test_a_stream_whose_event_never_ends_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.llm.transport.MAX_EVENT_BYTES", 1000)
+    monkeypatch.setattr("stet.llm.completion_stream.MAX_EVENT_BYTES", 1000)
     decoder = EventDecoder()
     lines = b"data\n" * 150
     for _ in range(2):

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from stet.cli.serve_command import start_logging
-from stet.llm import openai_model, transport
+from stet.llm import completion_stream, openai_model
 from stet.llm.model_endpoint import Timeouts
 from stet.llm.retry import RetryPolicy
 from stet.lsp.chat import chat_writer
@@ -160,7 +160,7 @@ def main() -> int:
         lately: Any = openai_model
         lately.Timeouts = partial(Timeouts, connect=2.0, first=1.5, idle=1.0, total=2.5)
         lately.RetryPolicy = partial(RetryPolicy, tries=3, base=0.01, cap=0.02, longest_wait=1.0)
-        transport.MAX_EVENT_BYTES = 200_000
+        completion_stream.MAX_EVENT_BYTES = 200_000
     if "--full" in sys.argv:
         limit_files(1)
     start_logging("")

@@ -1,17 +1,106 @@
-"""Puts a streamed answer together from its chunks, whatever shape a provider gives them.
+"""From the bytes of a stream to a completion: server-sent events, and the chunks that they carry.
 
-Chunks are those of the OpenAI chat completions API, decoded but not validated: fields may be
-missing, null or of another type. What is known to differ between servers is mended here, one rule
-each, and nothing is guessed about text or arguments that are missing: that is a cut answer.
+`EventDecoder` reads server-sent events as far as model servers use them (WHATWG HTML, "Interpreting an
+event stream"): bytes in any slicing in, whole events out. Line ends are LF, CR LF or CR; comments, `id`
+and `retry` are skipped; a byte order mark at the start is dropped.
+
+`CompletionAccumulator` takes chunks of the OpenAI chat completions API, decoded but not validated:
+fields may be missing, null or of another type. Known differences between servers are repaired here, one
+rule each. Missing text or arguments are never guessed: such an answer is cut off.
 """
 
 import json
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from stet.llm.model import Completion, StopReason, ToolCall, Usage
+
+MAX_EVENT_BYTES = 2_000_000
+"""No sane piece of an answer is larger; without a cap a hostile server fills the memory."""
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+_BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLong(ValueError):
+    """One event grew beyond `MAX_EVENT_BYTES`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One event: its name ("" for the usual ones) and its data."""
+
+    name: str
+    data: str
+
+
+class EventDecoder:
+    """Puts events together from pieces of bytes."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._name = ""
+        self._data: list[bytes] = []
+        self._n_bytes = 0
+        self._at_start = True
+
+    def feed(self, piece: bytes) -> list[ServerEvent]:
+        """Return the events that `piece` completes.
+
+        Raises:
+            EventTooLong: If one is larger than any answer's would be.
+        """
+        self._rest += piece
+        if self._n_bytes + len(self._rest) > MAX_EVENT_BYTES:
+            raise EventTooLong(f"one event is longer than {MAX_EVENT_BYTES} bytes")
+        if not _LINE_END.search(piece):
+            return []
+        return self._collect(self._lines())
+
+    def flush(self) -> list[ServerEvent]:
+        """Return the events that the end of the stream completes; servers omit the last blank line."""
+        last = bytes(self._rest).removesuffix(b"\r")
+        self._rest.clear()
+        return self._collect([last, b""])
+
+    def _lines(self) -> list[bytes]:
+        """Whole lines; a CR at the very end waits, as an LF may follow."""
+        held = self._rest[-1:] == b"\r"
+        text = bytes(self._rest[:-1] if held else self._rest)
+        *lines, rest = _LINE_END.split(text)
+        self._rest = bytearray(rest + b"\r" if held else rest)
+        return lines
+
+    def _collect(self, lines: list[bytes]) -> list[ServerEvent]:
+        events = []
+        for line in lines:
+            if line:
+                self._field(line)
+            elif self._data:
+                data = b"\n".join(self._data).decode("utf-8", "replace")
+                events.append(ServerEvent(self._name, data))
+                self._reset()
+            else:
+                self._reset()
+        return events
+
+    def _reset(self) -> None:
+        self._name, self._data, self._n_bytes = "", [], 0
+
+    def _field(self, line: bytes) -> None:
+        if self._at_start:
+            line, self._at_start = line.removeprefix(_BOM), False
+        key, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if key == b"data":
+            self._data.append(value)
+            self._n_bytes += len(value) + 1  # empty lines fill the memory too
+        elif key == b"event":
+            self._name = value.decode("utf-8", "replace")
+
 
 CALL_ID_LENGTH = 9
 """Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""

@@ -1,112 +1,153 @@
 """The openai package, and the only module that imports it: one streamed request at a time.
 
-Importing this module takes 0.3 s and more, so that it is done in a worker thread, late. The SDK
-builds the request, signs it and keeps the connections; the events are read by our own decoder, as
-the SDK takes a stream that breaks off, or a web page, for a complete answer.
+Importing this module takes 0.3 s and more, so it is imported late, in a worker thread. The SDK builds
+the request, signs it and keeps the connections. The events are read by `completion_stream`, because the
+SDK takes a stream that breaks off, or a web page, for a complete answer.
 
-The decoder reads server-sent events, as far as model servers use them (WHATWG HTML, "Interpreting an
-event stream"): bytes in, in any slicing; whole events out. Line ends are LF, CR LF or CR; comments, `id` and `retry`
-are passed over; a byte order mark at the start is dropped.
+The client bounds the size of answers, also of compressed ones: the SDK reads errors and lists as a
+whole, and 4 MB of gzip can be 4 GB of memory. An answer is decoded in pieces as it arrives, other work
+of the event loop goes on meanwhile, and an answer that grows too large is given up.
 """
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import openai
 
 from stet.llm import failure_mapping as faults
-from stet.llm.bounded_client import WHOLE_BYTES, BadBody, BoundedClient
+from stet.llm.completion_stream import EventDecoder, EventTooLong, ServerEvent
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.retry import AttemptFailure, RetryMode, retry_after
-from stet.text.bounded_input import parse_bounded
+from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCoding, parse_bounded
 
-MAX_EVENT_BYTES = 2_000_000
-"""No sane piece of an answer is larger; without a cap a hostile server fills the memory."""
+ERROR_BYTES = 64_000
+"""Decoded bytes of an error that are read; the rest is left out."""
+ERROR_SECONDS = 5.0
+"""How long the body of an error may take; what has come by then is all of it."""
+WHOLE_BYTES = 2_000_000
+"""Decoded bytes of an answer that is no stream; 64,000 tokens take a quarter."""
+STREAM_BYTES = 128_000_000
+"""Decoded bytes of a stream of events; providers use up to 500 for a token."""
 
-_LINE_END = re.compile(rb"\r\n|\n|\r")
-_BOM = b"\xef\xbb\xbf"
-
-
-class EventTooLong(ValueError):
-    """One event grew beyond `MAX_EVENT_BYTES`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerEvent:
-    """One event: its name ("" for the usual ones) and its data."""
-
-    name: str
-    data: str
+_DECODED = {"content-encoding", "content-length", "transfer-encoding"}
 
 
-class EventDecoder:
-    """Puts events together from pieces of bytes."""
+class BadBody(httpx2.TransportError):
+    """An answer is larger than any answer needs to be, or can't be decoded."""
 
-    def __init__(self) -> None:
-        self._rest = bytearray()
-        self._name = ""
-        self._data: list[bytes] = []
-        self._n_bytes = 0
-        self._at_start = True
 
-    def feed(self, piece: bytes) -> list[ServerEvent]:
-        """Return the events that `piece` completes.
+class BoundedClient(openai.DefaultAsyncHttpxClient):
+    """The SDK's client with bounds.
+
+    Args:
+        whole_bytes: Decoded bytes that an answer may have which is no stream.
+        options: As for `httpx2.AsyncClient`.
+    """
+
+    def __init__(self, *, whole_bytes: int = WHOLE_BYTES, **options: Any) -> None:
+        super().__init__(**options)
+        self._whole_bytes = whole_bytes
+
+    async def send(
+        self, request: httpx2.Request, *, stream: bool = False, **options: Any
+    ) -> httpx2.Response:
+        """Send a request; see `httpx2.AsyncClient.send`.
 
         Raises:
-            EventTooLong: If one is larger than any answer's would be.
+            BadBody: If the answer is too long or can't be decoded; an error is cut instead. That of a
+                stream is raised where it is read.
         """
-        self._rest += piece
-        if self._n_bytes + len(self._rest) > MAX_EVENT_BYTES:
-            raise EventTooLong(f"one event is longer than {MAX_EVENT_BYTES} bytes")
-        if not _LINE_END.search(piece):
-            return []
-        return self._collect(self._lines())
+        # Not what the SDK's client would decode by itself: that depends on what else is installed.
+        request.headers["accept-encoding"] = ACCEPTED
+        came = await super().send(request, stream=True, **options)
+        kind = came.headers.get("content-type", "").lower()
+        is_stream = stream and "json" not in kind and "html" not in kind
+        most = STREAM_BYTES if is_stream else self._whole_bytes
+        body = _BoundedErrorBody(came) if came.status_code >= 300 else _BoundedBody(came, most)
+        headers = [(key, value) for key, value in came.headers.multi_items() if key not in _DECODED]
+        bounded = httpx2.Response(
+            came.status_code,
+            headers=headers,
+            stream=body,
+            request=came.request,
+            extensions=came.extensions,
+        )
+        if not stream:
+            try:
+                await bounded.aread()
+            finally:
+                await bounded.aclose()
+        return bounded
 
-    def flush(self) -> list[ServerEvent]:
-        """Return the events that the end of the stream completes; servers omit the last blank line."""
-        last = bytes(self._rest).removesuffix(b"\r")
-        self._rest.clear()
-        return self._collect([last, b""])
 
-    def _lines(self) -> list[bytes]:
-        """Whole lines; a CR at the very end waits, as an LF may follow."""
-        held = self._rest[-1:] == b"\r"
-        text = bytes(self._rest[:-1] if held else self._rest)
-        *lines, rest = _LINE_END.split(text)
-        self._rest = bytearray(rest + b"\r" if held else rest)
-        return lines
+class _BoundedBody(httpx2.AsyncByteStream):
+    """The body of an answer, decoded, in small pieces.
 
-    def _collect(self, lines: list[bytes]) -> list[ServerEvent]:
-        events = []
-        for line in lines:
-            if line:
-                self._field(line)
-            elif self._data:
-                data = b"\n".join(self._data).decode("utf-8", "replace")
-                events.append(ServerEvent(self._name, data))
-                self._reset()
-            else:
-                self._reset()
-        return events
+    Args:
+        response: The answer, not read yet.
+        most: Decoded bytes it may have.
+    """
 
-    def _reset(self) -> None:
-        self._name, self._data, self._n_bytes = "", [], 0
+    def __init__(self, response: httpx2.Response, most: int) -> None:
+        self._response = response
+        self._most = most
 
-    def _field(self, line: bytes) -> None:
-        if self._at_start:
-            line, self._at_start = line.removeprefix(_BOM), False
-        key, _, value = line.partition(b":")
-        value = value.removeprefix(b" ")
-        if key == b"data":
-            self._data.append(value)
-            self._n_bytes += len(value) + 1  # empty lines fill the memory too
-        elif key == b"event":
-            self._name = value.decode("utf-8", "replace")
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        n_bytes = 0
+        async for piece in self._pieces():
+            n_bytes += len(piece)
+            if n_bytes > self._most:
+                raise BadBody(f"it is longer than {self._most} bytes")
+            yield piece
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        """Yield the decoded body as it comes.
+
+        Raises:
+            BadBody: If it can't be decoded.
+        """
+        try:
+            decoder = ContentDecoder(self._response.headers.get("content-encoding", ""))
+            async for raw in self._response.aiter_raw():
+                for piece in decoder.feed(raw):
+                    if piece:
+                        yield piece
+                    # What is decoded comes at once: without this, nothing else is done meanwhile.
+                    await asyncio.sleep(0)
+            decoder.finish()
+        except InvalidContentCoding as error:
+            raise BadBody(f"it {error}") from error
+
+    async def aclose(self) -> None:
+        """Close the connection, or give it back."""
+        await self._response.aclose()
+
+
+class _BoundedErrorBody(_BoundedBody):
+    """The beginning of an error's body: what matters stands there."""
+
+    def __init__(self, response: httpx2.Response) -> None:
+        super().__init__(response, ERROR_BYTES)
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        end = asyncio.get_running_loop().time() + ERROR_SECONDS
+        left = self._most
+        pieces = self._pieces()
+        while left > 0:
+            try:
+                async with asyncio.timeout_at(end):
+                    piece = await anext(pieces)
+            except (StopAsyncIteration, TimeoutError):
+                return
+            except BadBody as error:
+                yield f"(the rest of this error can't be read: {error})".encode()
+                return
+            yield piece[:left]
+            left -= len(piece)
 
 
 ChunkSink = Callable[[Mapping[str, Any]], bool]

@@ -53,7 +53,7 @@ def shown(table: AgentHarness, turn: Turn) -> str:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 async def test_fault(fault: Fault, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stet.llm.transport.MAX_EVENT_BYTES", 200_000)
+    monkeypatch.setattr("stet.llm.completion_stream.MAX_EVENT_BYTES", 200_000)
     async with at_work(*fault.replies, DONE) as (table, server):
         turn = await table.ask()
         assert turn.state == fault.state, turn.error

@@ -10,14 +10,13 @@ import pytest
 from stet.bridges.opencode import opencode_schema
 from stet.bridges.opencode.opencode_address import OpenCodeAddress, OpenCodeError
 from stet.bridges.opencode.opencode_connection import OpenCodeConnection
-from stet.llm import bounded_client as bounded
 from stet.llm import transport
-from stet.llm.bounded_client import ERROR_BYTES, WHOLE_BYTES
 from stet.llm.embeddings import EmbeddingError, embed
 from stet.llm.failure_mapping import MAX_QUOTE
 from stet.llm.model import ModelError, ModelRefused, ModelTimeout, StreamInterrupted
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel, import_transport
+from stet.llm.transport import ERROR_BYTES, WHOLE_BYTES
 from stet.settings.values import SearchSettings
 from stet.system.os_system import OsSystem
 from stet.text.bounded_input import JsonTooLarge, parse_bounded
@@ -119,7 +118,7 @@ async def test_a_stream_that_says_nothing(
 async def test_a_stream_that_says_much(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "STREAM_BYTES", 200_000)
+    monkeypatch.setattr(transport, "STREAM_BYTES", 200_000)
     server.add(*[say("word " * 10_000)] * 2)
     assert "is longer than 200000 bytes" in str(await failure_of(patient(server)))
 
@@ -138,7 +137,7 @@ async def test_an_error(server: OpenAIServer, bomb: Bomb, status: int) -> None:
 async def test_an_error_without_end_says_what_has_come(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "ERROR_SECONDS", 0.2)
+    monkeypatch.setattr(transport, "ERROR_SECONDS", 0.2)
     server.add(Reply(["no such thing "], End.HANG, status=422, content_type="text/plain"))
     assert "(HTTP 422): no such thing" in str(await failure_of(patient(server)))
 

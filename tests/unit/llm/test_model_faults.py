@@ -329,7 +329,7 @@ async def test_m37_chunks_that_say_nothing_are_no_sign_of_life(
 async def test_m22_an_endless_line_is_refused(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stet.llm.transport.MAX_EVENT_BYTES", 10_000)
+    monkeypatch.setattr("stet.llm.completion_stream.MAX_EVENT_BYTES", 10_000)
     server.add(*[Reply(["data: " + "x" * 50_000])] * 2)
     assert isinstance(await failure_of(model, heard), StreamInterrupted)
 

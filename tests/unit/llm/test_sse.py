@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.llm import transport
-from stet.llm.transport import EventDecoder, EventTooLong, ServerEvent
+from stet.llm import completion_stream
+from stet.llm.completion_stream import EventDecoder, EventTooLong, ServerEvent
 
 STREAM = (
     b"\xef\xbb\xbfdata: one\n\n"
@@ -56,6 +56,6 @@ def test_nothing_is_left_to_flush_after_a_whole_event() -> None:
 def test_an_event_that_grows_without_end_is_refused(
     monkeypatch: pytest.MonkeyPatch, stream: bytes
 ) -> None:
-    monkeypatch.setattr(transport, "MAX_EVENT_BYTES", 20)
+    monkeypatch.setattr(completion_stream, "MAX_EVENT_BYTES", 20)
     with pytest.raises(EventTooLong):
         decode([stream[n : n + 1] for n in range(len(stream))])
