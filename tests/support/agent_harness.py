@@ -32,8 +32,7 @@ from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.support.workspaces import uri_at
 
 FILE = "/ws/a.py"

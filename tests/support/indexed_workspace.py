@@ -11,9 +11,8 @@ from stet.search.index_state import Stage
 from stet.search.search_query import SearchQuery, SearchResults
 from stet.search.vector_source import VectorSource
 from stet.system.os_system import OsSystem
-from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 WAIT_SECONDS = 60
 

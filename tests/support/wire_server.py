@@ -19,7 +19,7 @@ from stet.lsp.routing import Router
 from stet.lsp.server import serve_session
 from stet.observability.log_handlers import StderrHandler
 from stet.text.buffer import TextBuffer
-from stet.workspace.modification import FULL_TEXT
+from stet.workspace.workspace import FULL_TEXT
 
 
 class WireDocuments:

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from stet.settings.values import Settings
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 
 
 def make_workspace(

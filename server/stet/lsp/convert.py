@@ -13,7 +13,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.encoding import Encoding, column_from_units, units_from_column
 from stet.text.position import Position, Range
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 
 
 def to_position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:

@@ -21,9 +21,8 @@ from stet.lsp.inline_style import BlockImport
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.change import TextChange
-from stet.workspace.modification import Modification
 from stet.workspace.uris import canonical
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, Workspace
 
 log = logging.getLogger(__name__)
 

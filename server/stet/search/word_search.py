@@ -19,8 +19,8 @@ from stet.search.search_query import SearchMode, SearchPassage, SearchQuery, Sea
 from stet.search.word_stems import folded_text, query_stems, stems
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
-from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.walk import run_in_slices
 
 MAX_FILES = 20_000
 """Files read in one search."""

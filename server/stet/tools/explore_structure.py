@@ -15,7 +15,7 @@ from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
-from stet.workspace.slices import run_in_slices
+from stet.workspace.walk import run_in_slices
 
 _N_ENDINGS = 4
 _Folder = tuple[str, ...]

@@ -13,8 +13,8 @@ from stet.text.unicode_normal import fold_name
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.workspace.names import without_folders
-from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.walk import run_in_slices
 
 
 class ListTags(Params):

@@ -17,12 +17,12 @@ from stet.tools.file_globs import parse_glob
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
+from stet.workspace.grep import describe_unsearched
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
-from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import NotShown, Snapshot
-from stet.workspace.unsearched import describe_unsearched
 from stet.workspace.uris import canonical
+from stet.workspace.walk import run_in_slices
 
 MAX_CONDITION = 500
 """Characters of one condition: a longer one takes long to read, and fits nothing."""

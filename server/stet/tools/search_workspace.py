@@ -13,11 +13,10 @@ from stet.text.render import MAX_LINE, join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.workspace.grep import InvalidRegex, grep
+from stet.workspace.grep import InvalidRegex, describe_unsearched, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
 from stet.workspace.names import without_folders
 from stet.workspace.safe_excerpt import redactor_of, safe_line
-from stet.workspace.unsearched import describe_unsearched
 
 MAX_QUERY = 1000
 """Characters: a longer one finds no more, and takes long to read."""

@@ -1,13 +1,20 @@
-"""Search by a regular expression: what is open as it is in the editor, the rest from the disk."""
+"""Search by a regular expression: what is open as it is in the editor, the rest from the disk.
+
+Open documents that are too long to be searched are named in a sentence for the model.
+"""
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stet.system.helper_process import kill_and_wait, module_command
+from stet.text.document import TextDocument
+from stet.text.escape import escape_line
 from stet.workspace.grep_helper import MAX_HITS
+from stet.workspace.names import parts_below
 from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import path_of
 
 SECONDS = 10.0
 MAX_FILES = 20_000
@@ -98,7 +105,7 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) ->
         except NotShown:
             continue
         if document.is_large:
-            continue  # as a file of that size on the disk; see `stet.workspace.unsearched`
+            continue  # as a file of that size on the disk; see `stet.workspace.grep`
         text = document.text
         size += len(text)
         if count >= MAX_FILES or size > MAX_CHARACTERS:
@@ -115,3 +122,46 @@ def _parse_hit(line: str) -> GrepHit:
             "`mode` out."
         )
     return GrepHit(*found)
+
+
+_MOST_NAMED = 5
+
+
+def describe_unsearched(snapshot: Snapshot, folder: str) -> str:
+    """Say which open documents a search has left out; empty if there are none.
+
+    Asks the disk: call it in a worker thread.
+
+    Args:
+        snapshot: What was searched.
+        folder: The folder that was searched; empty for everywhere.
+
+    Returns:
+        A sentence in brackets, with a line end.
+    """
+    documents = [document for document in snapshot.documents.values() if document.is_large]
+    names = sorted(_names(snapshot, folder, documents)) if documents else []
+    if not names:
+        return ""
+    named = ", ".join(repr(escape_line(name)) for name in names[:_MOST_NAMED])
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"(Too long to be searched: {named}{more}. `read_file` shows lines of it.)\n"
+
+
+def _names(snapshot: Snapshot, folder: str, documents: Sequence[TextDocument]) -> list[str]:
+    top = snapshot.locate(folder).path if folder.strip("/. ") else None
+    found = []
+    for document in documents:
+        path = path_of(document.uri)
+        is_below = top is None or (path is not None and parts_below(path, top) is not None)
+        if is_below and _may_be_shown(snapshot, document.uri):
+            found.append(snapshot.name_of(document.uri))
+    return found
+
+
+def _may_be_shown(snapshot: Snapshot, uri: str) -> bool:
+    try:
+        _ = snapshot.document_with_blocks(uri)
+    except NotShown:
+        return False
+    return True

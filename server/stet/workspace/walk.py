@@ -1,21 +1,23 @@
 """All the files of the workspace that may be shown, in a fixed order.
 
 Sorted by name, depth first; never through a link, never into a folder that is left out, and never
-endless: a walk gives up after `MAX_ENTRIES` names and says so in the log.
+endless: a walk gives up after `MAX_ENTRIES` names and says so in the log. `run_in_slices` does such long
+work a slice at a time, so that a cancel ends it soon.
 
-What walks have decided of each folder, so that the next one decides only of what has changed.
-
-A decision holds as long as all it was made from is the same: the entry (its stat), the patterns in force
-in its folder, and the grounds, which are the roots and the settings. Names are listed and stats asked
-for by every walk; only what follows from them is kept. A document that is open is never remembered.
+`WalkMemory` keeps what walks have decided of each folder, so that the next walk decides only what has
+changed. A decision holds as long as all that it was made from is the same: the entry (its stat), the
+patterns in force in its folder, and the roots and the settings. Names are listed and stats asked for by
+every walk; only what follows from them is kept. An open document is never remembered.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from stet.system.system import FileKind, FileStat, System
 from stet.workspace.disk_text import MAX_FILE_BYTES, SNIFFED_BYTES, has_binary_ending, is_binary
@@ -291,3 +293,32 @@ def _log_limit(folder: Path) -> None:
         "%a: what has bytes in its name that are no text, or characters that can't be seen, is left out",
         str(folder),
     )
+
+
+SLICE_SECONDS = 0.05
+"""How long one slice works."""
+
+_T = TypeVar("_T")
+
+
+async def run_in_slices(work: Iterator[_T], system: System) -> list[_T]:
+    """Return all that `work` yields; it runs in worker threads, one slice after the other.
+
+    `work` must yield often: while it yields nothing, it can't be stopped.
+    """
+
+    def slice_() -> tuple[list[_T], bool]:
+        found: list[_T] = []
+        until = system.monotonic() + SLICE_SECONDS
+        for each in work:
+            found.append(each)
+            if system.monotonic() >= until:
+                return found, True
+        return found, False
+
+    every: list[_T] = []
+    goes_on = True
+    while goes_on:
+        some, goes_on = await asyncio.to_thread(slice_)
+        every += some
+    return every

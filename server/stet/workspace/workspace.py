@@ -1,8 +1,11 @@
-"""The world as the editor has it: open documents over the disk, roots, and where the user is.
+"""The workspace as the editor has it: open documents over the disk, roots, and where the user is.
 
-`Workspace` is one of the few mutable owners. It is touched on the event loop only, and `apply` is
-its hot path: no disk, no import, no copy of a text. Whoever works longer than a moment works on a
-`Snapshot`.
+`Workspace` is one of the few mutable owners. It is touched on the event loop only, and `apply` is its
+hot path: no disk, no import, no copy of a text. Longer work takes a `Snapshot`.
+
+A `Modification` is one event that an editor reports: a document opened, changed, saved or closed. All
+four go through `Workspace.apply`, so there is one order of events and one place where the workspace
+changes.
 """
 
 import gc
@@ -10,6 +13,7 @@ import logging
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -28,11 +32,70 @@ from stet.text.stripped_document import strip_blocks
 from stet.workspace.activity import Activity
 from stet.workspace.attachments import Attachments
 from stet.workspace.ignore_rules import IgnoreRules
-from stet.workspace.modification import FULL_TEXT, Modification, ModificationKind, WireEdit
 from stet.workspace.paths import Root, implied_roots, name_roots
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, is_tracked, path_of
 from stet.workspace.walk import WalkMemory
+
+FULL_TEXT = -1
+"""`start_line` of a `WireEdit` that replaces the whole document."""
+
+
+class ModificationKind(Enum):
+    """What happened to the document."""
+
+    OPENED = "opened"
+    CHANGED = "changed"
+    SAVED = "saved"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class WireEdit:
+    """One content change, as it came over the wire.
+
+    Attributes:
+        start_line: 0-based; `FULL_TEXT` where `text` is the whole new document.
+        start_units: From the start of the line, in units of the negotiated encoding.
+        end_line: 0-based; half-open like the protocol's ranges.
+        end_units: As `start_units`.
+        text: What is there now.
+    """
+
+    start_line: int
+    start_units: int
+    end_line: int
+    end_units: int
+    text: str
+
+    @classmethod
+    def full(cls, text: str) -> "WireEdit":
+        """Return the change that makes `text` the whole document."""
+        return cls(FULL_TEXT, 0, FULL_TEXT, 0, text)
+
+
+@dataclass(frozen=True, slots=True)
+class Modification:
+    """What an editor did to one document.
+
+    Attributes:
+        kind: What happened.
+        uri: As the editor spells it.
+        version: The editor's; None where the notification has none (saved, closed).
+        language_id: As the editor calls it; opened only.
+        text: The whole text: always with opened, sometimes with saved.
+        edits: Changed only; each relative to what the one before left.
+        lines: Opened only: the lines of the text, if it has been split already; taken over, not copied.
+    """
+
+    kind: ModificationKind
+    uri: str
+    version: int | None = None
+    language_id: str = ""
+    text: str | None = None
+    edits: tuple[WireEdit, ...] = ()
+    lines: list[str] | None = field(default=None, compare=False, repr=False)
+
 
 MAX_CHANGES = 10_000
 """How many changes of a document are remembered."""

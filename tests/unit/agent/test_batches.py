@@ -11,7 +11,7 @@ from stet.agent.turn import Turn, TurnState
 from stet.llm.model import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
-from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import insertion, make_workspace
 

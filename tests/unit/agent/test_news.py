@@ -6,7 +6,7 @@ from stet.agent.agent_events import AgentEvent, RoundStarted, ToolEnded
 from stet.agent.turn import TurnState
 from stet.llm.model import Completion
 from stet.llm.scripted_model import Reply, call
-from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import insertion, make_workspace
 

@@ -14,7 +14,7 @@ from stet.review.policy.rules import EditRules
 from stet.review.proposal import EditDraft
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.settings.values import EditSettings, Settings
-from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import insertion, make_workspace
 

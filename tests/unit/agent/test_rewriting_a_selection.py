@@ -12,7 +12,7 @@ from stet.llm.scripted_model import say
 from stet.settings.values import PrivacySettings, Settings
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import WireEdit
 from tests.support.rewritten import LINE, PATH, begin, fenced, range_at, rewritten
 from tests.support.workspaces import insertion
 

@@ -10,7 +10,7 @@ from stet.lsp import text_sync
 from stet.lsp.text_sync import ReorderBuffer
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 from tests.support.naive_text import naive_splice
 
 URI = "file:///ws/a.txt"

@@ -9,7 +9,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 from tests.support.editor_documents import with_edits
 
 TEXTS = st.text(st.sampled_from("ab𝄞é中\r\n\f\u2028"), max_size=30)

@@ -13,8 +13,7 @@ from stet.review.proposal import EditDraft, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.support.review_harness import rules
 
 TEXT = "one\ntwo\nthree\n"

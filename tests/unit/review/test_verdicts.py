@@ -22,8 +22,7 @@ from stet.settings.values import PrivacySettings, Settings
 from stet.text.diff import LineHunk, changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.workspace.modification import WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import WireEdit, Workspace
 from tests.support.agent_harness import type_into
 from tests.support.review_harness import rules
 from tests.support.workspaces import insertion, make_workspace

@@ -14,8 +14,8 @@ from stet.search.index_location import index_folder
 from stet.search.index_state import Stage
 from stet.search.search_query import SearchMode
 from stet.settings.values import SearchSettings, Settings
-from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import uri_of
+from stet.workspace.workspace import Modification, ModificationKind
 from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 
 

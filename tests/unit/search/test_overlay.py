@@ -13,10 +13,9 @@ from stet.search.index_process import IndexProcess
 from stet.search.index_service import OpenTextSync
 from stet.system.os_system import OsSystem
 from stet.text.document import TextDocument
-from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 
 class Told:

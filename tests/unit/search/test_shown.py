@@ -9,10 +9,9 @@ import pytest
 from stet.search import shown_files as shown
 from stet.search.shown_files import ShownFiles
 from stet.system.os_system import OsSystem
-from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 LONG_AGO = 1_700_000_000
 

@@ -16,7 +16,7 @@ from stet.tools.edit_file import EDIT_FILE
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool import Tool
 from stet.tools.tool_context import ToolContext
-from stet.workspace.modification import WireEdit
+from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import close_document, insertion, make_workspace
 

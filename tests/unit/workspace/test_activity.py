@@ -1,7 +1,6 @@
 from stet.text.position import Position, Range
 from stet.workspace.activity import ActivitySource, Selection
-from stet.workspace.modification import WireEdit
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import WireEdit, Workspace
 from tests.support.workspaces import (
     change,
     close_document,

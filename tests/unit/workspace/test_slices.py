@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from stet.system.os_system import OsSystem
-from stet.workspace.slices import run_in_slices
+from stet.workspace.walk import run_in_slices
 
 
 async def test_all_that_the_work_gives_is_gathered_in_order() -> None:

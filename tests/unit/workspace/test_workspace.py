@@ -11,8 +11,13 @@ from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
-from stet.workspace.workspace import MAX_CHANGES, Workspace
+from stet.workspace.workspace import (
+    MAX_CHANGES,
+    Modification,
+    ModificationKind,
+    WireEdit,
+    Workspace,
+)
 from tests.support.workspaces import (
     change,
     close_document,

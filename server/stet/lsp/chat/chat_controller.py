@@ -25,9 +25,8 @@ from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.change import TextChange
 from stet.workspace.disk_text import decode
-from stet.workspace.modification import ModificationKind
 from stet.workspace.uris import canonical
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import ModificationKind, Workspace
 
 log = logging.getLogger(__name__)
 

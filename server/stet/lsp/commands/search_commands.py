@@ -21,8 +21,8 @@ from stet.lsp.presentation.search_hits import (
 from stet.lsp.state import ServerState
 from stet.search.search_query import SearchQuery
 from stet.workspace.paths import PathRefused
-from stet.workspace.slices import run_in_slices
 from stet.workspace.snapshot import Snapshot
+from stet.workspace.walk import run_in_slices
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 200

@@ -31,9 +31,8 @@ from stet.text.escape import escape_line
 from stet.text.position import Range
 from stet.text.render import fence_for, iso_time
 from stet.workspace.activity import ActivitySource, ActivityView
-from stet.workspace.modification import Modification, ModificationKind
 from stet.workspace.uris import canonical, path_of
-from stet.workspace.workspace import Workspace
+from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

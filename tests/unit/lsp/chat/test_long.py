@@ -18,7 +18,7 @@ from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem
 from stet.text.change import TextChange
 from stet.text.encoding import Encoding
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 from tests.support.chat_text import written
 
 N_PIECES = 100

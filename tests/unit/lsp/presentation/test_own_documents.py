@@ -3,7 +3,7 @@
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
-from stet.workspace.modification import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 
 
 def make_own() -> tuple[GeneratedDocuments, str]:
