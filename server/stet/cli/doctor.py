@@ -32,7 +32,7 @@ from stet.lsp.observability import trace_path
 from stet.observability.crash_reports import ReportDirectory
 from stet.observability.log_handlers import log_file_path
 from stet.search.embedding import can_embed
-from stet.search.index_location import count_contents, index_folder
+from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
 from stet.storage.schema import (

@@ -13,9 +13,8 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stet.search.index_location import index_folder
 from stet.search.index_process import IndexProcess
-from stet.search.index_state import DISK_REFUSES, STORM, IndexState, Stage
+from stet.search.index_state import DISK_REFUSES, STORM, IndexState, Stage, index_folder
 from stet.search.passage_reader import read_passages
 from stet.search.remote_embedder import RemoteEmbedder
 from stet.search.search_query import SearchMode, SearchQuery, SearchResults

@@ -1,38 +1,77 @@
-"""How far the search index is, as a value."""
+"""Where the index of a workspace is, whether its file is sound, and how far it is.
 
+`sqlite3` is imported late: the server asks only for the folder and the state.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from urllib.parse import quote
+
+from stet.system.file_lock import FileLock
+from stet.workspace.uris import canonical
+
+
+def index_folder(cache: Path, roots: Iterable[str]) -> Path:
+    """Return the folder of an index below the cache folder. Each set of roots, given by URI, has
+    one folder.
+    """
+    named = "\n".join(sorted(map(canonical, roots)))
+    name = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return cache / "workspaces" / name
+
+
+def count_contents(folder: Path) -> tuple[int, int] | None:
+    """How many files and passages the index in `folder` holds; None if there is none. Blocks.
+
+    Raises:
+        sqlite3.DatabaseError: If it can't be read.
+    """
+    path = folder / "index.db"
+    if not path.is_file():
+        return None
+    import sqlite3  # late: the server asks for the folder only
+
+    # Without `mode` a file that goes away meanwhile would be made.
+    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+        sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks)"
+        n_files, n_chunks = database.execute(sql).fetchone()
+    return n_files, n_chunks
+
 
 STORM = 2_000
-"""When so many files have changed at once, all are looked at instead."""
+"""Changed files at once from which on all files are checked instead."""
 DISK_REFUSES = "the disk takes nothing"
-"""How the last words of a process begin that a full disk has ended."""
+"""How the last message of a process begins that ended because the disk is full."""
 
 
 class Stage(StrEnum):
     """What the index is doing."""
 
     OFF = "off"
-    """Nothing was asked of it yet, or there is no folder to index."""
+    """Nothing was asked of the index yet, or there is no folder to index."""
     STARTING = "starting"
     BUILDING = "building"
-    """It answers, from what it has read so far."""
+    """The index answers from what it has read so far."""
     READY = "ready"
     FAILED = "failed"
-    """It is given up; searches read the files themselves."""
+    """The index is given up; searches read the files themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How far it is.
+    """How far the index is.
 
     Attributes:
         stage: What it is doing.
-        files: In the index.
-        total: That there are, as far as they are counted.
+        files: Files in the index.
+        total: All files, as far as they are counted.
         chunks: Passages in the index.
         unread: Texts whose meaning is not known yet.
-        message: Why it failed, for people; else empty.
+        message: Why the index failed, for people; empty otherwise.
     """
 
     stage: Stage = Stage.OFF
@@ -41,3 +80,46 @@ class IndexState:
     chunks: int = 0
     unread: int = 0
     message: str = ""
+
+
+_MAX_SLOTS = 16
+
+
+def acquire_index(folder: Path) -> tuple[FileLock, Path]:
+    """Return the first unused index file in `folder`, with its lock.
+
+    Raises:
+        OSError: If the folder can't be made or written, or every slot is taken.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number in range(_MAX_SLOTS):
+        stem = "index" if number == 0 else f"index-{number + 1}"
+        lock = FileLock.acquire(folder / f"{stem}.lock")
+        if lock is not None:
+            return lock, folder / f"{stem}.db"
+    raise OSError(f"{_MAX_SLOTS} servers use the search index of {folder} already")
+
+
+def check_index(path: Path) -> None:
+    """Check an index that is not written at the moment. Takes a second for 100 MB.
+
+    Raises:
+        sqlite3.DatabaseError: If the index is broken.
+    """
+    import sqlite3  # late: the server asks for the folder only
+
+    with closing(sqlite3.connect(path)) as database:
+        (found,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        database.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+
+
+def remove_index(path: Path) -> None:
+    """Remove the files of an index that is closed.
+
+    Raises:
+        OSError: If it can't be removed.
+    """
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{path}{ending}").unlink(missing_ok=True)

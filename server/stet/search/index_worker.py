@@ -20,9 +20,8 @@ from stet.outline.grammar_definitions import installed_grammars
 from stet.search.embedding import Embedder, LocalEmbedder, can_embed
 from stet.search.folder_watch import watch_folders
 from stet.search.index_builder import IndexBuilder
-from stet.search.index_file import acquire_index, check_index, remove_index
 from stet.search.index_source import IndexSource, roots_of, settings_of
-from stet.search.index_state import DISK_REFUSES
+from stet.search.index_state import DISK_REFUSES, acquire_index, check_index, remove_index
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkQuery, SearchEngine
 from stet.search.vector_table import unpack_vector

@@ -15,7 +15,7 @@ from stet.cli.doctor import (
     check_web,
 )
 from stet.cli.editors import Finding
-from stet.search.index_location import index_folder
+from stet.search.index_state import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.search.index_location import count_contents, index_folder
+from stet.search.index_state import count_contents, index_folder
 from stet.search.index_store import IndexStore
 
 CACHE = Path("/cache")
