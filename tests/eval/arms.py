@@ -5,9 +5,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
+from stet.search.chunk import FileStamp, SourceFile
 from stet.search.chunker import chunk_file
 from stet.search.embedding import LocalEmbedder, can_embed
-from stet.search.index_entry import FileStamp, SourceFile
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkHit, ChunkQuery, SearchEngine, digest, make_entry
 from stet.text.lines import split_lines

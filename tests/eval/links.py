@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
-from stet.search.chunk_fields import query_terms
+from stet.search.chunk import query_terms
 from tests.eval.corpus import Change, Question, Step, files_in, is_held, sampled
 
 _ENDINGS = (".md", ".mdx", ".markdown")

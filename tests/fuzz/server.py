@@ -32,7 +32,7 @@ from stet.privacy import taint
 from stet.review.hunk_store import is_line_hunk
 from stet.review.proposal import LIVE, Hunk, HunkState
 from stet.review.tracking import tracked_document as track
-from stet.search import chunk_fields as fields
+from stet.search import chunk as fields
 from stet.search import word_stems as words
 from stet.storage import hunk_rows as rows
 from stet.text.document import TextDocument

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from stet.search.index_entry import FileStamp, IndexEntry, SourceFile
+from stet.search.chunk import FileStamp, IndexEntry, SourceFile
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkHit, SearchEngine, digest, make_entry
 

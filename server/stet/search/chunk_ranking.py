@@ -17,9 +17,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from stet.search.chunk_fields import words
+from stet.search.chunk import ChunkRow, words
 from stet.search.file_ranker import FileRank, FileRanker
-from stet.search.index_entry import ChunkRow
 
 _K = 20
 """How slowly a rank loses weight with its number."""

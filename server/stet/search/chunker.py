@@ -1,17 +1,19 @@
-r"""A file cut into the passages that are searched, by what the ending of its name says it is.
+r"""Cut a file into the passages that are searched, by the ending of its name.
 
 No grammar is asked here: its parser can take more than a minute for 20,000 characters that were made
-for it, and nothing can stop it. `outliner.py` asks, and what it was told is taken. All else that is
-done here takes time in proportion to the text, whatever the text is.
+for it, and nothing can stop it. `outliner.py` asks, and its answer is taken. All else that is done here
+takes time in proportion to the text, whatever the text is.
 
-Functions and classes of Python are found by their heads and indents: no tree is built. A parser's tree alone takes longer than all of this, which tells the same of code as people write
-it. Where the two differ (a line in brackets, or of a string behind a backslash, that stands
-left of its function), a passage ends early and nothing is lost.
+Functions and classes of Python are found by their heads and indents, without a tree. The tree of a parser
+alone takes longer than all of this, and says the same of code as people write it. Where the two differ (a
+line in brackets, or of a string after a backslash, that is left of its function), a passage ends early
+and nothing is lost. Every line that is not blank is in one passage.
 """
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 
@@ -20,8 +22,154 @@ from stet.notes.note_content import headings_in
 from stet.outline.definition import MAX_SIGNATURE, Definition, with_plain_ends
 from stet.outline.line_definitions import definitions_by_look, is_code
 from stet.search.chunk import Chunk
-from stet.search.chunk_splitter import MAX_DEPTH, split_evenly, split_passages
 from stet.text.document import NOTES, ending_of
+
+MAX_LINES = 60
+"""A longer passage is cut further."""
+MAX_CHARACTERS = 4_000
+"""So is one of more characters, but never inside a line."""
+MAX_DEPTH = 8
+"""What lies in more definitions than these stays in the innermost of them."""
+MAX_CLOSING = 3
+"""So many lines that only close something belong to the passage above."""
+
+_CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
+
+
+@dataclass(slots=True)
+class _OpenDefinition:
+    """A definition that is being cut: where it is in the file, and whether its head is still to come."""
+
+    definition: Definition
+    end: int
+    scope: str
+    is_fresh: bool = True
+
+    @property
+    def path(self) -> str:
+        name = self.definition.name
+        return f"{self.scope}.{name}" if self.scope else name
+
+
+def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+    """Yield the passages of a file, in order of place.
+
+    Args:
+        lines: Those of the file; whether with line ends makes no difference.
+        definitions: In order of their first lines. Where two overlap by half, the second yields.
+    """
+    last: Chunk | None = None
+    for merged_chunk in _merged_chunks(lines, definitions):
+        if last is not None and not merged_chunk.name and _closes(lines, merged_chunk):
+            last = replace(last, end=merged_chunk.end)
+            continue
+        if last is not None:
+            yield last
+        last = merged_chunk
+    if last is not None:
+        yield last
+
+
+def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
+    """Whether nothing is in it but brackets and the like, so that nobody would look for it."""
+    return chunk.end - chunk.first <= MAX_CLOSING and all(
+        _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
+    )
+
+
+def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> Iterator[Chunk]:
+    """Yield the passages. Passages that only close what others open stay separate."""
+    open_: list[_OpenDefinition] = []
+    at = 0
+    for definition in definitions:
+        while open_ and open_[-1].end <= max(definition.first, at):
+            yield from _passage(lines, at, open_[-1].end, open_[-1])
+            at = open_.pop().end
+        owner = open_[-1] if open_ else None
+        if owner and (len(open_) == MAX_DEPTH or not owner.definition.is_container):
+            continue
+        first = max(definition.first, at, owner.definition.head + 1 if owner else 0)
+        end = min(definition.end, owner.end) if owner else definition.end
+        if definition.head < first or first >= end:
+            continue
+        yield from _passage(lines, at, first, owner)
+        at = first
+        open_.append(_OpenDefinition(definition, end, owner.path if owner else ""))
+    for owner in reversed(open_):
+        yield from _passage(lines, at, owner.end, owner)
+        at = owner.end
+    yield from _passage(lines, at, len(lines), None)
+
+
+def _passage(
+    lines: Sequence[str], first: int, end: int, owner: _OpenDefinition | None
+) -> Iterator[Chunk]:
+    """Yield the chunks of a stretch that belongs to `owner` and to nothing inside `owner`."""
+    if owner is None:
+        yield from (Chunk(*each) for each in split_evenly(lines, first, end))
+        return
+    definition, is_head = owner.definition, owner.is_fresh
+    owner.is_fresh = False
+    for nth, (start, stop) in enumerate(split_evenly(lines, first, end)):
+        if is_head and not nth:
+            yield Chunk(
+                start, stop, definition.name, owner.scope, definition.signature, is_definition=True
+            )
+        elif is_head or not definition.is_type:
+            yield Chunk(start, stop, definition.name, owner.scope)
+        else:  # between the methods of a class
+            yield Chunk(start, stop, "", owner.path)
+
+
+def split_evenly(lines: Sequence[str], first: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield pieces of about equal length of a stretch. No piece with more than one line is too
+    long.
+
+    A piece ends where lines are blank, if some are near. Those around a piece are left out, so
+    what is blank altogether has no pieces.
+    """
+    first, end = _trimmed(lines, first, end)
+    size = sum(map(len, lines[first:end]))
+    while end - first > MAX_LINES or (size > MAX_CHARACTERS and end - first > 1):
+        n_parts = max(-(-(end - first) // MAX_LINES), -(-size // MAX_CHARACTERS))
+        cut = _break_line(lines, first, _limit(lines, first, end), -(-(end - first) // n_parts))
+        yield _trimmed(lines, first, cut)
+        size -= sum(map(len, lines[first:cut]))
+        while not lines[cut].strip():
+            size -= len(lines[cut])
+            cut += 1
+        first = cut
+    if first < end:
+        yield first, end
+
+
+def _limit(lines: Sequence[str], first: int, end: int) -> int:
+    """Return the line after the longest piece that may begin at `first`. The piece has at least one
+    line.
+    """
+    limit, size = first, 0
+    while limit < min(end, first + MAX_LINES):
+        size += len(lines[limit])
+        if size > MAX_CHARACTERS and limit > first:
+            break
+        limit += 1
+    return limit
+
+
+def _break_line(lines: Sequence[str], first: int, limit: int, n_lines: int) -> int:
+    """Return the line before which to cut: after a blank line, as near to `n_lines` as possible."""
+    ideal = min(first + n_lines, limit)
+    near = range(first + max(1, (ideal - first) // 2), limit + 1)
+    after_blank = [line for line in near if not lines[line - 1].strip()]
+    return min(after_blank, key=lambda line: abs(line - ideal), default=ideal)
+
+
+def _trimmed(lines: Sequence[str], first: int, end: int) -> tuple[int, int]:
+    while first < end and not lines[first].strip():
+        first += 1
+    while end > first and not lines[end - 1].strip():
+        end -= 1
+    return first, end
 
 
 def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
-from stet.search.index_entry import IndexEntry, SourceFile
+from stet.search.chunk import IndexEntry, SourceFile
 from stet.search.piped_process import PipedProcess, ProcessEnded, read_value, write_value
 from stet.search.search_engine import make_entry
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion
 from stet.search.chunk_ranking import Scored
-from stet.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion
 
 SHARE = 10
 """Where a ranking names fewer files, or fewer different texts, than this share of its places, none of

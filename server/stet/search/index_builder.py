@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 
-from stet.search.chunk_fields import forget_words
+from stet.search.chunk import IndexEntry, SourceFile, forget_words
 from stet.search.chunking_process import ChunkingProcess
-from stet.search.index_entry import IndexEntry, SourceFile
 from stet.search.index_source import IndexSource
 from stet.search.index_state import STORM
 from stet.search.index_store import IndexStore

@@ -1,12 +1,16 @@
-"""The files that are indexed, as the process of the index sees them: the disk, and unsaved text over it."""
+"""The files that are indexed, as the process of the index sees them: the disk, and unsaved text over it.
 
-from collections.abc import Iterable, Iterator, Mapping
+`watch_folders` reports files that change on the disk, for editors that do not report them.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stet.search.index_entry import FileStamp, SourceFile
+from stet.search.chunk import FileStamp, SourceFile
 from stet.search.search_engine import digest
 from stet.settings.values import Settings
 from stet.system.os_system import OsSystem
@@ -16,7 +20,7 @@ from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import PathRefused, has_odd_characters
 from stet.workspace.paths import Located, Root
 from stet.workspace.snapshot import NotShown, Snapshot
-from stet.workspace.uris import path_of
+from stet.workspace.uris import path_of, uri_of
 
 
 @dataclass(slots=True)
@@ -125,3 +129,52 @@ def settings_of(item: Mapping[str, Any]) -> Settings:
         privacy=replace(settings.privacy, deny=tuple(item["deny"])),
         search=replace(settings.search, max_file_bytes=item["maxFileBytes"]),
     )
+
+
+log = logging.getLogger(__name__)
+
+_STEP_MS = 30
+_DEBOUNCE_MS = 200
+"""Milliseconds within which changes are reported together."""
+_NEVER = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
+"""Folders whose changes are many and not needed; what is shown is decided elsewhere."""
+
+
+def watch_folders(folders: Sequence[Path], changed: Callable[[dict[str, Any]], None]) -> None:
+    """Call `changed` with a message for what changes below `folders`, until the process ends."""
+    try:
+        import watchfiles  # takes long, and only some editors need it
+    except ImportError as missing:
+        log.warning("changes on the disk are not noticed: %s", missing)
+        return
+    try:
+        is_wanted = wanted_below(folders)
+        for changes in watchfiles.watch(
+            *folders,
+            watch_filter=lambda _, path: is_wanted(path),
+            step=_STEP_MS,
+            debounce=_DEBOUNCE_MS,
+            raise_interrupt=False,
+        ):
+            paths = sorted({path for _, path in changes})
+            changed({"do": "changed", "uris": [uri_of(Path(path)) for path in paths]})
+    except (OSError, RuntimeError) as fault:
+        log.warning("changes on the disk are not noticed any more: %s", fault)
+
+
+def wanted_below(folders: Sequence[Path]) -> Callable[[str], bool]:
+    """Tells of a path whether a change there is of interest to one of `folders`.
+
+    What lies above a folder does not count: somebody may work on a package where it is installed.
+    """
+    # Some systems tell of a change by the path that no link is part of.
+    roots = {each for folder in folders for each in (folder, folder.resolve())}
+
+    def is_wanted(path: str) -> bool:
+        changed = Path(path)
+        return any(
+            changed.is_relative_to(root) and _NEVER.isdisjoint(changed.relative_to(root).parts)
+            for root in roots
+        )
+
+    return is_wanted

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
-from stet.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, FileStamp, IndexEntry
+from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion, FileStamp, IndexEntry
 
 VERSION = 3
 """Of the tables and of what is written into them; another one is made anew."""

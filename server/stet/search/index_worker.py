@@ -18,9 +18,8 @@ from typing import Any
 
 from stet.outline.grammar_definitions import installed_grammars
 from stet.search.embedding import Embedder, LocalEmbedder, can_embed
-from stet.search.folder_watch import watch_folders
 from stet.search.index_builder import IndexBuilder
-from stet.search.index_source import IndexSource, roots_of, settings_of
+from stet.search.index_source import IndexSource, roots_of, settings_of, watch_folders
 from stet.search.index_state import DISK_REFUSES, acquire_index, check_index, remove_index
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkQuery, SearchEngine

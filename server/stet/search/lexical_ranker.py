@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.search.index_entry import NO_EXCLUSION, Exclusion
+from stet.search.chunk import NO_EXCLUSION, Exclusion
 from stet.search.index_store import IndexStore
 
 MAX_TERM_WEIGHT = 2.2

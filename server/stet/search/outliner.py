@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from stet.outline.grammar_definitions import MAX_CHARACTERS, has_grammar
-from stet.search.index_entry import SourceFile
+from stet.search.chunk import SourceFile
 from stet.search.outline_helper import NO_OUTLINE
 from stet.search.piped_process import PipedProcess, ProcessEnded
 from stet.text.document import ending_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from stet.search.chunk_fields import query_terms, words
+from stet.search.chunk import query_terms, words
 from stet.search.search_query import SearchPassage, SearchQuery
 from stet.search.shown_files import ShownFile, ShownFiles
 from stet.text.document import TextDocument

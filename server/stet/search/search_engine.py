@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stet.privacy.secrets import Secret, find_secrets
-from stet.search.chunk_fields import (
+from stet.search.chunk import (
+    NO_EXCLUSION,
+    ChunkRow,
+    Exclusion,
+    IndexEntry,
     RedactedFile,
+    SourceFile,
     make_fields,
     query_embedding_text,
     query_terms,
@@ -30,7 +35,6 @@ from stet.search.chunker import chunk_file
 from stet.search.diversify import cap_per_file, deduplicate, diversify
 from stet.search.embedding import Embedder
 from stet.search.file_ranker import ChunkSpans, FileRanker
-from stet.search.index_entry import NO_EXCLUSION, ChunkRow, Exclusion, IndexEntry, SourceFile
 from stet.search.index_store import IndexStore
 from stet.search.lexical_ranker import LexicalRanker
 from stet.search.vector_table import VectorTable, pack_vector, unpack_vector

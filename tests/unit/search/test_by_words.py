@@ -3,9 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.search.chunk import Chunk
-from stet.search.chunk_fields import ChunkFields
-from stet.search.index_entry import NO_EXCLUSION, Exclusion, FileStamp, IndexEntry
+from stet.search.chunk import NO_EXCLUSION, Chunk, ChunkFields, Exclusion, FileStamp, IndexEntry
 from stet.search.index_store import IndexStore
 from stet.search.lexical_ranker import LexicalRanker
 from stet.search.search_engine import digest

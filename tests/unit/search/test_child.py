@@ -11,8 +11,8 @@ import pytest
 
 from stet.search import index_builder as builder
 from stet.search import index_worker as child
+from stet.search.chunk import IndexEntry, SourceFile
 from stet.search.embedding import LocalEmbedder
-from stet.search.index_entry import IndexEntry, SourceFile
 from stet.search.index_state import DISK_REFUSES
 from stet.search.index_worker import MAX_FAULTS, IndexWorker, _ended
 from stet.search.search_engine import ChunkHit, ChunkQuery, make_entry

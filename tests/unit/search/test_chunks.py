@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.search.chunk import Chunk
-from stet.search.chunk_splitter import MAX_CHARACTERS, MAX_LINES
-from stet.search.chunker import chunk_file
+from stet.search.chunker import MAX_CHARACTERS, MAX_LINES, chunk_file
 from stet.text.lines import split_lines
 
 NAMES = ["a.py", "a.md", "a.js", "a.rs", "a.c", "a.rb", "a.lua", "a.php", "a.csv", "Makefile", ""]

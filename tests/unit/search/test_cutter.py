@@ -5,8 +5,8 @@ import signal
 
 import pytest
 
+from stet.search.chunk import FileStamp, SourceFile
 from stet.search.chunking_process import ChunkingProcess
-from stet.search.index_entry import FileStamp, SourceFile
 from stet.search.search_engine import digest, make_entry
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.search.index_entry import FileStamp, IndexEntry, SourceFile
+from stet.search.chunk import FileStamp, IndexEntry, SourceFile
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkHit, ChunkQuery, SearchEngine, digest, make_entry
 from tests.support.search_engine import Letters, engine_of, entry, files_of

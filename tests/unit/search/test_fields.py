@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.search.chunk import Chunk
-from stet.search.chunk_fields import (
+from stet.search.chunk import (
     MAX_MEANT_WORDS,
     MAX_TERMS,
     MAX_WORD,
+    Chunk,
     ChunkFields,
     make_fields,
     query_embedding_text,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.search import diversify as flood
+from stet.search.chunk import ChunkRow, Exclusion
 from stet.search.diversify import diversify
-from stet.search.index_entry import ChunkRow, Exclusion
 from stet.search.search_engine import N_LEXICAL, N_VECTOR, ChunkQuery
 from tests.support.search_engine import engine_of, files_of
 

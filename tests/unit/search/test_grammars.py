@@ -7,8 +7,8 @@ import pytest
 
 from stet.outline import grammar_definitions as grammars
 from stet.outline.grammar_definitions import GRAMMARS
+from stet.search.chunk import FileStamp, SourceFile
 from stet.search.chunker import chunk_file
-from stet.search.index_entry import FileStamp, SourceFile
 from stet.search.outliner import Outliner
 from stet.search.search_engine import digest
 

@@ -8,7 +8,7 @@ import pytest
 
 from stet.outline.definition import Definition
 from stet.search import outliner as outlining
-from stet.search.index_entry import FileStamp, SourceFile
+from stet.search.chunk import FileStamp, SourceFile
 from stet.search.outliner import Outliner
 from stet.search.search_engine import digest
 

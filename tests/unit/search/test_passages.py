@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.search.chunk_fields import query_terms, words
+from stet.search.chunk import query_terms, words
 from stet.search.passage_reader import _best_line
 from stet.text.document import TextDocument
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from stet.search.chunk import ChunkRow
 from stet.search.chunk_ranking import (
     ChunkRanks,
     PreparedQuery,
@@ -15,7 +16,6 @@ from stet.search.chunk_ranking import (
     score,
 )
 from stet.search.file_ranker import ChunkSpans, FileRank, FileRanker
-from stet.search.index_entry import ChunkRow
 
 ASKED = PreparedQuery.prepare({"pars": "parse", "dat": "dates"}, {"pars": 10, "dat": 3}, 100)
 ROW = ChunkRow(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.search import chunk_fields as fields
-from stet.search.chunk_fields import words
+from stet.search import chunk as fields
+from stet.search.chunk import words
 from stet.search.index_builder import trim_memory
 
 

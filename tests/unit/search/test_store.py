@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.search.chunk import Chunk
-from stet.search.chunk_fields import make_fields
-from stet.search.index_entry import ChunkRow, FileStamp, IndexEntry
+from stet.search.chunk import Chunk, ChunkRow, FileStamp, IndexEntry, make_fields
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import digest
 from stet.text.lines import split_lines

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.search.folder_watch import wanted_below
+from stet.search.index_source import wanted_below
 
 
 @pytest.mark.parametrize(

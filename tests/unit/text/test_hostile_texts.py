@@ -20,7 +20,7 @@ from stet.links.links import find_links
 from stet.notes.front_matter import aliases_in
 from stet.notes.property_filter import PropertyFilter
 from stet.privacy.secrets import find_secrets
-from stet.search.chunk_fields import words
+from stet.search.chunk import words
 from stet.text.bounded_input import unescape_entities
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
