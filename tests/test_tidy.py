@@ -1,5 +1,6 @@
 """Tidiness as a test: sizes, and documents that say what is true."""
 
+import ast
 import dataclasses
 import json
 import re
@@ -37,6 +38,11 @@ DOCUMENTS = sorted(
 DECISION_HEAD = (
     r"# \d+\. (.+)\n\nDate: (\d{4}-\d\d-\d\d)  \nStatus: (?:accepted|superseded by \d{4})\n"
 )
+MAX_FILES = 372
+SMALL_PARTS = {
+    "search/outline_helper.py": "the entry of a process, which imports less than what starts it",
+}
+"""Files of at most 60 lines with one importer beside them, each with the reason; at most ten."""
 HEAVY = [
     "openai",
     "ruamel",
@@ -62,6 +68,40 @@ def test_no_file_is_longer_than_a_head_can_hold() -> None:
         if (n := len(path.read_text().splitlines())) > 500
     ]
     assert long == []
+
+
+def test_there_are_few_files() -> None:
+    """A file is one idea that is worth opening by itself; the limit may only fall."""
+    assert len(FILES) <= MAX_FILES
+
+
+def test_no_file_is_a_small_part_of_its_only_importer() -> None:
+    importers: dict[str, set[str]] = {}
+    for path in FILES:
+        for name in _imported_modules(path):
+            importers.setdefault(name, set()).add(_module_name(path))
+    small = {
+        str(path.relative_to(SOURCE))
+        for path in FILES
+        if len(path.read_text().splitlines()) <= 60 and path.name != "__init__.py"
+        for found in [importers.get(_module_name(path), set())]
+        if {name.rpartition(".")[0] for name in found} == {_module_name(path).rpartition(".")[0]}
+        and len(found) == 1
+    }
+    assert small <= set(SMALL_PARTS)
+
+
+def _module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "server").with_suffix("").parts)
+
+
+def _imported_modules(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def test_no_package_of_tests_has_the_name_of_a_standard_module() -> None:
