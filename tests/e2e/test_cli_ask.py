@@ -337,3 +337,30 @@ def test_what_the_turn_replaced_refused_and_missed_is_told_in_words_and_as_json(
     assert [edit["file"] for edit in told["failedEdits"]] == ["f.py"]
     assert [edit["file"] for edit in told["rejectedEdits"]] == [".git/hooks/pre-commit"]
     assert (told["success"], told["notes"], len(told["replaced"])) == (True, [], 1)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason", "who"),
+    [
+        ("", "There is no model to ask.", "no model"),
+        ('provider = "openai"', "openai wants a key", "no model"),
+        (
+            'baseUrl = "http://127.0.0.1:9/v1"\nname = "m"',
+            "could not be reached",
+            "m (openai-compatible)",
+        ),
+    ],
+    ids=["none", "no key", "not reached"],
+)
+def test_why_there_is_no_model_is_said_once(
+    shell: Shell, settings: str, reason: str, who: str
+) -> None:
+    del shell.env["STET_SCRIPTED_MODEL"]
+    config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"[model]\n{settings}\n")
+    done = shell.run("ask", "Hello", env={"no_proxy": "*"})
+    assert (done.returncode, done.stderr.count(reason)) == (1, 1)
+    assert done.stderr.endswith(f"{who} · 0 tokens in, 0 out\n")
+    told = json.loads(shell.run("ask", "Hello", "--json", env={"no_proxy": "*"}).stdout)
+    assert (told["state"], told["model"]["why"]) == ("failed", told["error"])

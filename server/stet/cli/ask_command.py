@@ -328,8 +328,11 @@ _ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped a
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
     """Who answered and what it cost, on one line."""
     usage = turn.get("usage") or {}
+    # What the turn's end has said already is not repeated.
+    why = "" if model.get("why") == turn.get("error") else f": {model.get('why')}"
+    name = turn.get("model") or model.get("model")
     parts = [
-        f"{turn.get('model') or model.get('model')} ({model.get('provider')}: {model.get('why')})",
+        f"{name} ({model.get('provider')}{why})" if model.get("provider") else "no model",
         f"{usage.get('promptTokens', 0)} tokens in, {usage.get('completionTokens', 0)} out",
     ]
     if turn.get("cost") is not None:
