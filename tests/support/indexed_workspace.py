@@ -8,8 +8,8 @@ from typing import Any
 from stet.lsp.tasks import Tasks
 from stet.search.index_service import IndexService
 from stet.search.index_state import Stage
-from stet.search.search_query import SearchQuery, SearchResults
 from stet.search.vector_source import VectorSource
+from stet.search.word_search import SearchQuery, SearchResults
 from stet.system.os_system import OsSystem
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind, Workspace

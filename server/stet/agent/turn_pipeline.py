@@ -52,8 +52,7 @@ from stet.review.feedback import FeedbackDelta, collect_feedback
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import ShownDocuments, as_shown
-from stet.search.search_query import Searcher
-from stet.search.word_search import WordSearcher
+from stet.search.word_search import Searcher, WordSearcher
 from stet.text.document import TextDocument
 from stet.tools.editor_actions import (
     DO_NOT_SEND,

@@ -17,7 +17,7 @@ from stet.lsp.observability import Observability
 from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.routing import Readiness
 from stet.review.ledger import ReviewLedger
-from stet.search.search_query import Searcher
+from stet.search.word_search import Searcher
 from stet.storage.state_store import StateStore
 from stet.system.allocator import return_freed_memory
 from stet.system.system import System

@@ -1,17 +1,183 @@
-"""What the index has found, read anew from the files: nothing is shown that is not there any more, or
-that may not be shown.
+"""Read the passages that the index has found anew from their files, as they may be shown now.
+
+Nothing is shown that is not there any more or that may not be shown: `Snapshot.show` decides, as
+everywhere. Its result is kept between questions as long as nothing has changed. All that it asks of the
+disk meanwhile is recorded: where links lead, which ignore files there are, what is at the path. The same
+answers, with the same roots and settings, lead to the same decision and the same text. So before a kept
+text is used again, all of that is asked again, and if one answer is another one, `show` decides anew.
+Never kept: what is open in the editor or has blocks in it, and what may not be shown.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple, cast
 
 from stet.search.chunk import query_terms, words
-from stet.search.search_query import SearchPassage, SearchQuery
-from stet.search.shown_files import ShownFile, ShownFiles
+from stet.search.word_search import SearchPassage, SearchQuery
+from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
-from stet.workspace.snapshot import Snapshot
+from stet.workspace.ignore_rules import IgnoreRules
+from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.uris import canonical
+
+MAX_CACHED = 4_000_000
+"""Code points of all texts that are kept."""
+SETTLED_SECONDS = 2.5
+"""What was written since may be written again and bear the same time: FAT counts in two seconds."""
+
+
+class DiskAnswers(NamedTuple):
+    """What the disk said of paths, by their text: with each the path itself and the answer.
+
+    Attributes:
+        stats: What lies there.
+        real_paths: Where they lead.
+    """
+
+    stats: dict[str, tuple[Path, FileStat | None]]
+    real_paths: dict[str, tuple[Path, Path]]
+
+
+class ShownFile(NamedTuple):
+    """A file that may be shown.
+
+    Attributes:
+        document: Its text, without blocks.
+        name: What models and people call it.
+    """
+
+    document: TextDocument
+    name: str
+
+
+class ShownFiles:
+    """Owned by the indexer, asked in worker threads: one question at a time."""
+
+    def __init__(self) -> None:
+        """None is kept."""
+        self._lock = Lock()
+        self._basis: tuple[Any, ...] = ()
+        self._cache: dict[str, tuple[ShownFile, DiskAnswers]] = {}
+        self._n_cached = 0
+
+    @contextmanager
+    def reader(self, snapshot: Snapshot) -> Iterator[Callable[[str], ShownFile | None]]:
+        """Yield a function that returns a file by its URI, or None if the file may not or cannot be
+        shown.
+
+        Within one `with` the disk is asked about each path once. Asks the disk.
+        """
+        with self._lock:
+            basis = (snapshot.system, snapshot.roots, snapshot.settings)
+            if self._basis != basis:
+                self._basis = basis
+                self._recorder = _RecordingSystem(snapshot.system)
+                self._rules = IgnoreRules(self._recorder.system)
+                self._cache.clear()
+                self._n_cached = 0
+            self._recorder.forget()
+            seen = replace(snapshot, system=self._recorder.system, rules=self._rules)
+            yield lambda uri: self._show(seen, uri)
+
+    def _show(self, snapshot: Snapshot, uri: str) -> ShownFile | None:
+        key = canonical(uri)
+        if key in snapshot.documents or key in snapshot.blocks:
+            self._drop(key)
+            return _shown(snapshot, uri)
+        cached = self._cache.get(key)
+        if cached is not None and self._recorder.still_holds(cached[1]):
+            self._cache[key] = self._cache.pop(key)  # the last to go now
+            return cached[0]
+        self._drop(key)
+        self._recorder.asked = DiskAnswers({}, {})
+        shown = _shown(snapshot, uri)
+        if shown is not None and self._recorder.is_settled():
+            self._save(key, shown)
+        return shown
+
+    def _save(self, key: str, shown: ShownFile) -> None:
+        self._cache[key] = (shown, self._recorder.asked)
+        self._n_cached += len(shown.document.text)
+        while self._n_cached > MAX_CACHED:
+            self._drop(next(iter(self._cache)))
+
+    def _drop(self, key: str) -> None:
+        cached = self._cache.pop(key, None)
+        if cached is not None:
+            self._n_cached -= len(cached[0].document.text)
+
+
+def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
+    try:
+        document = snapshot.show(uri)
+    except NotShown:
+        return None
+    return ShownFile(document, snapshot.name_of(document.uri))
+
+
+class _RecordingSystem:
+    """A system that remembers what it said of paths, until it is told to forget.
+
+    Attributes:
+        asked: What was asked since this was emptied, with the answers.
+    """
+
+    def __init__(self, system: System) -> None:
+        """Nothing is asked yet."""
+        self._system = system
+        self.forget()
+
+    @property
+    def system(self) -> System:
+        """This, for who needs a system: whatever is not asked here is asked of the one behind."""
+        return cast(System, self)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._system, name)
+
+    def stat(self, path: Path) -> FileStat | None:
+        """See `System.stat`."""
+        key = str(path)
+        found = self._stats.get(key)
+        if found is None:
+            found = self._stats[key] = (path, self._system.stat(path))
+        self.asked.stats[key] = found
+        return found[1]
+
+    def real_path(self, path: Path) -> Path:
+        """See `System.real_path`."""
+        key = str(path)
+        found = self._real_paths.get(key)
+        if found is None:
+            found = self._real_paths[key] = (path, self._system.real_path(path))
+        self.asked.real_paths[key] = found
+        return found[1]
+
+    def forget(self) -> None:
+        """Ask anew from now on."""
+        self._stats: dict[str, tuple[Path, FileStat | None]] = {}
+        self._real_paths: dict[str, tuple[Path, Path]] = {}
+        self.asked = DiskAnswers({}, {})
+
+    def still_holds(self, answers: DiskAnswers) -> bool:
+        """Whether the disk still says all of this."""
+        self.asked = DiskAnswers({}, {})  # what was written down before belongs to another file
+        return all(
+            self.real_path(path) == answer for path, answer in answers.real_paths.values()
+        ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
+
+    def is_settled(self) -> bool:
+        """Whether nothing that was asked about was written just now."""
+        latest = self._system.now() - SETTLED_SECONDS
+        return all(
+            answer is None or answer.mtime < latest for _, answer in self.asked.stats.values()
+        )
+
 
 MAX_LINE = 1000
 """How much of a line is given, in code points."""

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from stet.privacy.redactor import Redactor
-from stet.search.search_query import SearchMode, SearchQuery, SearchResults
+from stet.search.word_search import SearchMode, SearchQuery, SearchResults
 from stet.text.escape import escape_line
 from stet.text.render import MAX_LINE, join_bounded
 from stet.tools.tool import Params, Tool, ToolGroup, ToolKind

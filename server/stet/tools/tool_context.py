@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from stet.links.link_scan import LinkCache
 from stet.privacy.taint import TaintTracker
 from stet.review.ledger import ReviewLedger
-from stet.search.search_query import Searcher
-from stet.search.word_search import WordSearcher
+from stet.search.word_search import Searcher, WordSearcher
 from stet.tools.editor_actions import (
     MAX_QUESTION,
     AskQuestion,

@@ -11,7 +11,7 @@ import pytest
 from stet.lsp.tasks import Tasks
 from stet.search import index_service as indexing
 from stet.search.index_state import Stage, index_folder
-from stet.search.search_query import SearchMode
+from stet.search.word_search import SearchMode
 from stet.settings.values import SearchSettings, Settings
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.search import shown_files as shown
-from stet.search.shown_files import ShownFiles
+from stet.search import passage_reader as shown
+from stet.search.passage_reader import ShownFiles
 from stet.system.os_system import OsSystem
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of

@@ -5,8 +5,14 @@ from types import MappingProxyType
 
 import pytest
 
-from stet.search.search_query import SearchMode, SearchPassage, SearchQuery, SearchResults
-from stet.search.word_search import LINES_PER_FILE, WordSearcher
+from stet.search.word_search import (
+    LINES_PER_FILE,
+    SearchMode,
+    SearchPassage,
+    SearchQuery,
+    SearchResults,
+    WordSearcher,
+)
 from stet.settings.values import ContextSettings, Settings
 from tests.support.workspaces import make_workspace
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.search.search_query import SearchQuery, SearchResults
+from stet.search.word_search import SearchQuery, SearchResults
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.os_system import OsSystem
 from stet.tools.list_files import LIST_FILES

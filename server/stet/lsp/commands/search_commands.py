@@ -19,7 +19,7 @@ from stet.lsp.presentation.search_hits import (
     to_symbol,
 )
 from stet.lsp.state import ServerState
-from stet.search.search_query import SearchQuery
+from stet.search.word_search import SearchQuery
 from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.walk import run_in_slices

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp import convert
 from stet.outline.definitions import defined_name
-from stet.search.search_query import SearchPassage
+from stet.search.word_search import SearchPassage
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.escape import escape, escape_line

@@ -12,7 +12,7 @@ from stet.lsp.presentation.search_hits import (
     passage_to_json,
     to_symbol,
 )
-from stet.search.search_query import SearchPassage
+from stet.search.word_search import SearchPassage
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
 from tests.support.workspaces import make_workspace, uri_at
