@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import UnsavedChange
-from stet.system.pinned_path import PinnedPath, pin_path
+from stet.system.no_follow import PinnedPath, pin_path
 
 
 def current_folder() -> Path:

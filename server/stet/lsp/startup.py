@@ -19,7 +19,7 @@ from stet.lsp.routing import Readiness
 from stet.review.ledger import ReviewLedger
 from stet.search.word_search import Searcher
 from stet.storage.state_store import StateStore
-from stet.system.allocator import return_freed_memory
+from stet.system.resource_limits import return_freed_memory
 from stet.system.system import System
 from stet.tools.editor_actions import EditorActions
 from stet.workspace.workspace import Workspace

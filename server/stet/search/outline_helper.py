@@ -11,7 +11,7 @@ from contextlib import suppress
 from stet.outline.definition import with_plain_ends
 from stet.outline.grammar_definitions import definitions_by_grammar
 from stet.search.piped_process import read_value, write_value
-from stet.system.helper_limits import limit_resources
+from stet.system.resource_limits import limit_resources
 
 READY = "ready"
 NO_OUTLINE = "none"

@@ -1,26 +1,268 @@
-"""From a command of the settings and a model's arguments to what is run: pure.
+"""From a command of the settings and the arguments of a model to what is run: pure.
 
-`argv` is the user's. An argument of the model's takes the place of a `{placeholder}` within one
-element, whatever it holds: it never becomes another element, and never an option.
+`argv` is the user's. An argument of the model replaces a `{placeholder}` within one element, whatever it
+holds: it never becomes another element, and never an option. It must never be where an interpreter expects
+a script, or where a program that runs others (`env`, `xargs`) expects the program, however the name of
+that program is spelt. Where it is unclear, the argument is refused: a user can write the command in
+another way, while a script that a model has written into has run.
 
-Some arguments choose what is run, though they are no scripts: `bash {file}` runs whatever file it is given, and `git {sub}` what a workspace's own `.git/config` calls
-so. A user may want both, but a standing yes to such a command would be one to everything: each time
-is asked about (`stet.tools.execute_command`).
+Some arguments choose what is run without being scripts: `bash {file}` runs whatever file it is given, and
+`git {sub}` what the `.git/config` of a workspace calls so. A user may want both, but a standing yes to such
+a command would be a yes to everything: each time is asked about (`stet.tools.execute_command`).
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath, PureWindowsPath
 
 from stet.settings.values import CommandSettings
-from stet.system.interpreters import (
-    GIT_VALUES,
-    has_script_option,
-    is_interpreter,
-    program_name,
-    programs_in,
-    script_flag,
+
+SHELLS = r"(?:ba|da|k|mk|pdk|z|c|tc|fi|a|ya|xon|el|rba|r)?sh|nu|elvish|cmd|powershell|pwsh|powershell_ise"
+_ENDING = re.compile(r"\.(?:exe|com|bat|cmd)$")
+
+_TAKES_C = re.compile(rf"(?:{SHELLS}|su|runuser|flock|script)[\d.-]*")
+_C = re.compile(r"[-+][a-z]*c[a-z]*|--(?:[a-z]+-)?command|/[ckr]", re.IGNORECASE)
+"""What makes the next word a script, alone or among other letters."""
+_JOINED_C = re.compile(r"[-+][a-z]*c|--(?:[a-z]+-)?command=", re.IGNORECASE)
+_HAS_VALUE = re.compile(r"[-+][a-z]*o|--rcfile|--init-file", re.IGNORECASE)
+_JOINS = re.compile(r"(?:cmd|powershell|pwsh|powershell_ise)[\d.-]*")
+"""Shells that make one script of all that follows."""
+_JOINS_FROM = re.compile(r"/[ckr]|-c|-cwa|-command|-commandwithargs", re.IGNORECASE)
+
+_ALWAYS_RUNS_SCRIPTS = re.compile(
+    r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch"
 )
+"""Whatever these are given can act: words for another shell, lines of a language that runs programs."""
+_BY_OPTION = tuple(
+    (re.compile(names), re.compile(options))
+    for names, options in (
+        (r"scp|sftp", r"-[oSD]|-[a-zA-Z]*o"),
+        (r"rsync", r"-[a-zA-Z]*e|--rsh|--rsync-path"),
+        (
+            r"(?:bsd|g)?tar",
+            r"-[a-zA-Z]*[IF]|--(?:checkpoint-action|to-command|use-compress-program|rsh-command"
+            r"|info-script|new-volume-script)",
+        ),
+        (r"g?sort", r"--compress-program"),
+        (r"psql|mysql|mariadb", r"-[a-zA-Z]*[ce]|--(?:command|execute|init-command)"),
+        (r"nix-shell|nix", r"--(?:run|command)|-c"),
+        (
+            r"git",
+            r"-[xO]|--(?:upload-pack|receive-pack|exec|exec-path|config|config-env|extcmd|template"
+            r"|open-files-in-pager|\w+-filter)|foreach|run",
+        ),
+    )
+)
+GIT_VALUES = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace"})
+_MODULE = re.compile(r"-[a-zA-Z]*m(?:timeit|pdb)")
+_MODULES = frozenset({"timeit", "pdb"})
+"""Python's own that run what they are given."""
+
+
+def program_name(part: str) -> str:
+    """Return the name of a program in lower case, without its folder and the ending Windows adds."""
+    name = PurePosixPath(part.strip().replace("\\", "/")).name.lower()
+    return _ENDING.sub("", name)
+
+
+def script_flag_of_program(argv: Sequence[str], program: int, at: int) -> str:
+    """Return the element that makes `argv[at]` a script for the program at `argv[program]`, else
+    "".
+    """
+    name = program_name(argv[program])
+    between, part = argv[program + 1 : at], argv[at]
+    if _ALWAYS_RUNS_SCRIPTS.fullmatch(name):
+        return argv[program]
+    found = ""
+    if _TAKES_C.fullmatch(name):
+        found = _of_shell(name, between, part)
+    elif name == "git":
+        found = _of_git(between)
+    elif name.startswith(("python", "pypy")):
+        found = _of_python(between)
+    return found or _by_option(name, between, part)
+
+
+def _by_option(name: str, between: Sequence[str], part: str) -> str:
+    for names, options in _BY_OPTION:
+        if not names.fullmatch(name):
+            continue
+        if between and options.fullmatch(between[-1]):
+            return between[-1]
+        joined = options.match(part)
+        if joined and (part.startswith("--") or "{" in part[: joined.end() + 1]):
+            return part
+    return ""
+
+
+def _of_shell(name: str, between: Sequence[str], part: str) -> str:
+    if _JOINS.fullmatch(name):
+        return next((one for one in between if _JOINS_FROM.fullmatch(one)), "")
+    if _JOINED_C.match(part):
+        return part
+    script = ""
+    for before, one in pairwise(("", *between)):
+        if _C.fullmatch(one):
+            script = one
+        elif not one.startswith(("-", "+")) and not _HAS_VALUE.fullmatch(before):
+            script = ""
+    return script
+
+
+def _of_git(between: Sequence[str]) -> str:
+    """Return the element that introduces a git setting, since settings name programs. `-c`
+    introduces a setting only before the subcommand.
+    """
+    for before, one in pairwise(("", *between)):
+        if not one.startswith("-") and before not in GIT_VALUES:
+            return one if one == "config" else ""
+    return "-c" if between and between[-1] == "-c" else ""
+
+
+def _of_python(between: Sequence[str]) -> str:
+    for before, one in pairwise(("", *between)):
+        if _MODULE.fullmatch(one) or (before.endswith("m") and one in _MODULES):
+            return one
+    return ""
+
+
+_LANGUAGES = (
+    r"python|pythonw|pypy|ipython|node|nodejs|deno|bun|tsx|ts-node|qjs|perl|raku|ruby|irb|jruby|truffleruby|"
+    r"php|php-cgi|lua|luajit|tclsh|wish|expect|osascript|rscript|julia|guile|racket|sbcl|clisp|emacs|"
+    r"vim|nvim|runghc|elixir|erl|groovy|scala|kotlin|jshell|octave|gdb|lldb"
+)
+_ONLY_FIRST = (
+    r"env|busybox|toybox|su|sudo|doas|runuser|nohup|nice|ionice|chrt|taskset|time|timeout|gtimeout|setsid|"
+    r"stdbuf|xargs|watch|chroot|unshare|nsenter|strace|ltrace|script|flock|parallel|winpty|wsl|start|exec|"
+    r"npx|uvx|pipx|bunx|command|r|ex|vi|[gmn]?awk|original-awk|g?sed|setpriv|prlimit|fakeroot|proot|bwrap|"
+    r"firejail|xvfb-run|dbus-run-session|systemd-run|start-stop-daemon|numactl|cpulimit|unbuffer|rlwrap|"
+    r"ssh-agent|valgrind|eatmydata|torsocks|ld(?:64)?\.so|ld-(?:linux|musl)[\w.-]*"
+)
+_VERSION = r"(?:[-_.]?\d[\d.]*[tmdw]?)?"
+_INTERPRETER = re.compile(rf"(?:{SHELLS}|{_LANGUAGES}){_VERSION}")
+_WRAPPER = re.compile(rf"(?:{_ONLY_FIRST}){_VERSION}")
+"""What takes a program or a script as its first argument. Their names are words too, so they count
+only where a program is named: at the beginning, or behind another of them."""
+_RUNNER = re.compile(
+    r"poetry|uv|pdm|pipenv|hatch|rye|conda|mamba|npm|pnpm|yarn|bundle|rbenv|pyenv|mise"
+)
+_RUNS_NEXT = {"run": re.compile(r"(?!npm|pnpm|yarn|bundle).*"), "exec": re.compile(".*")}
+"""Their subcommands that take a program; `npm run` takes the name of a script of the project's."""
+_TAKES_ONE_WORD = frozenset({"flock", "chroot"})
+"""What these run comes behind a word for themselves."""
+_WITH_VALUE = frozenset(
+    {"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P", "-a", "-d", "-E", "-I"}
+)
+_TEXT = re.compile(r"[gmn]?awk|original-awk|g?sed")
+_RUNS_PROGRAMS = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+"""Of `find`."""
+_OPTION = re.compile(
+    r"-[a-z]*[ce]|-[mErRSpPxX]|-(?:command|commandwithargs|encodedcommand|enc|ec|ex|exec)|"
+    r"--(?:command|eval|print|run|execute|exec|expression|split-string|init-command)|/[ckr]|eval",
+    re.IGNORECASE,
+)
+"""Behind which these expect a script."""
+_JOINED = re.compile(
+    r"(?:--(?:command|eval|print|run|execute|exec|expression|split-string)=|-[a-zA-Z]*[ceES])(?=.*\{)",
+    re.DOTALL,
+)
+"""The same with the script in one element: `--eval={code}`, `-c{code}`."""
+
+
+def script_flag(argv: Sequence[str], at: int) -> str:
+    """Return the element that makes `argv[at]` a script or a program; "" if no element does.
+
+    Options are looked at as long as nothing else has stood behind the interpreter: in
+    `python -m pytest -c {ini}` the `-c` is pytest's.
+    """
+    programs, owner = programs_in(argv[:at])
+    for number in programs:
+        if acting := script_flag_of_program(argv, number, at):
+            return acting
+    before = argv[at - 1]
+    if before in _RUNS_PROGRAMS:
+        return before
+    return _script_flag_after(owner, before, argv[at]) if owner else ""
+
+
+def is_interpreter(part: str) -> bool:
+    """Whether a program runs a file, or a text, that it is given."""
+    return _INTERPRETER.fullmatch(program_name(part)) is not None
+
+
+def has_script_option(parts: Sequence[str]) -> bool:
+    """Whether an option among these is followed by the script that it takes."""
+    return any(_OPTION.fullmatch(one) and not rest.startswith("-") for one, rest in pairwise(parts))
+
+
+def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
+    """Where programs are named, and the one that what follows may still be a script for; "" if none."""
+    programs: list[int] = []
+    owner, before = "", ""
+    for number, part in enumerate(parts):
+        name = program_name(part)
+        can_name_one = number == 0 or bool(owner)
+        runs_text = is_interpreter(part)
+        if can_name_one or runs_text:
+            programs.append(number)
+        is_wrapper = _WRAPPER.fullmatch(name) and not _takes_value(owner, before)
+        if runs_text or (can_name_one and is_wrapper) or _runs_next(before, part):
+            owner = part
+        elif not _continues_after(owner, before, part):
+            owner = ""
+        before = part
+    return programs, owner
+
+
+def _script_flag_after(owner: str, before: str, part: str) -> str:
+    """Return what makes `part`, after an interpreter and nothing but options, a script or a
+    program.
+    """
+    if before != owner and _OPTION.fullmatch(before):
+        return before
+    if _JOINED.match(part):
+        return part
+    # Elsewhere than there, the same option has a value for one program and none for another.
+    is_value = _TEXT.fullmatch(program_name(owner)) and _takes_value(owner, before)
+    is_first = _is_wrapper(owner) and not is_value
+    return owner if is_first and not part.startswith("-") else ""
+
+
+def _continues_after(owner: str, before: str, part: str) -> bool:
+    """Whether the program or the script of `owner` is still to come behind this element."""
+    if not owner:
+        return False
+    if part.startswith(("-", "/")) or part == "eval":
+        return True
+    if not _is_wrapper(owner):
+        return False
+    if program_name(owner) in _TAKES_ONE_WORD and (
+        before == owner or before.startswith("-") or _is_number(before)
+    ):
+        return True
+    # `A=1` for `env`, `5s` for `timeout`, `me` behind `-u`.
+    return "=" in part or _is_number(part) or _takes_value(owner, before)
+
+
+def _is_wrapper(owner: str) -> bool:
+    return owner in _RUNS_NEXT or _WRAPPER.fullmatch(program_name(owner)) is not None
+
+
+def _runs_next(program: str, subcommand: str) -> bool:
+    name = program_name(program)
+    runs = _RUNS_NEXT.get(subcommand)
+    return runs is not None and bool(_RUNNER.fullmatch(name) and runs.fullmatch(name))
+
+
+def _is_number(part: str) -> bool:
+    return part.replace(".", "").rstrip("smhd").isdecimal()
+
+
+def _takes_value(owner: str, option: str) -> bool:
+    """Whether what follows this option of `owner` is its value."""
+    return option in ({"-F", "-v"} if _TEXT.fullmatch(program_name(owner)) else _WITH_VALUE)
+
 
 _HAS_SUBCOMMANDS = re.compile(
     r"git|hg|svn|jj|gh|glab|npm|pnpm|yarn|bun|deno|corepack|cargo|rustup|go|dotnet|mix|rebar3|bundle|gem|"

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
-from stet.system.pinned_path import PinnedPath, check_regular, pin_path
+from stet.system.no_follow import PinnedPath, check_regular, pin_path
 
 log = logging.getLogger(__name__)
 

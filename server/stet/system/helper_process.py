@@ -1,6 +1,6 @@
 """A process of our own that reads what strangers wrote: a text made to be slow or large stalls nothing.
 
-This is the side that asks; what the process does about itself is in `stet.system.helper_limits`.
+This is the side that asks; what the process does about itself is in `stet.system.resource_limits`.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ import re
 import sys
 from typing import Any
 
-from stet.system.helper_limits import limit_resources
+from stet.system.resource_limits import limit_resources
 from stet.text.bounded_input import InvalidContentCoding, decode
 from stet.web.untrusted_text import strip_hidden, strip_to_line
 

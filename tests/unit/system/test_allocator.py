@@ -7,7 +7,7 @@ import pytest
 
 HOLES = """
 import resource, sys, threading
-from stet.system.allocator import return_freed_memory
+from stet.system.resource_limits import return_freed_memory
 if sys.argv[1] == "small":
     return_freed_memory()
 def work(kept):

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from stet.system.helper_limits import limit_resources
+from stet.system.resource_limits import limit_resources
 from stet.text.ai_comments import AiComment, find_ai_comments
 from stet.text.lines import split_lines
 

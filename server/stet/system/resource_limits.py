@@ -1,7 +1,31 @@
-"""How the C library keeps memory that was freed, so that a server which runs for days stays small."""
+"""What a process does about its own resources.
 
+A process that reads strangers' texts limits itself first, where the system can do that. A server that
+runs for days returns freed memory to the system. This file imports nothing large: a helper process starts
+with it.
+"""
+
+import contextlib
 import sys
 from contextlib import suppress
+
+
+def limit_resources(*, memory: int, cpu_seconds: int) -> None:
+    """Limit this process to so many bytes of address space and seconds of processor time, and to
+    no written files.
+    """
+    try:
+        import resource  # there is none on Windows
+    except ImportError:
+        return
+    for what, most in (
+        (resource.RLIMIT_AS, memory),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_FSIZE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # macOS does not limit address space
+            resource.setrlimit(what, (most, most))
+
 
 LARGE = 128 * 1024
 """Bytes from which on a block is asked of the system itself, and given back to it once it is free."""
