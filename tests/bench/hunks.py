@@ -102,7 +102,7 @@ async def _answers(workspace: HunksWorkspace) -> list[Row]:
     pages = [BenchReview(workspace, MANY), BenchReview(workspace, FEW)]
     place = {"line": 2, "character": 1}
     here = {"start": place, "end": place}
-    publisher: Any = workspace.state.publisher
+    publisher: Any = workspace.state.review.publisher
 
     def document(page: BenchReview) -> dict[str, Any]:
         return {"textDocument": {"uri": page.uri}}

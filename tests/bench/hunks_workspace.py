@@ -97,7 +97,7 @@ class HunksWorkspace:
     def change(self, uri: str, *changes: dict[str, Any]) -> None:
         """Change a document by one message."""
         document = {"uri": uri, "version": next(self._versions)}
-        self.state.documents.change({"textDocument": document, "contentChanges": list(changes)})
+        self.state.text_sync.change({"textDocument": document, "contentChanges": list(changes)})
 
     async def rests(self) -> None:
         """Wait until what has changed is published; then nothing is left over from before."""

@@ -117,7 +117,7 @@ class CommentRunner:
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
-        agent: Callable[[], Agent],
+        agent: Agent,
         start: Callable[[Coroutine[Any, Any, object], str], None],
     ) -> None:
         """`agent` gives who answers, once it is there; `start` begins work in the background."""
@@ -225,7 +225,7 @@ class CommentRunner:
 
     def _ask(self, document: TextDocument, line: int, ask: Ask) -> str:
         comment = CommentLocation(document.uri, line, document.revision)
-        return self._agent().ask(dataclasses.replace(ask, comment=comment)).id
+        return self._agent.ask(dataclasses.replace(ask, comment=comment)).id
 
 
 def _check_shown(snapshot: Snapshot, uri: str) -> None:

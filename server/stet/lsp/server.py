@@ -150,7 +150,7 @@ def with_import(handler: Handler) -> Handler:
 
     def handle(state: "ServerState", values: tuple[object, ...]) -> object:
         uri = _named_uri(state, values)
-        if uri is None or not state.block_import.needs_import(uri):
+        if uri is None or not state.documents.block_import.needs_import(uri):
             return handler(state, values)
         return _import_first(state, uri, lambda: handler(state, values))
 
@@ -158,7 +158,7 @@ def with_import(handler: Handler) -> Handler:
 
 
 async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
-    await state.block_import.import_named(uri)
+    await state.documents.block_import.import_named(uri)
     return call()
 
 
@@ -203,9 +203,9 @@ def _create_state_getter(
         from stet.lsp.state import ServerState
         from stet.system.os_system import OsSystem
 
-        made = ServerState(server, OsSystem(), log_level_given, operations)
+        made = ServerState(server, OsSystem(), operations, log_level_given=log_level_given)
         server_lifecycle.begin(made, server.initialize_params)
-        server.documents = made.documents
+        server.documents = made.text_sync
         server.closing = made.close
         return made
 
@@ -219,16 +219,16 @@ class _EarlyDocuments:
         self._state = state
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        self._state().documents.open(params, lines)
+        self._state().text_sync.open(params, lines)
 
     def change(self, params: dict[str, Any]) -> None:
-        self._state().documents.change(params)
+        self._state().text_sync.change(params)
 
     def changed_on_disk(self, params: object) -> None:
-        self._state().documents.changed_on_disk(params)
+        self._state().text_sync.changed_on_disk(params)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        self._state().documents.close(params)
+        self._state().text_sync.close(params)
 
 
 def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:

@@ -42,10 +42,8 @@ class Startup:
     """Owns what is known only some time after `initialize`.
 
     Attributes:
-        options: The `initializationOptions`, as the editor sent them.
         is_loaded: Whether the settings have been read and the proposals of earlier runs are back.
         readiness: What waits for that.
-        taken_over: Is called when other settings hold.
     """
 
     def __init__(  # noqa: PLR0913 - what it brings to work, and the outside it does so by
@@ -56,11 +54,13 @@ class Startup:
         system: System,
         keeper: ReviewPersistence,
         *,
+        options: object,
         editor_actions: EditorActions,
         searcher: Searcher,
         log_level_given: bool,
         restore_chats: Callable[[], Awaitable[object]],
         operations: Observability,
+        settings_changed: Callable[[], None],
     ) -> None:
         """Nothing is read yet.
 
@@ -70,16 +70,18 @@ class Startup:
             client: Tells settings.
             system: The disk.
             keeper: Brings proposals back.
+            options: The `initializationOptions`, as the editor sent them.
             editor_actions: What tools may have the editor do at once.
             searcher: What searches are asked.
             log_level_given: Whether the command line set the log's level.
             restore_chats: Brings conversations back, once their proposals are there.
-            operations: Is told of the settings, and traces models.
+            operations: Takes the settings, and traces models.
+            settings_changed: Called after the settings have changed.
         """
-        self.options: object = None
         self.is_loaded = False
         self.readiness = Readiness()
-        self.taken_over: Callable[[], None] = lambda: None
+        self._options = options
+        self._settings_changed = settings_changed
         self._log_level_given = log_level_given
         self._system = system
         self._workspace = workspace
@@ -104,7 +106,7 @@ class Startup:
         self._client.watch_files()
         values = await self._client.fetch_configuration("stet")
         self._editor, self._has_editor_settings = (
-            (self.options, *values),
+            (self._options, *values),
             values not in ((), (None,)),
         )
         # Validation brings pydantic with it, the agent much more.
@@ -164,7 +166,7 @@ class Startup:
                 if settings
                 else await self._ask_editor_settings(is_nothing=settings is not None)
             )
-            self._editor = (self.options, *values) if begins else values
+            self._editor = (self._options, *values) if begins else values
             self._has_editor_settings = self._has_editor_settings or not begins
             self._take_over(await asyncio.to_thread(self._read, self._editor))
 
@@ -234,4 +236,4 @@ class Startup:
             problems = "; ".join(str(problem)[:_MAX_SAID] for problem in fresh[:_MOST_PROBLEMS])
             more = f"; and {n_more} more: `stet doctor` tells all" if n_more > 0 else ""
             self._client.show_message(f"Stet: settings: {problems}{more}", lsp.MessageType.Warning)
-        self.taken_over()
+        self._settings_changed()

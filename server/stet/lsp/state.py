@@ -1,7 +1,11 @@
-"""Everything one server owns, handed to every handler; touched on the event loop only."""
+"""Everything that one server owns, handed to every handler; touched on the event loop only.
+
+`ServerState` creates four groups in this order, each by its constructor: `Documents`, `ReviewUi`,
+`Background`, `AgentUi`.
+"""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -11,7 +15,6 @@ from stet.agent.agent_events import AgentEvent
 from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController
 from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
@@ -37,12 +40,11 @@ from stet.lsp.preset_controller import PresetController
 from stet.lsp.review_persistence import ReviewPersistence, StoreMaintenance, create_warner
 from stet.lsp.startup import Startup
 from stet.lsp.tasks import LatestRequest
-from stet.lsp.text_sync import ReorderBuffer, TextSync
+from stet.lsp.text_sync import TextListeners, TextSync
 from stet.review.ledger import ReviewLedger
 from stet.search.index_service import IndexService
 from stet.storage.state_store import StateStore
 from stet.system.system import System
-from stet.text.encoding import Encoding
 from stet.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -53,267 +55,330 @@ if TYPE_CHECKING:
     from stet.links.link_scan import LinkCache
 
 
-@dataclass(slots=True)
-class ServerState:
-    """One server.
+class Documents:
+    """The editor's documents, the proposals for them, and what is kept of both.
 
     Attributes:
-        server: The framework's side.
-        system: Disk, processes, clock.
-        log_level_given: Whether the command line set the log's level, which then stays.
-        observability: Reports of what failed, and traces.
-        store: What outlives the process.
-        workspace: The world.
-        ledger: All proposals.
         client: The editor.
-        disk_watch: Files that change while they are not open.
-        documents: Where text synchronisation is delivered.
+        workspace: Open documents over the disk, roots, focus.
+        store: The database of hunks, chats and presets.
+        ledger: All proposals.
+        presets: Attachments of questions, and presets of them.
+        renames: Files that are renamed.
+        generated: Stet's own documents.
+        disk_watch: Files with hunks that change on the disk while they are not open.
         block_import: Blocks of other programs in notes.
-        index: The search index.
-        index_feed: What tells it of the editor.
-        index_view: What tells the user of it.
-        symbols: Searches for symbols, of which only the newest counts.
-        generated: Stet's own documents, which are none of the user's.
-        diff_documents: Review pages.
-        preview: Many hunks in one edit to pick from.
-        publisher: Hunks as diagnostics.
-        dead_links: Dead links as diagnostics, where they were asked for.
-        presets: What is attached to questions, and saved of it.
-        renames: Files that get another name.
-        request_log: What was sent to whom.
-        context_document: What a question would send, as a document.
-        edit_applier: Accepted hunks on their way.
-        inline: What is pending, in the text itself.
-        persistence: What outlives the server.
-        startup: What is read and imported after `initialize`.
-        turn_view: Turns as the user sees them.
-        agent: All conversations.
-        chats: Their documents.
-        comment_runner: What comments in the text ask for.
-        comment_check: Which of them do.
-        opencode: What an OpenCode server is told of the editor.
     """
 
-    server: StetLanguageServer
-    system: System
-    log_level_given: bool = False
-    observability: Observability = field(default_factory=Observability)
-    store: StateStore = field(init=False)
-    workspace: Workspace = field(init=False)
-    ledger: ReviewLedger = field(init=False)
-    client: Client = field(init=False)
-    disk_watch: DiskWatch = field(init=False)
-    documents: TextSync = field(init=False)
-    block_import: BlockImport = field(init=False)
-    index: IndexService = field(init=False)
-    index_feed: IndexFeed = field(init=False)
-    index_view: IndexView = field(init=False)
-    symbols: LatestRequest[list[LocatedPassage]] = field(init=False)
-    generated: GeneratedDocuments = field(init=False)
-    diff_documents: DiffDocuments = field(init=False)
-    preview: RefactorPreview = field(init=False)
-    publisher: DiagnosticsPublisher = field(init=False)
-    dead_links: DeadLinkView = field(init=False)
-    presets: PresetController = field(init=False)
-    renames: RenameTracker = field(init=False)
-    request_log: RequestLogDocument = field(init=False)
-    context_document: ContextDocument = field(init=False)
-    edit_applier: EditApplier = field(init=False)
-    inline: InlineStyle = field(init=False)
-    persistence: ReviewPersistence = field(init=False)
-    startup: Startup = field(init=False)
-    turn_view: TurnView = field(init=False)
-    agent: Agent = field(init=False)
-    chats: ChatController = field(init=False)
-    comment_runner: CommentRunner = field(init=False)
-    comment_check: CommentCheck = field(init=False)
-    opencode: OpenCodeBridge = field(init=False)
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        system: System,
+        catch_up: Callable[[StateStore], Awaitable[None]],
+    ) -> None:
+        """Open no document and no file yet.
 
-    def __post_init__(self) -> None:
-        store = self.store = self._create_workspace()
-        self._create_review()
-        self._create_agent(store)
-        self.persistence = ReviewPersistence(
-            self.workspace, self.ledger, store, self.system, self.server.tasks.spawn
-        )
-        actions = LspEditorActions(
-            self.workspace, self.ledger, self.edit_applier, self.client, self.generated, self.system
-        )
-        self.startup = Startup(
-            self.workspace,
-            self.ledger,
-            self.client,
-            self.system,
-            self.persistence,
-            editor_actions=actions.actions,
-            searcher=self.index,
-            log_level_given=self.log_level_given,
-            restore_chats=self._restore_chats,
-            operations=self.observability,
-        )
-        self.opencode = OpenCodeBridge(
-            self.workspace, self.system, self.server.tasks.start, self._warn
-        )
-        self.workspace.activity.moved = self.opencode.focus_changed
-        self.startup.taken_over = self.opencode.settings_changed
-
-    async def close(self) -> None:
-        """Keep what is to outlive the server, and end what works for it."""
-        await self.index.close()
-        await self.startup.close()
-        await self.opencode.close()
-        self.observability.end()
-
-    def _create_workspace(self) -> StateStore:
-        """Create the client, the workspace and the ledger; return the store of what outlives the
-        process.
+        Args:
+            server: The framework's side.
+            system: Disk, processes, clock.
+            catch_up: Loads what the store could not load at the start; called when the store can.
         """
-        start = self.server.tasks.start
-        self.workspace = Workspace(self.system)
-        self.client = Client(self.server)
-        tending = StoreMaintenance(
-            lambda: store, self.server.tasks.spawn, lambda: self.startup.catch_up(store)
+        start = server.tasks.start
+        self.client = Client(server)
+        self.workspace = Workspace(system)
+        maintenance = StoreMaintenance(
+            lambda: self.store, server.tasks.spawn, lambda: catch_up(self.store)
         )
-        say = create_warner(self.client)
-        store = StateStore(self.system, lambda: self.workspace.folders, say, tending.wake)
-        self.presets = PresetController(self.workspace, store)
-        self.ledger = ReviewLedger(store)
+        self.store = StateStore(
+            system,
+            lambda: self.workspace.folders,
+            create_warner(self.client),
+            maintenance.wake,
+        )
+        self.ledger = ReviewLedger(self.store)
         self.workspace.blocks = lambda: self.ledger.blocks.known
         self.workspace.placed = self.ledger.blocks.placed
+        self.presets = PresetController(self.workspace, self.store)
         self.renames = RenameTracker(
-            self.workspace, self.ledger, self.system, start, self.presets.renamed
+            self.workspace, self.ledger, system, start, self.presets.renamed
         )
-        self.generated = GeneratedDocuments(self.system, self._encoding)
-        self.request_log = RequestLogDocument(
-            self.workspace, store, self.client, self.system, self.generated
+        self.generated = GeneratedDocuments(system, lambda: self.workspace.encoding)
+        self.disk_watch = DiskWatch(
+            self.workspace, self.ledger, start, editor=lambda: server.editor
         )
-        self.context_document = ContextDocument(
-            self.workspace, self.client, self.system, self.generated
-        )
-        self.disk_watch = DiskWatch(self.workspace, self.ledger, start, editor=self._editor)
-        self.index = IndexService(
-            self.system,
-            start,
-            self._warn,
-            watches=lambda: self._editor().watches_files,
-            endpoint=EmbeddingPort(self.system, self.workspace),
-        )
-        self.index_feed = IndexFeed(self.workspace, self.index, start)
-        self.index_view = IndexView(self.index, self.client)
-        self.comment_check = CommentCheck(self.workspace, self.server.tasks.spawn)
-        self.symbols = LatestRequest(self.server.tasks.spawn, "a search for symbols")
         self.block_import = BlockImport(self.workspace, self.ledger, self.client, start)
-        self.documents = TextSync(
-            self.workspace,
-            self.ledger,
-            self.renames,
-            self.generated,
-            disk=self.disk_watch,
-            feed=self.index_feed,
-            blocks=self.block_import,
-        )
-        if self._editor().overtakes:
-            self.documents.reorder_buffer = ReorderBuffer(self.documents.apply)
-        return store
-
-    def _create_review(self) -> None:
-        """Create the components that show proposals and send decisions to the editor."""
-        self.diff_documents = DiffDocuments(
-            self.workspace, self.ledger, self.client, self.system, self.generated
-        )
-        self.publisher = DiagnosticsPublisher(self.workspace, self.ledger, self.client)
-        self.dead_links = DeadLinkView(
-            self.workspace, self.publisher, self.client, self._links, self.server.tasks.start
-        )
-        self.documents.edited = self.dead_links.edited
-        self.documents.opened = self.publisher.schedule
-        self.edit_applier = EditApplier(
-            self.workspace, self.ledger, self.client, self.renames, editor=self._editor
-        )
-        self.documents.closed = self.edit_applier.closed
-        self.preview = RefactorPreview(self.ledger, self.edit_applier, self.client)
-        self.inline = InlineStyle(
-            self.ledger,
-            self.edit_applier,
-            self.client,
-            lambda: self.workspace.settings,
-            self.server.tasks.start,
-        )
-
-    def _create_agent(self, store: StateStore) -> None:
-        """Conversations, and where they are seen."""
-        self.agent = Agent(
-            self.workspace,
-            self.ledger,
-            self._load_executor,
-            number=lambda: store.number("turn"),
-            spawn=self.server.tasks.spawn,
-            emit=self._dispatch_event,
-            archive=ChatArchive(store),
-        )
-        self.turn_view = TurnView(self.client, self.ledger, self.publisher, self._agent)
-        texts = OpenChatTexts(self.generated, self.server.tasks.start)
-        self.chats = ChatController(
-            self.workspace,
-            self.ledger,
-            self.client,
-            self.system,
-            self.generated,
-            texts=texts,
-            writer=ChatWriter(
-                self.generated, texts, self.client, editor=self._editor, encoding=self._encoding
-            ),
-            agent=self._agent,
-            number=lambda: store.number("chat"),
-        )
-        self.comment_runner = CommentRunner(
-            self.workspace, self.ledger, self.client, self._agent, self.server.tasks.start
-        )
-
-    def _agent(self) -> Agent:
-        return self.agent
-
-    def _editor(self) -> ClientCapabilities:
-        return self.server.editor
-
-    def _encoding(self) -> Encoding:
-        return self.workspace.encoding
 
     def workspace_of(self, uri: str) -> Workspace:
         """Return the workspace of a document: the user's, or that of Stet's own documents."""
         is_generated = self.workspace.buffer(uri) is None and self.generated.buffer(uri) is not None
         return self.generated.world if is_generated else self.workspace
 
-    def tell_error(self, message: str) -> None:
-        """Show the user that something has failed."""
-        self.client.show_message(message, lsp.MessageType.Error)
 
-    def _warn(self, message: str) -> None:
-        self.client.show_message(message, lsp.MessageType.Warning)
+class ReviewUi:
+    """What shows proposals, and carries decisions out in the editor.
+
+    Attributes:
+        diff_documents: The documents of `stet.review`.
+        publisher: Hunks and questions as diagnostics.
+        dead_links: Dead links as diagnostics, after `stet.deadLinks`.
+        edit_applier: Sends accepted and undone edits to the editor and confirms them.
+        preview: Many hunks as one edit with a preview.
+        inline: Hunks as blocks in the text.
+        editor_actions: What tools may have the editor do.
+    """
+
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        system: System,
+        documents: Documents,
+        links: Callable[[], Awaitable["LinkCache"]],
+    ) -> None:
+        """Show nothing yet.
+
+        Args:
+            server: The framework's side.
+            system: Disk, processes, clock.
+            documents: The documents and their proposals.
+            links: Returns what is known of the links in files, after the start.
+        """
+        workspace, ledger, client = documents.workspace, documents.ledger, documents.client
+        start = server.tasks.start
+        self.diff_documents = DiffDocuments(workspace, ledger, client, system, documents.generated)
+        self.publisher = DiagnosticsPublisher(workspace, ledger, client)
+        self.dead_links = DeadLinkView(workspace, self.publisher, client, links, start)
+        self.edit_applier = EditApplier(
+            workspace, ledger, client, documents.renames, editor=lambda: server.editor
+        )
+        self.preview = RefactorPreview(ledger, self.edit_applier, client)
+        self.inline = InlineStyle(
+            ledger, self.edit_applier, client, lambda: workspace.settings, start
+        )
+        self.editor_actions = LspEditorActions(
+            workspace, ledger, self.edit_applier, client, documents.generated, system
+        )
+
+
+class Background:
+    """What works beside the editor: the search index and the bridge to OpenCode.
+
+    Attributes:
+        index: The search index.
+        index_feed: Passes events of the editor to the index.
+        index_view: Shows the user the state of the index.
+        symbols: Searches for symbols, of which only the newest counts.
+        opencode: What an OpenCode server is sent of the editor.
+    """
+
+    def __init__(self, server: StetLanguageServer, system: System, documents: Documents) -> None:
+        """Start nothing yet."""
+        workspace, client, start = documents.workspace, documents.client, server.tasks.start
+
+        def warn(message: str) -> None:
+            client.show_message(message, lsp.MessageType.Warning)
+
+        self.index = IndexService(
+            system,
+            start,
+            warn,
+            watches=lambda: server.editor.watches_files,
+            endpoint=EmbeddingPort(system, workspace),
+        )
+        self.index_feed = IndexFeed(workspace, self.index, start)
+        self.index_view = IndexView(self.index, client)
+        self.symbols: LatestRequest[list[LocatedPassage]] = LatestRequest(
+            server.tasks.spawn, "a search for symbols"
+        )
+        self.opencode = OpenCodeBridge(workspace, system, start, warn)
+        workspace.activity.moved = self.opencode.focus_changed
+
+
+class AgentUi:
+    """The agent, and where its conversations are seen and started.
+
+    Attributes:
+        agent: All conversations.
+        turn_view: Progress, questions and end messages of turns.
+        chats: The chat documents.
+        comment_runner: Starts the turns that comments in the text ask for.
+        comment_check: Which lines are such comments.
+        request_log: What was sent to whom, as a document.
+        context_document: What a question would send, as a document.
+    """
+
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        system: System,
+        documents: Documents,
+        review: ReviewUi,
+        load_executor: Callable[[], Awaitable[TurnExecutor]],
+    ) -> None:
+        """Start no turn yet.
+
+        Args:
+            server: The framework's side.
+            system: Disk, processes, clock.
+            documents: The documents and their proposals.
+            review: What shows the proposals of turns.
+            load_executor: Returns what runs turns, after the start.
+        """
+        workspace, ledger, client = documents.workspace, documents.ledger, documents.client
+        generated, store, tasks = documents.generated, documents.store, server.tasks
+        self._inline = review.inline
+        self.agent = Agent(
+            workspace,
+            ledger,
+            load_executor,
+            number=lambda: store.number("turn"),
+            spawn=tasks.spawn,
+            emit=self._dispatch_event,
+            archive=ChatArchive(store),
+        )
+        self.turn_view = TurnView(client, ledger, review.publisher, self.agent)
+        texts = OpenChatTexts(generated, tasks.start)
+        self.chats = ChatController(
+            workspace,
+            ledger,
+            client,
+            system,
+            generated,
+            texts=texts,
+            writer=ChatWriter(
+                generated,
+                texts,
+                client,
+                editor=lambda: server.editor,
+                encoding=lambda: workspace.encoding,
+            ),
+            agent=self.agent,
+            number=lambda: store.number("chat"),
+        )
+        self.comment_runner = CommentRunner(workspace, ledger, client, self.agent, tasks.start)
+        self.comment_check = CommentCheck(workspace, tasks.spawn)
+        self.request_log = RequestLogDocument(workspace, store, client, system, generated)
+        self.context_document = ContextDocument(workspace, client, system, generated)
 
     def _dispatch_event(self, event: AgentEvent) -> None:
         self.comment_runner.handle_event(event)
         self.turn_view.handle_event(event)
-        self.inline.handle_event(event)
+        self._inline.handle_event(event)
         self.chats.handle_event(event)
+
+
+class ServerState:
+    """One server: the owners that most handlers use, and four groups of the others.
+
+    Attributes:
+        server: The framework's side.
+        system: Disk, processes, clock.
+        observability: Crash reports, and traces of the model.
+        documents: The editor's documents, the proposals for them, and what is kept of both.
+        review: What shows proposals and carries decisions out.
+        background: The search index and the bridge to OpenCode.
+        agent_ui: The agent, and where its conversations are seen and started.
+        workspace: `documents.workspace`.
+        ledger: `documents.ledger`.
+        client: `documents.client`.
+        store: `documents.store`.
+        agent: `agent_ui.agent`.
+        text_sync: Takes what text synchronization delivers.
+        persistence: What outlives the server.
+        startup: What is read and imported after `initialize`.
+    """
+
+    def __init__(
+        self,
+        server: StetLanguageServer,
+        system: System,
+        observability: Observability,
+        *,
+        log_level_given: bool = False,
+    ) -> None:
+        """Create the state of a server whose editor has sent `initialize`.
+
+        Args:
+            server: The framework's side.
+            system: Disk, processes, clock.
+            observability: Crash reports, and traces of the model.
+            log_level_given: Whether the command line set the log's level, which then stays.
+        """
+        self.server = server
+        self.system = system
+        self.observability = observability
+        documents = self.documents = Documents(server, system, self._catch_up)
+        review = self.review = ReviewUi(server, system, documents, self._links)
+        background = self.background = Background(server, system, documents)
+        self.agent_ui = AgentUi(server, system, documents, review, self._load_executor)
+        self.workspace = documents.workspace
+        self.ledger = documents.ledger
+        self.client = documents.client
+        self.store = documents.store
+        self.agent = self.agent_ui.agent
+        self.text_sync = TextSync(
+            self.workspace,
+            self.ledger,
+            documents.renames,
+            documents.generated,
+            disk=documents.disk_watch,
+            feed=background.index_feed,
+            blocks=documents.block_import,
+            listeners=TextListeners(
+                opened=review.publisher.schedule,
+                edited=review.dead_links.edited,
+                closed=review.edit_applier.closed,
+            ),
+            reorders=server.editor.overtakes,
+        )
+        self.persistence = ReviewPersistence(
+            self.workspace, self.ledger, self.store, system, server.tasks.spawn
+        )
+        self.startup = Startup(
+            self.workspace,
+            self.ledger,
+            self.client,
+            system,
+            self.persistence,
+            options=server.initialize_params.initialization_options,
+            editor_actions=review.editor_actions.actions,
+            searcher=background.index,
+            log_level_given=log_level_given,
+            restore_chats=self._restore_chats,
+            operations=observability,
+            settings_changed=background.opencode.settings_changed,
+        )
+
+    async def close(self) -> None:
+        """Save what outlives the server, and end what works for it."""
+        await self.background.index.close()
+        await self.startup.close()
+        await self.background.opencode.close()
+        self.observability.end()
+
+    def tell_error(self, message: str) -> None:
+        """Show the user that something has failed."""
+        self.client.show_message(message, lsp.MessageType.Error)
+
+    async def _catch_up(self, store: StateStore) -> None:
+        await self.startup.catch_up(store)
 
     async def _restore_chats(self) -> None:
         # A fault is logged where tasks are kept, and must not keep the server from work.
         spawn = self.server.tasks.spawn
-        blocks = spawn(self.block_import.import_restored(), "blocks in notes")
-        presets = spawn(self.presets.restore(), "restoring presets")
+        blocks = spawn(self.documents.block_import.import_restored(), "blocks in notes")
+        presets = spawn(self.documents.presets.restore(), "restoring presets")
         await asyncio.wait({spawn(self.agent.restore(), "restoring chats"), presets, blocks})
 
     async def _links(self) -> "LinkCache":
         return (await self.startup.wait_pipeline()).links
 
     async def _load_executor(self) -> TurnExecutor:
-        answerer = await self.startup.wait_pipeline()
+        pipeline = await self.startup.wait_pipeline()
 
-        async def answer(
+        async def run(
             turn: "Turn", session: "Session", limits: "Limits", channel: "TurnChannel"
         ) -> "Turn":
-            await self.block_import.import_asked(turn.ask)
-            return await answerer.run(turn, session, limits, channel)
+            await self.documents.block_import.import_asked(turn.ask)
+            return await pipeline.run(turn, session, limits, channel)
 
-        return answer
+        return run

@@ -10,6 +10,7 @@ not awaited: Helix also counts changes that it reverts and never sends.
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -108,18 +109,33 @@ class ReorderBuffer:
         self._timers.pop(key).cancel()
 
 
+def _ignore(_uri: str) -> None:
+    """Do nothing with a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextListeners:
+    """What is called with the URI of a document, after the document has changed.
+
+    Attributes:
+        opened: After a document with hunks was opened.
+        edited: After a text has changed; on the hot path.
+        closed: After a document was closed.
+    """
+
+    opened: Callable[[str], None] = _ignore
+    edited: Callable[[str], None] = _ignore
+    closed: Callable[[str], None] = _ignore
+
+
 class TextSync:
     """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
 
     Attributes:
         workspace: Where the text goes.
-        edited: Is told which document's text has changed; on the hot path.
-        closed: Is told which document was closed.
-        opened: Is told which document with hunks was opened.
-        reorder_buffer: Puts changes in order, for an editor that does not; None for all others.
     """
 
-    def __init__(  # noqa: PLR0913 - everybody who is to know of a text
+    def __init__(  # noqa: PLR0913 - everything that follows a text
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
@@ -129,15 +145,25 @@ class TextSync:
         disk: DiskWatch,
         feed: IndexFeed,
         blocks: BlockImport,
+        listeners: TextListeners | None = None,
+        reorders: bool = False,
     ) -> None:
-        """Create the text synchronization. `generated` takes documents that are not the user's,
-        `disk` and `feed` take file events, `blocks` looks for blocks of other programs.
+        """Create the text synchronization.
+
+        Args:
+            workspace: Where the text goes.
+            ledger: Its hunks follow the text.
+            renames: Takes opened and closed documents.
+            generated: Takes the documents that are Stet's own.
+            disk: Takes file events.
+            feed: Takes file events.
+            blocks: Looks for blocks of other programs.
+            listeners: What is called after a change.
+            reorders: Whether changes are put in order, for an editor that sends them out of order.
         """
         self.workspace = workspace
-        self.edited: Callable[[str], None] = lambda _: None
-        self.closed: Callable[[str], None] = lambda _: None
-        self.opened: Callable[[str], None] = lambda _: None
-        self.reorder_buffer: ReorderBuffer | None = None
+        self._listeners = listeners or TextListeners()
+        self._reorder_buffer = ReorderBuffer(self.apply) if reorders else None
         self._ledger = ledger
         self._renames = renames
         self._generated = generated
@@ -150,8 +176,8 @@ class TextSync:
         lines of the text.
         """
         modification = convert.open_modification(params, lines)
-        if self.reorder_buffer is not None:
-            self.reorder_buffer.opened(modification.uri, params.text_document.version)
+        if self._reorder_buffer is not None:
+            self._reorder_buffer.opened(modification.uri, params.text_document.version)
         if self._generated.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
@@ -159,7 +185,7 @@ class TextSync:
         self._renames.opened(modification.uri, params.text_document.text)
         if self._ledger.live(modification.uri):
             # What was said of the file before it was open, eglot shows nowhere in it.
-            self.opened(modification.uri)
+            self._listeners.opened(modification.uri)
         if not self._ledger.is_tracked(modification.uri):
             return
         buffer = self.workspace.buffer(modification.uri)
@@ -171,17 +197,17 @@ class TextSync:
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
         modification = convert.change_modification(params)
-        if self.reorder_buffer is None:
+        if self._reorder_buffer is None:
             self.apply(modification)
         else:
-            self.reorder_buffer.change(modification)
+            self._reorder_buffer.change(modification)
 
     def apply(self, modification: Modification) -> None:
         """Take a change whose turn has come."""
         if self._generated.apply_if_generated(modification):
             return
         changes = self.workspace.apply(modification)
-        self.edited(modification.uri)
+        self._listeners.edited(modification.uri)
         if changes and self._ledger.is_tracked(modification.uri):
             self._update_hunks(modification, changes)
         buffer = self.workspace.buffer(modification.uri) if changes else None
@@ -203,15 +229,15 @@ class TextSync:
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """Handle the closing of a document; its hunks keep their places in the last text."""
         modification = convert.close_modification(params)
-        if self.reorder_buffer is not None:
-            self.reorder_buffer.closed(modification.uri)
+        if self._reorder_buffer is not None:
+            self._reorder_buffer.closed(modification.uri)
         if self._generated.apply_if_generated(modification):
             return
         buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)
         self._blocks.closed(modification.uri)
         self._feed.changed([modification.uri])
-        self.closed(modification.uri)
+        self._listeners.closed(modification.uri)
         if buffer is not None:
             self._ledger.closed(modification.uri)
             if self._ledger.is_tracked(modification.uri):

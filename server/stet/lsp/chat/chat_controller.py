@@ -226,7 +226,7 @@ class ChatController:
         *,
         texts: OpenChatTexts,
         writer: ChatWriter,
-        agent: Callable[[], Agent],
+        agent: Agent,
         number: Callable[[], int],
     ) -> None:
         """`texts` are those that the editor has open; `agent` gives who answers, once it is there; `number` one that no chat has had."""
@@ -282,12 +282,12 @@ class ChatController:
     @property
     def current(self) -> str:
         """The conversation that the user had to do with last."""
-        latest = self._agent().chats()[-1:]
+        latest = self._agent.chats()[-1:]
         return self._current or (latest[0] if latest else DEFAULT_CHAT)
 
     def chat_of(self, uri: str) -> str | None:
         """Return the conversation whose document `uri` names, or None if `uri` is no chat document."""
-        return self._pages.chat_of(uri, (*self._agent().chats(), DEFAULT_CHAT))
+        return self._pages.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
         """Send what stands under the last heading of the user's; gives the turn that answers.
@@ -334,7 +334,7 @@ class ChatController:
         Raises:
             NoPendingQuestion, UnknownQuestion: If it is no answer to what is asked.
         """
-        agent, running = self._agent(), self._agent().session(chat).running
+        agent, running = self._agent, self._agent.session(chat).running
         turn = agent.turn(running) if running else None
         if turn is not None and turn.question is not None:
             return agent.turn(agent.questions.reply(text, turn.question.id))
@@ -347,7 +347,7 @@ class ChatController:
         if turn is None or turn.state in FINAL_STATES:
             return None
         try:
-            _ = self._agent().steer(text, turn.id)
+            _ = self._agent.steer(text, turn.id)
         except NotRunning:
             return None
         self._telling.skip_steering(turn.id, text)
@@ -403,7 +403,7 @@ class ChatController:
         Older ones that are not there the user has deleted.
         """
         n_before = len(document.entries)
-        turns = [turn for turn in self._agent().turns() if turn.ask.chat == document.chat]
+        turns = [turn for turn in self._agent.turns() if turn.ask.chat == document.chat]
         is_shown = reading.answers.keys()
         first = next((n for n in range(len(turns), 0, -1) if turns[n - 1].id in is_shown), 0)
         for n, turn in enumerate(turns):

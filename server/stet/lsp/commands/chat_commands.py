@@ -23,14 +23,14 @@ def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[
     chat = arguments.text("chat")
     arguments.finish()
     with _report_errors():
-        return _opened_answer(state.chats.open(chat))
+        return _opened_answer(state.agent_ui.chats.open(chat))
 
 
 def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Begin a conversation."""
     CommandArguments("stet.newChat", values).finish()
     with _report_errors():
-        return _opened_answer(state.chats.new())
+        return _opened_answer(state.agent_ui.chats.new())
 
 
 def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
@@ -40,14 +40,14 @@ def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, 
     mode = arguments.one_of("mode", Mode, Mode.AGENT)
     place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
     arguments.finish()
-    if uri is not None and chat is None and (chat := state.chats.chat_of(uri)) is None:
+    if uri is not None and chat is None and (chat := state.agent_ui.chats.chat_of(uri)) is None:
         raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")
 
     def ask(prompt: str, chat: str) -> Ask:
         return Ask(prompt=prompt, mode=mode, place=place, chat=chat)
 
     with _report_errors():
-        return _sent_answer(state.chats.send(chat or state.chats.current, ask))
+        return _sent_answer(state.agent_ui.chats.send(chat or state.agent_ui.chats.current, ask))
 
 
 async def _opened_answer(opening: Awaitable[ChatDocument]) -> dict[str, object]:

@@ -40,15 +40,15 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     ):  # what earlier runs have kept comes first
         raise RequestFailed(_NOT_STARTED)
     try:
-        state.presets.change(change)
+        state.documents.presets.change(change)
     except (UnknownPreset, ContextChangeRefused) as error:
         raise InvalidParams(f"stet.context: {error}") from error
     return {
-        **_preset_to_json(state.presets.attached()),
-        "problems": list(state.presets.problems()),
+        **_preset_to_json(state.documents.presets.attached()),
+        "problems": list(state.documents.presets.problems()),
         "presets": [
             {"name": key.name, **_preset_to_json(key), "from": key.origin}
-            for key in state.presets.all()
+            for key in state.documents.presets.all()
         ],
     }
 
@@ -83,6 +83,6 @@ async def show_request_log(
     """Write the document and show it; what earlier runs have stored is read in a worker."""
     CommandArguments(name, values).finish()
     try:
-        return {"uri": await state.request_log.open()}
+        return {"uri": await state.agent_ui.request_log.open()}
     except OSError as error:
         raise RequestFailed(f"what was sent can't be written down: {error}") from error

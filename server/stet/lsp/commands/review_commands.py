@@ -40,7 +40,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
-    state.disk_watch.check_unwatched()
+    state.documents.disk_watch.check_unwatched()
     return [
         hunk_to_json(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
@@ -53,7 +53,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Take hunks; they are sent to the editor behind this answer."""
     arguments = CommandArguments("stet.accept", values, main="hunk")
-    is_protected = state.edit_applier.holds
+    is_protected = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
     # Many named at once are never a yes to one that needs its own.
     protected = arguments.flag("protected") and named.is_single
@@ -72,7 +72,8 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
     decided = decide_hunks(named, decision, what="accepted")
     state.server.tasks.start(
-        accept_in_order(state.ledger, state.edit_applier, decided.hunks), f"accept {decided.hunks}"
+        accept_in_order(state.ledger, state.review.edit_applier, decided.hunks),
+        f"accept {decided.hunks}",
     )
     return decided.to_json
 
@@ -80,14 +81,14 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Let the text stand."""
     arguments = CommandArguments("stet.reject", values, main="hunk")
-    held = state.edit_applier.holds
+    held = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=held)
     reason = arguments.text("reason") or ""
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
-            state.edit_applier.withdraw(hunk.id, reason)
+            state.review.edit_applier.withdraw(hunk.id, reason)
         elif hunk.state not in OPEN:
             return f"it is {hunk.state} already"
         try:
@@ -115,7 +116,7 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
     decided = decide_hunks(named, decision, what="previewed")
     if decided.hunks:
-        work = state.preview.show(decided.hunks, state.workspace.encoding)
+        work = state.review.preview.show(decided.hunks, state.workspace.encoding)
         state.server.tasks.start(work, f"preview {decided.hunks}")
     return decided.to_json
 
@@ -147,7 +148,7 @@ def _navigate(
     named = resolve_uri(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
-    state.disk_watch.check_unwatched()
+    state.documents.disk_watch.check_unwatched()
     activity = state.workspace.snapshot().activity
     uri = named or activity.active
     selection = activity.selection_of(uri) if uri else None
@@ -186,7 +187,7 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
     turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
     uri = resolve_uri(arguments, state.workspace)
     arguments.finish()
-    state.disk_watch.check_unwatched()
+    state.documents.disk_watch.check_unwatched()
     named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
         hunk
@@ -196,7 +197,7 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
     if not hunks:
         raise RequestFailed("nothing is pending there")
     try:
-        return {"uri": state.diff_documents.open(hunks)}
+        return {"uri": state.review.diff_documents.open(hunks)}
     except OSError as error:
         raise RequestFailed(f"the review can't be written: {error}") from error
 
@@ -223,19 +224,20 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     answer.
     """
     arguments = CommandArguments("stet.undo", values, main="hunk")
-    held = state.edit_applier.holds
+    held = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
     arguments.finish()
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
-            state.edit_applier.withdraw(hunk.id)
+            state.review.edit_applier.withdraw(hunk.id)
             return ""
         return _undo_refusal(state, hunk)
 
     decided = decide_hunks(named, decision, what="undone")
     state.server.tasks.start(
-        undo_in_order(state.ledger, state.edit_applier, decided.hunks), f"undo {decided.hunks}"
+        undo_in_order(state.ledger, state.review.edit_applier, decided.hunks),
+        f"undo {decided.hunks}",
     )
     return decided.to_json
 
@@ -255,7 +257,7 @@ def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
     with state.ledger.batch():
         decided = decide_hunks(named, decision, what="restored")
-    state.inline.restored(decided.hunks)
+    state.review.inline.restored(decided.hunks)
     return decided.to_json
 
 
@@ -282,10 +284,10 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         case ConflictResolution.THEIRS:
             with _report_refusals():
                 _ = state.ledger.take_theirs(hunk.id)
-            work = accept_in_order(state.ledger, state.edit_applier, (hunk.id,))
+            work = accept_in_order(state.ledger, state.review.edit_applier, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
         case ConflictResolution.MARKERS:
-            state.inline.markers(hunk.id)
+            state.review.inline.markers(hunk.id)
         case ConflictResolution.RETRY:
             return {"hunks": [hunk.id], "turn": _retry_turn(state, hunk)}
     return {"hunks": [hunk.id]}

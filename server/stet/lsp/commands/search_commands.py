@@ -54,11 +54,11 @@ async def workspace_symbols(
     """Return the results for a query that begins with the mark, or nothing for any other query."""
     mark, text = params.query[:1], params.query[1 : MAX_QUERY + 1].strip()
     if mark != MARK or len(text) < MIN_SYMBOL_QUERY:
-        state.symbols.stop()
+        state.background.symbols.stop()
         return []
     snapshot = state.workspace.snapshot()
     work = _locate_results(state, snapshot, SearchQuery(text, limit=DEFAULT_LIMIT))
-    return [to_symbol(place) for place in await state.symbols.run(work, [])]
+    return [to_symbol(place) for place in await state.background.symbols.run(work, [])]
 
 
 def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -69,7 +69,7 @@ def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
     snapshot = state.workspace.snapshot()
     if not snapshot.roots:
         raise RequestFailed("There is nothing to index: no folder and no file is open.")
-    return {"progressToken": state.index_view.reindex(snapshot, rebuild=rebuild)}
+    return {"progressToken": state.background.index_view.reindex(snapshot, rebuild=rebuild)}
 
 
 async def _search_to_json(
@@ -89,10 +89,10 @@ async def _locate_results(
     try:
         if query.folder and not await asyncio.to_thread(_folder_exists, snapshot, query.folder):
             raise InvalidParams(f"There is no folder {query.folder!r} in the workspace.")
-        results = await state.index.search(snapshot, query)
+        results = await state.background.index.search(snapshot, query)
     except PathRefused as refused:
         raise InvalidParams(str(refused)) from refused
-    state.index_view.note_partial_answer(results.n_files_so_far)
+    state.background.index_view.note_partial_answer(results.n_files_so_far)
     places = locate_passages(results.passages, snapshot, state.workspace.encoding)
     return await run_in_slices(places, state.system)
 
@@ -110,7 +110,7 @@ def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, obje
     if (uri is not None) + (folder is not None) + clears > 1:
         raise InvalidParams("give one of `uri`, `file`, `folder` and `clear`, or none of them")
     if clears:
-        state.dead_links.clear()
+        state.review.dead_links.clear()
         return {}
     try:
         top = state.workspace.snapshot().locate(folder).path if folder else None
@@ -118,5 +118,5 @@ def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, obje
         raise InvalidParams(str(refused)) from refused
     if folder and top is None:
         raise InvalidParams(f"{folder!r} is no folder")
-    state.dead_links.ask(DeadLinkScope(uri, top))
+    state.review.dead_links.ask(DeadLinkScope(uri, top))
     return {}

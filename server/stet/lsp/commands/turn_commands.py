@@ -97,7 +97,7 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     try:
         if reply is None:
             turn_id, _ = questions.waiting(question)
-            state.turn_view.remind(state.agent.turn(turn_id))
+            state.agent_ui.turn_view.remind(state.agent.turn(turn_id))
             return {"turn": turn_id}
         return {"turn": questions.reply(reply, question, is_choice=choice is not None)}
     except UnknownQuestion as error:
@@ -125,7 +125,7 @@ async def _show_answer(
     """Return the answer and the URI of the document in which the editor is asked to show it."""
     context = await answer
     try:
-        return {**context, "uri": await state.context_document.open(prompt, context)}
+        return {**context, "uri": await state.agent_ui.context_document.open(prompt, context)}
     except OSError as error:
         raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 
@@ -140,7 +140,7 @@ async def _build_context(
     answerer = state.startup.pipeline
     if answerer is None:
         raise RequestFailed(_NOT_STARTED)
-    await state.block_import.import_asked(question)
+    await state.documents.block_import.import_asked(question)
     try:
         parts = await answerer.preview(question, state.agent.session(question.chat))
     except TurnFailed as failure:
@@ -163,8 +163,8 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         "provider": choice.provider if choice else None,
         "why": state.startup.model_reason,
         "notPersisted": state.store.not_persisted or None,
-        "index": state.index_view.to_json(),
-        "bridges": {"opencode": state.opencode.to_json()},
+        "index": state.background.index_view.to_json(),
+        "bridges": {"opencode": state.background.opencode.to_json()},
         "turns": [turn.id for turn in state.agent.turns() if turn.state not in FINAL_STATES],
         "pending": sum(hunk.state is HunkState.PENDING for hunk in hunks),
         "conflicts": sum(hunk.state is HunkState.CONFLICT for hunk in hunks),
@@ -178,7 +178,9 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
     if not state.startup.is_loaded:
         raise RequestFailed(_NOT_STARTED)
     try:
-        return dataclasses.replace(question, attachments=state.presets.preset_attachments(preset))
+        return dataclasses.replace(
+            question, attachments=state.documents.presets.preset_attachments(preset)
+        )
     except UnknownPreset as error:
         raise InvalidParams(str(error)) from error
 
@@ -191,7 +193,7 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
         prompt=prompt,
         mode=arguments.one_of("mode", Mode, Mode.AGENT),
         chat=arguments.text("chat") or DEFAULT_CHAT,
-        place=resolve_location(arguments, state.workspace, state.diff_documents),
+        place=resolve_location(arguments, state.workspace, state.review.diff_documents),
         disabled_tools=arguments.switches("disabledTools"),
         disabled_groups=arguments.switches("disabledGroups"),
         is_users=prompt not in projects,
@@ -245,4 +247,4 @@ def _start_comment(
     if line > len(lines):
         n_lines = len(lines) - (lines[-1] == "")
         raise InvalidParams(f"line {line} is behind the end: the text has {n_lines} lines")
-    return {"turn": state.comment_runner.run(document, line - 1, lines[line - 1], chat)}
+    return {"turn": state.agent_ui.comment_runner.run(document, line - 1, lines[line - 1], chat)}

@@ -7,7 +7,7 @@ answered elsewhere or its turn is over.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import monotonic
 
 from lsprotocol import types as lsp
@@ -62,9 +62,7 @@ class QuestionView:
         agent: Takes the answers.
     """
 
-    def __init__(
-        self, client: Client, publisher: DiagnosticsPublisher, agent: Callable[[], Agent]
-    ) -> None:
+    def __init__(self, client: Client, publisher: DiagnosticsPublisher, agent: Agent) -> None:
         self._client = client
         self._publisher = publisher
         self._agent = agent
@@ -117,7 +115,7 @@ class QuestionView:
         if chosen is None:
             return
         try:
-            _ = self._agent().questions.reply(chosen, question.id)
+            _ = self._agent.questions.reply(chosen, question.id)
         except NoPendingQuestion as error:
             # Else it is answered elsewhere meanwhile, or the turn is over.
             if self._client.accepts_text_answers:
@@ -149,7 +147,7 @@ class TurnView:
         client: Client,
         ledger: ReviewLedger,
         publisher: DiagnosticsPublisher,
-        agent: Callable[[], Agent],
+        agent: Agent,
     ) -> None:
         self._client = client
         self._ledger = ledger
@@ -204,7 +202,7 @@ class TurnView:
         self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
     def _stop(self, turn_id: str) -> None:
-        self._agent().cancel(turn_id)
+        self._agent.cancel(turn_id)
 
     def _progress_question(self, turn: Turn) -> None:
         if turn.question is None:

@@ -81,7 +81,7 @@ def code_actions(
     actions = _question_actions(state, uri, place, automatic=automatic)
     if here:
         actions += actions_on(
-            here, waiting, state.ledger, state.publisher.diagnostic, state.server.editor
+            here, waiting, state.ledger, state.review.publisher.diagnostic, state.server.editor
         )
     others: _Actions = []
     if not automatic:
@@ -105,7 +105,7 @@ async def _with_comment_actions(
     around: tuple[_Actions, _Actions],
 ) -> _Actions:
     """Return the actions in `around` with the actions for instructions between them."""
-    known = await state.comment_check.lines(document)
+    known = await state.agent_ui.comment_check.lines(document)
     found = comment_actions(params.text_document.uri, candidates, known)
     first, last = around
     return [one for one in (*first, *found, *last) if _is_requested(one, params.context.only)]
@@ -134,7 +134,7 @@ def _is_requested(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | st
 
 def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
     """Return the actions in a chat's document: answer, send, begin another chat."""
-    if state.chats.chat_of(uri) is None:
+    if state.agent_ui.chats.chat_of(uri) is None:
         return []
     top = Range(Position(0, 0), Position(0, 0))
     return [
@@ -151,7 +151,7 @@ def _question_actions(
     from this place.
     """
     actions = []
-    for turn_id, question, asked_from in state.publisher.pending_questions():
+    for turn_id, question, asked_from in state.review.publisher.pending_questions():
         if automatic and not (asked_from and asked_from.touches(uri, place)):
             continue
         actions += [
@@ -186,7 +186,7 @@ def _dead_link_actions(state: ServerState, language: str, uri: str) -> list[lsp.
     actions = []
     if language.lower() == "markdown" or uri.lower().endswith(MARKDOWN):
         actions.append(command_action("Find dead links", "stet.deadLinks", {}, SOURCE))
-    if state.dead_links.is_shown:
+    if state.review.dead_links.is_shown:
         actions.append(command_action("Hide dead links", "stet.deadLinks", {"clear": True}, SOURCE))
     return actions
 

@@ -19,7 +19,7 @@ def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.Code
     hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     return [
         lsp.CodeLens(place, lsp.Command(title, command, arguments=[named]))
-        for hunk, place in ((hunk, state.publisher.hunk_range(hunk)) for hunk in hunks)
+        for hunk, place in ((hunk, state.review.publisher.hunk_range(hunk)) for hunk in hunks)
         for title, command, named in _lens_commands(hunk)
     ]
 

@@ -18,15 +18,15 @@ _MOST = 2**31 - 1
 def did_focus(state: ServerState, params: object) -> None:
     """`$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
-    state.generated.focused(uri)
-    if uri is None or not state.generated.is_generated(uri):
+    state.documents.generated.focused(uri)
+    if uri is None or not state.documents.generated.is_generated(uri):
         state.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
 
 
 def did_change_selection(state: ServerState, params: object) -> None:
     """`$/stet/didChangeSelection`: these are the selections, the main one first."""
     uri = _uri(params)
-    world = state.workspace_of(uri) if uri else state.workspace
+    world = state.documents.workspace_of(uri) if uri else state.workspace
     buffer = world.buffer(uri) if uri else None
     if uri is None or buffer is None or not isinstance(params, Mapping):
         return

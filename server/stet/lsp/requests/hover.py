@@ -41,7 +41,7 @@ def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) 
 def _record_position(
     state: ServerState, uri: str, place: lsp.Position, source: ActivitySource
 ) -> Position | None:
-    world = state.workspace_of(uri)
+    world = state.documents.workspace_of(uri)
     buffer = world.buffer(uri)
     if buffer is None:
         return None

@@ -8,10 +8,9 @@ from stet.lsp.state import ServerState
 
 
 def begin(state: ServerState, params: lsp.InitializeParams) -> None:
-    """Take over what `initialize` said: encoding, options, roots."""
+    """Take over the encoding and the roots of `initialize`."""
     state.observability.editor_connected(state.server.editor, state.tell_error)
     state.workspace.encoding = state.server.encoding
-    state.startup.options = params.initialization_options
     folders = [folder.uri for folder in params.workspace_folders or ()]
     for uri in folders or ([params.root_uri] if params.root_uri else []):
         state.workspace.add_root(uri)
@@ -20,7 +19,7 @@ def begin(state: ServerState, params: lsp.InitializeParams) -> None:
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
     """Read settings and import the rest, behind the answer."""
     state.server.tasks.start(state.startup.run(), "startup")
-    state.server.tasks.start(state.index_feed.begin(), "the search index")
+    state.server.tasks.start(state.background.index_feed.begin(), "the search index")
 
 
 def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurationParams) -> None:
@@ -45,23 +44,25 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
 def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
     """Files have other names: their hunks go along, and what is attached is still."""
     for file in params.files:
-        state.renames.rename(file.old_uri, file.new_uri)
-    state.index_feed.changed(uri for file in params.files for uri in (file.old_uri, file.new_uri))
+        state.documents.renames.rename(file.old_uri, file.new_uri)
+    state.background.index_feed.changed(
+        uri for file in params.files for uri in (file.old_uri, file.new_uri)
+    )
 
 
 def did_delete_files(state: ServerState, params: lsp.DeleteFilesParams) -> None:
     """Detach the deleted files, so that they are no longer sent with questions."""
     for file in params.files:
-        state.presets.deleted(file.uri)
+        state.documents.presets.deleted(file.uri)
 
 
 def did_save(state: ServerState, params: lsp.DidSaveTextDocumentParams) -> None:
     """Handle a saved document. A review page or a comment may then say what to do."""
-    state.documents.save(params)
-    state.comment_runner.saved(params.text_document.uri)
-    state.diff_documents.saved(params.text_document.uri)
-    state.dead_links.saved()
-    state.index_feed.changed([params.text_document.uri])
+    state.text_sync.save(params)
+    state.agent_ui.comment_runner.saved(params.text_document.uri)
+    state.review.diff_documents.saved(params.text_document.uri)
+    state.review.dead_links.saved()
+    state.background.index_feed.changed([params.text_document.uri])
 
 
 def shutdown(state: ServerState, _params: object = None) -> None:

@@ -71,7 +71,7 @@ class Room:
             self.own,
             texts=texts,
             writer=ChatWriter(self.own, texts, client, ClientCapabilities, lambda: Encoding.UTF16),
-            agent=lambda: self.table.agent,
+            agent=self.table.agent,
             number=itertools.count(1).__next__,
         )
         self.table.on_event = self.chats.handle_event
