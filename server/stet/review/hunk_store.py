@@ -1,4 +1,4 @@
-"""Every hunk there is, where it stands, and what is kept of it; the ledger's memory."""
+"""All hunks, their places, and what is persisted of them: the ledger's memory."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +10,8 @@ from stet.review.journal import AnchorSnapshot, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument
+from stet.review.tracking.tracked_span import text_hash
+from stet.review.tracking.undo_detection import HunkInText
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -17,6 +19,9 @@ from stet.workspace.uris import canonical
 TOP = Range(Position(0, 0), Position(0, 0))
 _BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
 _WRITTEN_OVER = "you have changed the text it was made for"
+
+_FEW_PENDING = 200
+"""If no more hunks than this are pending, all of them are noted; else those of recent edits."""
 
 
 @dataclass(slots=True)
@@ -352,3 +357,43 @@ def follows_rename(hunk: Hunk, new_uri: str) -> bool:
     # The move that did it stays what it was: undoing it goes back from there. And so does what is
     # about another file, that had the name before or is to have it.
     return canonical(hunk.new_uri) != canonical(new_uri) and not hunk.is_of_absent_file
+
+
+def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
+    """Note the text of a document as it is now, with the states and places of its hunks.
+
+    Args:
+        store: All hunks.
+        tracked: The document.
+        edited: Hunks whose edit goes to the editor now.
+    """
+    texts = tracked.undone.texts
+    texts.add_edited(edited)
+    texts.note(tracked.lines, hunks_in_text(store, tracked))
+
+
+def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
+    """Return the hunks that are noted with a text, the pending ones in their order."""
+    return [
+        HunkInText(
+            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
+        )
+        for one in _noted_anchors(tracked)
+        if one.merged is not None
+        and not one.span.is_lost
+        and not isinstance(one, BlockAnchor)
+        and (hunk := store[one.hunk]).kind is not HunkKind.CREATE
+        and not hunk.inline
+        and (hunk.state is HunkState.ACCEPTED or hunk.state in LIVE)
+    ]
+
+
+def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
+    """Yield the anchors of the hunks whose state may be noted."""
+    edited = dict.fromkeys(tracked.undone.texts.edited)
+    is_few = len(tracked.live) <= _FEW_PENDING
+    known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}
+    yield from (one for one in tracked.live if one.hunk in known)
+    for hunk in edited:
+        if hunk not in known and (anchor := tracked.anchor(hunk)) is not None:
+            yield anchor

@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 
-from stet.review.editor_undo import follow_editor, restore_undo_texts
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.hunk_creation import (
     propose_create,
@@ -32,13 +31,13 @@ from stet.review.proposal import (
     Proposal,
     replace_hunk,
 )
-from stet.review.rebase import catch_up
+from stet.review.rebase import catch_up, follow_editor
 from stet.review.resolve.prepared_edit import (
     PreparedDraft,
     PreparedMove,
     PreparedRemoval,
 )
-from stet.review.state_restore import open_with, rename_file, restore_hunks
+from stet.review.state_restore import open_with, rename_file, restore_hunks, restore_undo_texts
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit

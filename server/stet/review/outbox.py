@@ -8,9 +8,9 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from stet.review.hunk_store import HunkStore
+from stet.review.hunk_store import HunkStore, note_text
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
-from stet.review.rebase import catch_up, confirm_arrival, note_text
+from stet.review.rebase import catch_up, confirm_arrival
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
 from stet.review.tracking.in_flight import add_timed_out

@@ -1,36 +1,64 @@
 """What a change of a document's text does to its hunks.
 
-`rebase_hunks` moves the hunks, and recognises a sent edit that has arrived and an undo or redo in the
-editor. `note_text` notes a text with the states of its hunks, so that the editor's undo leads back to
-these states (`stet.review.editor_undo`).
+`rebase_hunks` moves the hunks, and recognises a sent edit that has arrived, and an undo or redo in the
+editor by the places of hunks. `follow_editor` does so for an open document, where the whole text may also
+tell an undo or redo: if it is a known text around an accepted edit, the hunks get the states and places
+that they had in it, whatever the reported difference says (`note_text`).
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from stet.review.hunk_store import HunkStore
+from stet.review.hunk_store import HunkStore, hunks_in_text, note_text
 from stet.review.inline_sync import sync_blocks
-from stet.review.proposal import LIVE, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
+from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
 from stet.review.tracking.in_flight import TimedOutEdits
 from stet.review.tracking.replay import is_typing, lines_before, replaced_lines, replay_changes
 from stet.review.tracking.tracked_document import TrackedDocument, resolve_overlaps
-from stet.review.tracking.tracked_span import LineSpan, text_hash
-from stet.review.tracking.undo_detection import HunkInText, detect_editor_undo
+from stet.review.tracking.tracked_span import LineSpan
+from stet.review.tracking.undo_detection import HunkInText, TextState, detect_editor_undo
 from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
-_FEW_PENDING = 200
-"""If no more hunks than this are pending, all of them are noted; else those of recent edits."""
-
-
 _FEW_UNDONE = 8
 """If no more hunks than this are undone at once, a redo of one of them alone is recognised too."""
 _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
 """States in which an edit that was given up, or refused once, may still arrive as accepted."""
+
+
+def follow_editor(
+    store: HunkStore, tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
+) -> None:
+    """Move the hunks of an open document, and make those pending again that the editor has undone.
+
+    Args:
+        store: All hunks.
+        tracked: The document.
+        changes: The changes of its text, in order.
+        lines: The text after it.
+    """
+    known = tracked.undone.texts.find(changes, lines) if tracked.in_flight is None else None
+    if known is None:
+        rebase_hunks(store, tracked, changes, lines)
+        if reopen_undone(store, tracked, changes):
+            note_text(store, tracked)
+        return
+    before, is_undo = hunks_in_text(store, tracked), False
+    with store.batch():
+        rebase_hunks(store, tracked, changes, lines)
+        if tracked.in_flight is None:
+            is_undo = _restore_known_states(store, tracked, known, before)
+        _ = reopen_undone(store, tracked, changes)
+        if is_undo:
+            _put_in_order(tracked, known)
+    if (lines_then := lines_before(changes, lines)) is not None:
+        tracked.undone.texts.note(lines_then, before)
+    note_text(store, tracked)
 
 
 def rebase_hunks(
@@ -334,62 +362,131 @@ def reopen_undone(
     document = TextDocument(tracked.uri, tracked.text)
     every = [live for _, live in anchors.values()]
     together = plan_accept(document, every).edit.apply(document.text)
+    before = lines_before(changes, tracked.lines) if changes else None
+    undone_text = () if before is None else ("".join(before),)
     for anchor, live in anchors.values():
         alone = (
             [plan_accept(document, [live]).edit.apply(document.text)]
             if len(every) <= _FEW_UNDONE
             else []
         )
-        tracked.undone.add(anchor, [together, *alone, *_text_before(changes, tracked.lines)])
+        tracked.undone.add(anchor, [together, *alone, *undone_text])
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     store.save(*(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), stands=tracked.uri)
     store.notify(tracked.uri)
     return True
 
 
-def _text_before(changes: Sequence[TextChange], lines: Sequence[str]) -> tuple[str, ...]:
-    """Return the text before `changes`; `lines` is the text after them. Nothing if it can't be told."""
-    splices = [change.splice for change in changes if change.splice is not None]
-    if not splices or len(splices) < len(changes):
-        return ()
-    return ("".join(lines_before(splices, lines)),)
+class _KnownStates(NamedTuple):
+    """The hunks whose state or place in a known text is not their present one."""
+
+    waiting: list[HunkInText]
+    accepted: list[HunkInText]
+    moved: list[HunkInText]
 
 
-def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
-    """Note the text of a document as it is now, with the states and places of its hunks.
+def _restore_known_states(
+    store: HunkStore, tracked: TrackedDocument, known: TextState, before: Sequence[HunkInText]
+) -> bool:
+    """Give hunks the states and places that they had in this text, if it is an undo or a redo.
 
     Args:
         store: All hunks.
-        tracked: The document.
-        edited: Hunks whose edit goes to the editor now.
+        tracked: The document, which reads like the known text.
+        known: The text.
+        before: The hunks as they were before the change.
+
+    Returns:
+        Whether it is one: whether a hunk has another state than before the change. Otherwise every hunk
+        is where the changes have led it, as it may have absorbed lines since the text was noted.
     """
-    texts = tracked.undone.texts
-    texts.add_edited(edited)
-    texts.note(tracked.lines, hunks_in_text(store, tracked))
-
-
-def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
-    """Return the hunks that are noted with a text, the pending ones in their order."""
-    return [
-        HunkInText(
-            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
-        )
-        for one in _noted_anchors(tracked)
-        if one.merged is not None
-        and not one.span.is_lost
-        and not isinstance(one, BlockAnchor)
-        and (hunk := store[one.hunk]).kind is not HunkKind.CREATE
-        and not hunk.inline
-        and (hunk.state is HunkState.ACCEPTED or hunk.state in LIVE)
+    wanted = _changes_to_known(store, tracked, known)
+    waited = {one.hunk.id for one in before if not one.is_accepted}
+    # The difference may have restored some of them already, but not their order.
+    redone = [
+        one
+        for one in known.hunks
+        if one.is_accepted
+        and one.hunk.id in waited
+        and store[one.hunk.id].state is HunkState.ACCEPTED
     ]
+    if not wanted.waiting and not wanted.accepted and not redone:
+        return False
+    for one in wanted.accepted:
+        _settle_known(tracked, one)
+    for one in wanted.waiting:
+        _settle_known(tracked, one)
+    _move_to_known(tracked, wanted.moved, known)
+    # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
+    order = {one.hunk.id: one.hunk.changed for one in before}
+    waiting = sorted(wanted.waiting, key=lambda one: -order.get(one.hunk.id, 0))
+    accepted = sorted((*wanted.accepted, *redone), key=lambda one: one.hunk.changed)
+    turned = {one.hunk.id for one in (*waiting, *accepted)}
+    tracked.undone.due = [
+        *(one for one in tracked.undone.due if one not in turned),
+        *(one.hunk.id for one in waiting),
+    ]
+    for hunks, state in ((waiting, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
+        for one in hunks:
+            old, new = one.hunk.old, one.hunk.new
+            hunk = replace_hunk(store[one.hunk.id], state=state, old=old, new=new, reason="")
+            store.save(hunk, stands=tracked.uri)
+    store.notify(tracked.uri)
+    return True
 
 
-def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
-    """Yield the anchors of the hunks whose state may be noted."""
-    edited = dict.fromkeys(tracked.undone.texts.edited)
-    is_few = len(tracked.live) <= _FEW_PENDING
-    known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}
-    yield from (one for one in tracked.live if one.hunk in known)
-    for hunk in edited:
-        if hunk not in known and (anchor := tracked.anchor(hunk)) is not None:
-            yield anchor
+def _changes_to_known(store: HunkStore, tracked: TrackedDocument, known: TextState) -> _KnownStates:
+    """Return the hunks that are to change, and how."""
+    wanted = _KnownStates([], [], [])
+    for one in known.hunks:
+        hunk, anchor = store[one.hunk.id], tracked.anchor(one.hunk.id)
+        if anchor is None or isinstance(anchor, BlockAnchor) or hunk.inline:
+            continue
+        if hunk.state is (HunkState.ACCEPTED if one.is_accepted else HunkState.PENDING):
+            if (anchor.first, anchor.end) != (one.first, one.end) or anchor.merged is None:
+                wanted.moved.append(one)
+        elif one.is_accepted and _may_be_accepted(hunk):
+            wanted.accepted.append(one)
+        elif not one.is_accepted and _may_wait(tracked, hunk):
+            wanted.waiting.append(one)
+    return wanted
+
+
+def _may_be_accepted(hunk: Hunk) -> bool:
+    """Return whether a hunk was undone, so that the editor may have redone it."""
+    return hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR
+
+
+def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
+    """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
+    if hunk.state is HunkState.ACCEPTED:
+        return hunk.id not in tracked.undone.given_up
+    return hunk.id in tracked.undone.due
+
+
+def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
+    """Put the anchor of a hunk that was undone or redone where the hunk is in the known text."""
+    old, new = one.hunk.old, one.hunk.new
+    base, proposed = (new, old) if one.is_accepted else (old, new)
+    place = (one.first, one.end)
+    tracked.settle(Anchor(one.hunk.id, tracked.lines, place, base, proposed, was_written=True))
+
+
+def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
+    """Put anchors back where their hunks are in the known text, unless others are there by now."""
+    there = {one.hunk.id for one in known.hunks}
+    for one in moved:
+        anchor = tracked.anchor(one.hunk.id)
+        assert anchor is not None, "the anchor was found before"
+        others = () if one.is_accepted else tracked.overlapping((one.first, one.end))
+        if all(other.hunk in there for other in others):
+            anchor.restore_span(LineSpan(one.first, one.end, is_lost=False), tracked.lines)
+    _put_in_order(tracked, known)
+
+
+def _put_in_order(tracked: TrackedDocument, known: TextState) -> None:
+    """Sort the live anchors by place; at one point in the order of the known text."""
+    ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
+    last = len(ranks)
+    tracked.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
+    resolve_overlaps(tracked.live, tracked.lines)

@@ -1,25 +1,41 @@
-"""Hunks whose file has changed while nobody followed it.
+"""Hunks whose file has changed while nobody followed it, and hunks after a restart.
 
-`restore_hunks` finds the places of an earlier run's hunks in the present texts, `open_with` those of a
-file that is opened. `rename_file` moves hunks to a file's new name, where there may be hunks of another
-file with that name.
+- `restore_hunks` finds the places of an earlier run's hunks in the present texts, `open_with` those of a
+  file that is opened.
+- `restore_undo_texts`: the editor keeps its undo history when the server ends. On a copy, the last
+  accepted hunks are undone one by one, and those that the editor has undone are accepted again: so the
+  texts on the way are known again.
+- `rename_file` moves hunks to a file's new name, where there may be hunks of another file with that name.
 """
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from operator import attrgetter
 
-from stet.review.hunk_store import HunkStore, follows_rename, is_line_hunk
+from stet.review.errors import UndoConflict
+from stet.review.hunk_store import HunkStore, follows_rename, is_line_hunk, note_text
 from stet.review.inline.imported_hunks import mark_duplicate_ids
 from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.proposal import LIVE, OPEN, Hunk, HunkKind, HunkState, replace_hunk
-from stet.review.rebase import catch_up, rebase_hunks
+from stet.review.proposal import (
+    LIVE,
+    OPEN,
+    UNDONE_IN_EDITOR,
+    Hunk,
+    HunkKind,
+    HunkState,
+    replace_hunk,
+)
+from stet.review.rebase import catch_up, follow_editor, rebase_hunks, reopen_undone
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.relocation import relocate
 from stet.review.tracking.replay import replay_changes
 from stet.review.tracking.tracked_document import TrackedDocument
 from stet.review.tracking.tracked_span import LineSpan
+from stet.review.tracking.undo_detection import TextStates
+from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 
@@ -34,6 +50,11 @@ _FOLLOWED = LIVE | {
 }
 _MOVED = "its file got another name meanwhile: accept it again"
 _REPLACED = "another file has taken the name of this one"
+MAX_STEPS = 4
+"""How many hunks are undone, and how many are accepted again."""
+MAX_LINES = 2_000
+"""In longer texts there are no steps: each takes as long as an accept, while the event loop waits."""
+_PLACE = attrgetter("first", "end")
 
 
 def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str, str]) -> None:
@@ -315,3 +336,73 @@ def _catch_up_blocks(store: HunkStore, tracked: TrackedDocument, text: str) -> N
     """Update the hunks and blocks of a file after its text has become `text`."""
     InlineBlocks(store).apply_missing(tracked, text)
     catch_up(store, tracked, text)
+
+
+def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
+    """Note the texts around the last accepted hunks of a document.
+
+    If texts of it are known already, only its present text is noted: the document was closed, and its
+    hunks may have come to that text by another way than the editor's undo.
+
+    Args:
+        store: All hunks.
+        tracked: The document, which has just been opened.
+    """
+    if tracked.undone.texts.is_any:
+        note_text(store, tracked)
+        return
+    if tracked.in_flight or len(tracked.lines) > MAX_LINES or store.has_blocks(tracked.uri):
+        return
+    hunks = [store[anchor.hunk] for anchor in (*tracked.live, *tracked.settled)]
+    undone = [
+        one for one in hunks if one.state is HunkState.PENDING and one.reason == UNDONE_IN_EDITOR
+    ]
+    # The difference is enough for a hunk that touches no other.
+    accepted = [one for one in hunks if one.state is HunkState.ACCEPTED] if _touch(tracked) else []
+    for chain, back in ((undone, False), (accepted, True)):
+        # The last undone hunk is redone first, and the last accepted hunk is undone first.
+        latest = sorted(chain, key=lambda one: -one.changed)[:MAX_STEPS]
+        if latest and (copy := copy_of(store, tracked.uri)) is not None:
+            tracked.undone.texts.adopt(_texts_between(copy, latest, back=back), tracked.lines)
+
+
+def _touch(tracked: TrackedDocument) -> bool:
+    """Return whether any of the hunks of a document touch."""
+    in_order = sorted(tracked.anchors(), key=_PLACE)
+    return any(one.end >= other.first for one, other in pairwise(in_order))
+
+
+def _texts_between(store: HunkStore, hunks: Sequence[Hunk], *, back: bool) -> TextStates:
+    """Return the texts that a document has as its hunks are accepted, or undone, one by one.
+
+    Args:
+        store: A copy, whose hunks change.
+        hunks: In the order of the steps.
+        back: Whether they are undone.
+    """
+    outbox, uri = Outbox(store), hunks[0].uri
+    tracked = store.tracked(uri)
+    assert tracked is not None, "the copy has the hunks of this document"
+    tracked.undone.texts.add_edited(hunk.id for hunk in hunks)
+    for hunk in hunks:
+        document = TextDocument(tracked.uri, tracked.text, version=1)
+        ranks = {one.hunk: nth for nth, one in enumerate(sorted(tracked.anchors(), key=_PLACE))}
+        try:
+            edit = outbox.send(document, (hunk.id,), back=back)
+        except UndoConflict:
+            break
+        buffer = TextBuffer(document.text)
+        changes = changes_between(document.text, edit.apply(document.text))
+        tracked.lines = buffer.lines
+        made = tuple(buffer.apply(change) for change in changes)
+        follow_editor(store, tracked, made, buffer.lines)
+        if store[hunk.id].state is not (HunkState.UNDONE if back else HunkState.ACCEPTED):
+            break
+        if back:
+            tracked.undone.due = [hunk.id]
+            if not reopen_undone(store, tracked):
+                break
+            # Several insertions may be at one point now: they keep their order.
+            tracked.live.sort(key=lambda one: (*_PLACE(one), ranks[one.hunk]))
+            note_text(store, tracked)
+    return tracked.undone.texts

@@ -97,12 +97,10 @@ class RevisionCheckpoints:
             lines: The text after them.
             anchors: The anchors, not yet moved, in order of place.
         """
-        splices = [change.splice for change in changes if change.splice is not None]
-        if not (_is_rewrite(changes) or _moves_lines(changes, lines)) or len(splices) < len(
-            changes
-        ):
+        if not (_is_rewrite(changes) or _moves_lines(changes, lines)):
             return
-        before = lines_before(splices, lines)
+        if (before := lines_before(changes, lines)) is None:
+            return
         conflicts = frozenset([anchor for anchor in anchors if anchor.merged is None])
         states = placement_of(anchors)
         text = _Checkpoint(len(before), _fingerprint(before), tuple(anchors), states, conflicts)

@@ -57,7 +57,7 @@ def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Itera
     if not may_be_nothing and _are_disjoint(effects):
         yield ChangeStep(effects, lines, changes)
         return
-    text = lines_before(splices, lines)
+    text = _unspliced(splices, lines)
     if may_be_nothing and text == list(lines):
         yield ChangeStep((), lines, ())
         return
@@ -67,8 +67,19 @@ def replay_changes(changes: Sequence[TextChange], lines: Sequence[str]) -> Itera
     yield ChangeStep(changes[-1].effects, lines, changes[-1:])
 
 
-def lines_before(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
-    """Return the lines that a text had before `splices`, in order; `lines` are those after them."""
+def lines_before(changes: Sequence[TextChange], lines: Sequence[str]) -> list[str] | None:
+    """Return the lines of a text before `changes`; None if they are not known.
+
+    Args:
+        changes: The changes, in order.
+        lines: The text after them.
+    """
+    splices = [change.splice for change in changes if change.splice is not None]
+    return _unspliced(splices, lines) if len(splices) == len(changes) else None
+
+
+def _unspliced(splices: Sequence[Splice], lines: Sequence[str]) -> list[str]:
+    """Return the lines of a text before `splices`, in order; `lines` are those after them."""
     text = list(lines)
     for splice in reversed(splices):
         _splice(text, splice.first, splice.after, splice.before)
