@@ -16,7 +16,7 @@ be loaded at the start.
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,12 @@ from stet.lsp.editor_client import Client
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
+from stet.review.state_restore import PreparedRestore, prepare_restore
 from stet.storage.state_store import StateStore
 from stet.storage.unused import drop_unused, note_roots
-from stet.system.system import FileKind, System
+from stet.system.system import FileKind, FileStat, System
+from stet.text.change import TextChange
+from stet.text.document import TextDocument
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
@@ -76,6 +79,8 @@ MAX_BYTES = 50_000_000
 """A file larger than this has grown into something else since."""
 
 DAY = 86_400.0
+_MOST_ATTEMPTS = 5
+"""How often places are found anew because a document was opened or closed meanwhile."""
 TRASH_DAYS = 31
 """How long removed files are kept: a day longer than the hunks by which they can be had back."""
 UNUSED_DAYS = 90
@@ -144,8 +149,7 @@ class ReviewPersistence:
             snapshot.uri: moved.get(canonical(snapshot.uri), snapshot.uri)
             for snapshot in restored.anchor_snapshots
         }
-        texts = await asyncio.to_thread(self._on_disk, places)
-        self._ledger.restore_state(restored, texts | self._not_on_disk(restored, places))
+        changes = await self._take_places(restored, places)
         for hunk in done:
             self._ledger.outbox.confirm_whole(hunk.id)
             if hunk.new_uri:
@@ -156,7 +160,67 @@ class ReviewPersistence:
         for uri in places.values():
             document, buffer = self._workspace.document(uri), self._workspace.buffer(uri)
             if document is not None and buffer is not None:
-                self._ledger.opened(document.uri, buffer.lines)
+                self._ledger.opened(document.uri, buffer.lines, changes.get(canonical(uri)))
+
+    async def _take_places(
+        self, restored: RestoredState, places: Mapping[str, str]
+    ) -> Mapping[str, Sequence[TextChange]]:
+        """Find the places in a thread, and take them over.
+
+        Returns:
+            The changes of open documents since their texts were read, by canonical URI. There are none
+            for a document that had hunks of this run before.
+        """
+        attempt = 0
+        while True:
+            attempt += 1
+            buffers = {uri: self._workspace.buffer(uri) for uri in places.values()}
+            documents = {
+                uri: document
+                for uri, place in places.items()
+                if (document := self._workspace.document(place)) is not None
+            }
+            known = {hunk.id for hunk in self._ledger.hunks()}
+            closed = [uri for uri, buffer in buffers.items() if buffer is None]
+            with self._ledger.note_changes(buffers.keys() - set(closed)) as changes:
+                stats = await asyncio.to_thread(self._stats, closed)
+                prepared = await asyncio.to_thread(
+                    self._find_places, restored, places, documents, known
+                )
+                is_same = stats == await asyncio.to_thread(self._stats, closed)
+            is_same &= all(self._workspace.buffer(uri) is one for uri, one in buffers.items())
+            if is_same or attempt == _MOST_ATTEMPTS:
+                break  # else a file was opened, closed or written meanwhile: it may have another text
+        with_hunks = {canonical(uri) for uri in places.values() if self._ledger.is_tracked(uri)}
+        self._ledger.take_restored(prepared)
+        return {uri: made for uri, made in changes.items() if is_same and uri not in with_hunks}
+
+    def _stats(self, uris: Iterable[str]) -> list[FileStat | None]:
+        """Return what tells whether files have been written; in a worker thread."""
+        return [None if (path := path_of(uri)) is None else self._system.stat(path) for uri in uris]
+
+    def _find_places(
+        self,
+        restored: RestoredState,
+        places: Mapping[str, str],
+        documents: Mapping[str, TextDocument],
+        known: Collection[str],
+    ) -> PreparedRestore:
+        """Find the places that hunks of earlier runs have; in a worker thread.
+
+        Args:
+            restored: What was kept.
+            places: The current place of each file, by URI.
+            documents: The open documents, by the same URI.
+            known: Hunks of this run, by id.
+        """
+        texts = self._on_disk({uri: at for uri, at in places.items() if uri not in documents})
+        texts |= {uri: document.text for uri, document in documents.items()}
+        for snapshot in restored.anchor_snapshots:
+            if snapshot.uri not in documents and path_of(snapshot.uri) is None:
+                # Never on a disk: the editor may open it again, with this text or another.
+                texts[snapshot.uri] = snapshot.text
+        return prepare_restore(restored, texts, known)
 
     def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
         """Remove what is too old to be asked for again; in a worker thread, for that may take long.
@@ -181,20 +245,6 @@ class ReviewPersistence:
             return
         if n_emptied or dropped:
             log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
-
-    def _not_on_disk(self, restored: RestoredState, places: Mapping[str, str]) -> dict[str, str]:
-        """Return the texts of open files and of documents that are not files, by URI. `places` maps
-        each URI to its current place.
-        """
-        texts = {}
-        for snapshot in restored.anchor_snapshots:
-            document = self._workspace.document(places[snapshot.uri])
-            if document is not None:
-                texts[snapshot.uri] = document.text
-            elif path_of(snapshot.uri) is None:
-                # Never on a disk: the editor may open it again, with this text or another.
-                texts[snapshot.uri] = snapshot.text
-        return texts
 
     async def close(self) -> None:
         """Keep everything as it is now, and let go of the file."""

@@ -6,8 +6,8 @@ from the editor says so.
 """
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from stet.review.errors import EditInFlight, WrongHunkState
 from stet.review.hunk_creation import (
@@ -37,7 +37,14 @@ from stet.review.resolve.prepared_edit import (
     PreparedMove,
     PreparedRemoval,
 )
-from stet.review.state_restore import open_with, rename_file, restore_hunks, restore_undo_texts
+from stet.review.state_restore import (
+    PreparedRestore,
+    install_restored,
+    open_with,
+    prepare_restore,
+    rename_file,
+    restore_undo_texts,
+)
 from stet.text.change import TextChange
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -57,6 +64,7 @@ class ReviewLedger:
         self._store = HunkStore(journal or NullJournal())
         self.outbox = Outbox(self._store)
         self.blocks = InlineBlocks(self._store)
+        self._noted_changes: dict[str, list[TextChange]] = {}
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with the URI of every document whose hunks have changed."""
@@ -174,7 +182,7 @@ class ReviewLedger:
 
     def is_tracked(self, uri: str) -> bool:
         """Whether `uri` has hunks that its changes must be told to."""
-        return self._store.tracked(uri) is not None
+        return self._store.tracked(uri) is not None or canonical(uri) in self._noted_changes
 
     def uris_below(self, folder: str) -> tuple[str, ...]:
         """Return the canonical URIs of the files in a folder that have hunks."""
@@ -236,17 +244,27 @@ class ReviewLedger:
             changes: What happened, in order.
             lines: Its lines behind them: the buffer's own, which are read again later.
         """
+        if self._noted_changes and (noted := self._noted_changes.get(canonical(uri))) is not None:
+            noted += changes
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = lines, True
             follow_editor(self._store, tracked, changes, lines)
 
-    def opened(self, uri: str, lines: Sequence[str]) -> None:
-        """`uri` was opened, perhaps with other text than its hunks know; `lines` as for `apply_changes`."""
+    def opened(
+        self, uri: str, lines: Sequence[str], changes: Sequence[TextChange] | None = None
+    ) -> None:
+        """`uri` was opened, perhaps with other text than its hunks know.
+
+        Args:
+            uri: The document.
+            lines: As for `apply_changes`.
+            changes: How the text came from the one that the hunks know, if that was seen.
+        """
         if tracked := self._store.tracked(uri):
             tracked.uri = uri
-            if not tracked.is_open:
+            if not tracked.is_open and changes is None:
                 self.blocks.apply_missing(tracked, "".join(lines))
-            open_with(self._store, tracked, lines)
+            open_with(self._store, tracked, lines, changes)
             restore_undo_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
@@ -278,7 +296,25 @@ class ReviewLedger:
             texts: The current text of the files, by URI as the footings spell it; of a file that
                 is gone there is none.
         """
-        restore_hunks(self._store, restored, texts)
+        known = {hunk.id for hunk in self._store.all()}
+        self.take_restored(prepare_restore(restored, texts, known))
+
+    def take_restored(self, prepared: PreparedRestore) -> None:
+        """Hunks of an earlier run come back, for which a thread has found the places."""
+        install_restored(self._store, prepared)
+
+    @contextmanager
+    def note_changes(self, uris: Iterable[str]) -> Iterator[Mapping[str, Sequence[TextChange]]]:
+        """Note, within, the changes of open documents whose hunks are not back yet.
+
+        Yields:
+            The changes so far, by canonical URI.
+        """
+        noted = self._noted_changes = {canonical(uri): [] for uri in uris}
+        try:
+            yield noted
+        finally:
+            self._noted_changes = {}
 
     # -- deciding --------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """Hunks whose file has changed while nobody followed it, and hunks after a restart.
 
-- `restore_hunks` finds the places of an earlier run's hunks in the present texts, `open_with` those of a
-  file that is opened.
+- `prepare_restore` finds the places of an earlier run's hunks in the present texts, in a thread, and
+  `install_restored` adds the hunks to the ledger's; `open_with` moves the hunks of a file that is opened.
 - `restore_undo_texts`: the editor keeps its undo history when the server ends. On a copy, the last
   accepted hunks are undone one by one, and those that the editor has undone are accepted again: so the
   texts on the way are known again.
@@ -10,6 +10,7 @@
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
@@ -36,8 +37,10 @@ from stet.review.tracking.tracked_document import TrackedDocument
 from stet.review.tracking.tracked_span import LineSpan
 from stet.review.tracking.undo_detection import TextStates
 from stet.text.buffer import TextBuffer
+from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
+from stet.workspace.uris import canonical
 
 _TAKEN = "something else was proposed in its place"
 _WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
@@ -57,22 +60,64 @@ MAX_LINES = 2_000
 _PLACE = attrgetter("first", "end")
 
 
-def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str, str]) -> None:
-    """Take the hunks of an earlier run, and move them to their places in the present texts.
+class _SavedHunks(NullJournal):
+    """A journal that records hunks instead of persisting them.
+
+    Attributes:
+        hunks: The last state of each hunk, by id.
+        stands: The canonical URIs of the files whose texts are to be persisted too.
+        is_decision: Whether one of the hunks was decided.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hunks: dict[str, Hunk] = {}
+        self.stands: set[str] = set()
+        self.is_decision = False
+
+    def keep(
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
+    ) -> None:
+        """Record hunks; nothing is persisted yet."""
+        self.hunks.update((hunk.id, hunk) for hunk in hunks)
+        self.stands.update(canonical(snapshot.uri) for snapshot in snapshots)
+        self.is_decision |= decision
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRestore:
+    """Hunks of an earlier run with their places, not in the ledger yet.
+
+    Attributes:
+        restored: The state that the journal has loaded.
+        texts: The texts of the files at that time.
+        store: The hunks and their places.
+        saved: The hunks that have to be persisted.
+    """
+
+    restored: RestoredState
+    texts: Mapping[str, str]
+    store: HunkStore
+    saved: _SavedHunks
+
+
+def prepare_restore(
+    restored: RestoredState, texts: Mapping[str, str], known: Collection[str]
+) -> PreparedRestore:
+    """Find the places of an earlier run's hunks in the present texts. May run in a thread.
 
     The hunks follow the difference to the text that was kept. A hunk that is in conflict then is searched
     by its content, and moved if the content is elsewhere, once. A hunk whose text is there already was in
-    flight when the earlier run ended: it is accepted. Hunks that were made before the journal was loaded
-    stay as they are and supersede restored hunks in their places; so do hunks of another server. A block
-    that is in the text is not superseded.
+    flight when the earlier run ended: it is accepted.
 
     Args:
-        store: Takes the hunks.
         restored: The state that the journal has loaded.
         texts: The present texts of the files, by URI as the snapshots spell it; none for a file that
             does not exist. There no hunk counts as accepted: lines to be deleted went with the rest.
+        known: The ids of hunks that are in the ledger already; these hunks stay as they are.
     """
-    known = {hunk.id for hunk in store.all()}
+    saved = _SavedHunks()
+    store = HunkStore(saved)
     store.load(hunk for hunk in restored.hunks if hunk.id not in known)
     with store.batch():
         for snapshot in restored.anchor_snapshots:
@@ -84,13 +129,54 @@ def restore_hunks(store: HunkStore, restored: RestoredState, texts: Mapping[str,
             _rebase_restored(store, tracked, text)
             if there is not None:
                 merge_tracked(store, tracked, there, text or "")
-        for uri in {hunk.uri for hunk in restored.hunks}:
+    return PreparedRestore(restored, texts, store, saved)
+
+
+def install_restored(store: HunkStore, prepared: PreparedRestore) -> None:
+    """Add the hunks of an earlier run to a store.
+
+    Hunks that were made before the journal was loaded stay as they are and supersede restored hunks in
+    their places; so do hunks of another server. A block that is in the text is not superseded.
+
+    Args:
+        store: Takes the hunks.
+        prepared: The hunks, owned by `store` from now on.
+    """
+    known = {hunk.id for hunk in store.all()}
+    store.load(hunk for hunk in prepared.restored.hunks if hunk.id not in known)
+    texts = {canonical(uri): text for uri, text in prepared.texts.items()}
+    with store.batch():
+        for hunk in prepared.store.all():
+            if hunk.id not in known and hunk != store[hunk.id]:
+                store.set_transient(hunk)
+        for tracked in tuple(prepared.store.tracks()):
+            there = store.detach(tracked.uri)
+            store.attach(tracked)
+            if there is not None:
+                merge_tracked(store, tracked, there, texts.get(canonical(tracked.uri), ""))
+        for hunk in sorted(prepared.saved.hunks.values(), key=lambda one: one.changed):
+            stands = hunk.uri if canonical(hunk.uri) in prepared.saved.stands else None
+            store.save(store[hunk.id], decision=prepared.saved.is_decision, stands=stands)
+        for uri in {hunk.uri for hunk in prepared.restored.hunks}:
             store.notify(uri)
 
 
-def open_with(store: HunkStore, tracked: TrackedDocument, lines: Sequence[str]) -> None:
-    """Move the hunks of a file that was not open to the text that it is opened with."""
-    changes = changes_between(tracked.text, "".join(lines))
+def open_with(
+    store: HunkStore,
+    tracked: TrackedDocument,
+    lines: Sequence[str],
+    changes: Sequence[TextChange] | None = None,
+) -> None:
+    """Move the hunks of a file that was not open to the text that it is opened with.
+
+    Args:
+        store: All hunks.
+        tracked: The file.
+        lines: The lines of the text.
+        changes: The changes from the text that the hunks know to this text; None: by the difference.
+    """
+    if changes is None:
+        changes = changes_between(tracked.text, "".join(lines))
     tracked.lines, tracked.is_open = lines, True
     rebase_hunks(store, tracked, changes, lines)
     tracked.undone.due.clear()  # a change by another program is no undo
