@@ -14,6 +14,7 @@ from stet.lsp.review_persistence import ReviewPersistence
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft
+from stet.review.resolve.prepared_edit import prepare_draft
 from stet.review.state_restore import PreparedRestore, prepare_restore
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -87,7 +88,7 @@ def proposed(folder: Path, text: str, line: str) -> Run:
         turn="t1", author="m", summary="s", name="big.py", edit=edit,
         document=TextDocument(run.uri, text, version=1),
     )  # fmt: skip
-    run.ledger.propose_edit(draft, rules())
+    run.ledger.propose(prepare_draft(draft, rules()))
     return run
 
 
@@ -237,7 +238,7 @@ async def test_a_proposal_of_this_run_in_the_same_place_stays(
             turn="t2", author="m", summary="s", name="big.py", edit=edit,
             document=TextDocument(small.uri, SMALL, version=1),
         )  # fmt: skip
-        small.ledger.propose_edit(draft, rules())
+        small.ledger.propose(prepare_draft(draft, rules()))
         small.type(0, "a\n")
 
     await meanwhile(small, monkeypatch, propose)
