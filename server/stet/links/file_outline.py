@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from stet.notes.note_content import headings_in
-from stet.outline.definitions import defined_name
+from stet.outline.line_definitions import defined_name
 from stet.text import masking
 from stet.text.document import TextDocument, ending_of
 from stet.text.lines import split_lines

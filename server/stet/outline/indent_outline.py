@@ -1,6 +1,6 @@
 r"""Which function, class or section a line of a text belongs to.
 
-Code is read by its indents and by lines that look like definitions (`stet.outline.definitions`), from
+Code is read by its indents and by lines that look like definitions (`stet.outline.line_definitions`), from
 the line upwards and only as far as it takes. Markdown is read once from the top, because only that
 tells a heading from a comment in a fenced block.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
-from stet.outline.definitions import MAX_NAME, defined_name
+from stet.outline.line_definitions import MAX_NAME, defined_name
 from stet.text.lines import front_matter_end, without_end
 from stet.text.reindent import indent_of
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Protocol
 
-from stet.outline.definitions import defined_name
+from stet.outline.line_definitions import defined_name
 from stet.privacy.redactor import Redactor
 from stet.search.word_stems import folded_text, query_stems, stems
 from stet.text.document import TextDocument

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stet
-from stet.outline.definitions import defined_name
 from stet.outline.indent_outline import Outline, Style, Symbol
+from stet.outline.line_definitions import defined_name
 from stet.text.lines import split_lines
 
 SOURCES = sorted(Path(stet.__file__).parent.glob("text/*.py"))

@@ -34,7 +34,7 @@ from stet.llm.model import (
     ignore,
 )
 from stet.llm.text_protocol import escape_tags
-from stet.outline.definitions import defined_name
+from stet.outline.line_definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.text.spoofing import escape_special_tokens

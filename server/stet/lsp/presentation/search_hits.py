@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from lsprotocol import types as lsp
 
 from stet.lsp import convert
-from stet.outline.definitions import defined_name
+from stet.outline.line_definitions import defined_name
 from stet.search.word_search import SearchPassage
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import overload
 
-from stet.outline.definitions import defined_name
 from stet.outline.indent_outline import Outline, Style, Symbol
+from stet.outline.line_definitions import defined_name
 from stet.review.errors import BlockInTheWay
 from stet.review.policy.authorization import AuthorizedDraft, Draft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
