@@ -7,8 +7,8 @@ from stet.review.policy.rules import ProposalRefused
 from stet.review.proposal import EditDraft, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.diff import unified_diff
+from stet.text.edit import TextChange
 from stet.text.match import MatchError, ShownText, find_block
 from stet.text.position import Position, Range
 from tests.bench.edits_draft import MARK, Draft, Key

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.position import Position, Range
 from tests.soak.journal import MemoryJournal

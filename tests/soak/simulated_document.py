@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.lines import line_end
 from stet.text.position import Position, Range
 

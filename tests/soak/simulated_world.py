@@ -13,9 +13,8 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from tests.soak.checks import Violation

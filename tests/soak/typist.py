@@ -1,7 +1,7 @@
 """Somebody who types, moves lines, presses undo, and lets tools rewrite the whole text."""
 
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
+from stet.text.edit import TextChange
 from stet.text.position import Range
 from tests.soak.checks import CheckedDocument
 from tests.soak.simulated_document import URI

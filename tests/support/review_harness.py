@@ -12,10 +12,9 @@ from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.settings.values import EditSettings
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.position import Position, Range
 from stet.workspace.path_status import PathStatus
 

@@ -16,9 +16,8 @@ from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import Amendment, PendingView
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.text.ai_comments import AiComment, removal_edit
-from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
+from stet.text.edit import Bias, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader
 from stet.tools.proposer import Proposer

@@ -33,9 +33,8 @@ from stet.review.proposal import EditDraft
 from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import rebase_edit
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Bias, Replacement, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
 from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError

@@ -33,7 +33,7 @@ from stet.chat.chat_layout import (
 from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.review.ledger import ReviewLedger
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.position import Range
 from stet.workspace.paths import PathRefused
 from stet.workspace.workspace import Workspace

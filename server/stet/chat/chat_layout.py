@@ -31,8 +31,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.escape import escape
 from stet.text.lines import line_end, split_lines, without_end
 from stet.text.position import Position

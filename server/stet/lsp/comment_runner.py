@@ -24,8 +24,8 @@ from stet.lsp.editor_client import Client
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.text.ai_comments import AiComment, Marker, comment_text_on_line, marker_on_line
-from stet.text.change import TextChange, touched_lines
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange, touched_lines
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments

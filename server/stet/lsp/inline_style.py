@@ -28,9 +28,8 @@ from stet.review.inline.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, OPEN, HunkState
 from stet.settings.values import Settings
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
+from stet.text.edit import TextChange, TextEdit
 from stet.text.stripped_document import SIGN, MalformedBlock
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, is_tracked

@@ -31,8 +31,8 @@ from stet.review.state_restore import PreparedRestore, prepare_restore
 from stet.storage.state_store import StateStore
 from stet.storage.unused import drop_unused, note_roots
 from stet.system.system import FileKind, FileStat, System
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace

@@ -21,7 +21,7 @@ from stet.lsp.index_adapters import IndexFeed
 from stet.lsp.inline_style import BlockImport
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Modification, Workspace
 

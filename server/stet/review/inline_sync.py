@@ -10,7 +10,7 @@ from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.review.tracking.tracked_span import LineSpan
 from stet.text.block_codec import InlineBlock, find_blocks, is_leftover, may_hold_blocks
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.lines import line_end, whole_lines
 from stet.text.stripped_document import imported_at
 

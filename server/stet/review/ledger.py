@@ -45,9 +45,8 @@ from stet.review.state_restore import (
     rename_file,
     restore_undo_texts,
 )
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import TextEdit
+from stet.text.edit import TextChange, TextEdit
 from stet.workspace.uris import canonical
 
 

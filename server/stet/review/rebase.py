@@ -16,13 +16,14 @@ from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, re
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
 from stet.review.tracking.in_flight import TimedOutEdits
+from stet.review.tracking.relocation import is_typing, replaced_lines
 from stet.review.tracking.replay import is_typing, lines_before, replaced_lines, replay_changes
 from stet.review.tracking.tracked_document import TrackedDocument, resolve_overlaps
 from stet.review.tracking.tracked_span import LineSpan
 from stet.review.tracking.undo_detection import HunkInText, TextState, detect_editor_undo
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.lines import line_end, line_ends, split_lines, without_end
 
 _FEW_UNDONE = 8

@@ -37,9 +37,9 @@ from stet.review.tracking.tracked_document import TrackedDocument
 from stet.review.tracking.tracked_span import LineSpan
 from stet.review.tracking.undo_detection import TextStates
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.workspace.uris import canonical
 
 _TAKEN = "something else was proposed in its place"

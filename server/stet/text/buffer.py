@@ -18,8 +18,8 @@ import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from stet.text.change import Splice, TextChange
 from stet.text.diff import changes_between, line_changes
+from stet.text.edit import Splice, TextChange
 from stet.text.encoding import Encoding, column_from_units, units_from_column
 from stet.text.lines import PiecewiseLines, split_lines
 from stet.text.position import Position, Range

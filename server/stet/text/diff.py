@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from stet.text.change import LineChange, Splice, TextChange
+from stet.text.edit import LineChange, Splice, TextChange
 from stet.text.large_document import LARGE
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range

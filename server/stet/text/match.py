@@ -18,9 +18,8 @@ Lines in results are counted from 1, offsets in code points from 0.
 from collections.abc import Iterator
 
 from stet.text.block_matcher import BlockMatcher, BlockQuery, line_edit
-from stet.text.change import Bias, map_position
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Bias, Replacement, TextEdit, map_position
 from stet.text.lines import split_lines
 from stet.text.match_result import (
     AmbiguousBlock,

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, islice
 
-from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
+from stet.text.edit import Bias, TextChange, map_position
 from stet.text.lines import dominant_line_end, split_lines, split_plain
 from stet.text.match_result import MatchKind
 from stet.text.position import Position

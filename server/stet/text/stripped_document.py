@@ -16,8 +16,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from stet.text.block_codec import InlineBlock, find_blocks, may_hold_blocks, tag_line
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.large_document import LargeDocument
 from stet.text.lines import front_matter_end, line_end, split_lines, whole_lines, without_end
 from stet.text.position import Position, Range

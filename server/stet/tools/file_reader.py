@@ -16,8 +16,8 @@ from stet.review.resolve.pending_view import (
     noted_since,
     pending_file,
 )
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
 from stet.workspace.names import Refusal

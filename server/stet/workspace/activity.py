@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
-from stet.text.change import Bias, TextChange, map_position
+from stet.text.edit import Bias, TextChange, map_position
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical, is_tracked
 

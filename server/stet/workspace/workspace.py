@@ -24,8 +24,8 @@ from stet.settings.values import Settings
 from stet.system.system import System
 from stet.text.block_codec import InlineBlock
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.text.large_document import LARGE, LargeDocument
 from stet.text.stripped_document import strip_blocks

@@ -9,8 +9,8 @@ from stet.review.resolve.edit_instruction import (
 )
 from stet.review.resolve.edit_resolver import rebase_edit
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 
 

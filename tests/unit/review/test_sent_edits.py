@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 
 from stet.review.errors import WrongHunkState
 from stet.review.proposal import Hunk
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.position import Position, Range
 from tests.support.review_harness import URI, ReviewHarness
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
 from tests.support.naive_text import (

@@ -4,9 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
-from stet.text.change import Bias, TextChange, map_position
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Bias, Replacement, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
 from tests.support.naive_text import NASTY, naive_lines
 

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.text.change import Bias
-from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.edit import Bias, OverlapError, Replacement, TextEdit
 from tests.support.naive_text import NASTY
 
 nasty = st.lists(st.sampled_from(NASTY), max_size=12).map("".join)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from stet.text.block_codec import InlineBlock
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.large_document import LargeDocument
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range

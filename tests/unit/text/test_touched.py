@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
-from stet.text.change import LineChange, TextChange, touched_lines
+from stet.text.edit import LineChange, TextChange, touched_lines
 from stet.text.position import Position, Range
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "\n", "c d\r\n", "e"]), max_size=8).map("".join)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from stet.settings.values import PrivacySettings, Settings
 from stet.system.memory_system import MemorySystem
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
 from stet.workspace.workspace import (

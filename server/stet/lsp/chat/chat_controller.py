@@ -23,7 +23,7 @@ from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import ModificationKind, Workspace

@@ -24,7 +24,7 @@ from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_sender import wire_version
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.workspace.uris import canonical
 

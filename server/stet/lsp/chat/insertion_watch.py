@@ -13,7 +13,7 @@ length of the text. Line numbers are 0-based.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from stet.text.change import Splice, TextChange
+from stet.text.edit import Splice, TextChange
 from stet.text.lines import n_breaks
 
 

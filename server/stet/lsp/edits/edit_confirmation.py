@@ -13,9 +13,8 @@ from itertools import accumulate, product
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, HunkState
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.lines import line_end, n_breaks
 from stet.text.position import Position
 from stet.workspace.disk_text import MAX_FILE_BYTES, decode

@@ -16,7 +16,7 @@ from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.diagnostics_publisher import SOURCE, DiagnosticsPublisher
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape_line
 from stet.text.render import quote_line

@@ -11,7 +11,7 @@ from stet.lsp.editor_client import Client
 from stet.lsp.presentation.serialize import describe
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
-from stet.text.change import Bias, map_position
+from stet.text.edit import Bias, map_position
 from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range

@@ -24,8 +24,8 @@ from stet.lsp.editor_client import Client
 from stet.privacy.request_log import Recipient, RequestRecord
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.text.position import Range

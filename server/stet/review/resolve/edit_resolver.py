@@ -20,10 +20,9 @@ from stet.review.resolve.edit_instruction import (
 )
 from stet.review.resolve.pending_view import Amendment, PendingView
 from stet.review.tracking.anchor import Anchor
-from stet.text.change import TextChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
-from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.edit import OverlapError, Replacement, TextChange, TextEdit
 from stet.text.lines import line_end, split_lines
 from stet.text.match import (
     AmbiguousBlock,

@@ -16,10 +16,9 @@ from functools import cached_property
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.review.tracking.tracked_span import range_of
 from stet.text.block_codec import may_hold_blocks
-from stet.text.change import TextChange
 from stet.text.diff import changes_between, diff_lines
 from stet.text.document import TextDocument
-from stet.text.edit import OverlapError, Replacement, TextEdit
+from stet.text.edit import OverlapError, Replacement, TextChange, TextEdit
 from stet.text.large_document import LargeDocument
 from stet.text.lines import whole_lines
 from stet.text.normalized_text import NormalizedText, normalize_text

@@ -23,10 +23,9 @@ from stet.review.tracking.tracked_span import (
     without_ends,
 )
 from stet.text.block_codec import InlineBlock, find_blocks, has_leftovers
-from stet.text.change import LineChange
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement
+from stet.text.edit import LineChange, Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
 from stet.text.sequence import find_line_runs

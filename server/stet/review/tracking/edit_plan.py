@@ -16,10 +16,9 @@ from stet.review.errors import UndoConflict
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_span import last_gap, range_of
 from stet.text.buffer import TextBuffer
-from stet.text.change import LineChange, TextChange
 from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import LineChange, Replacement, TextChange, TextEdit
 from stet.text.lines import dominant_line_end, line_end, whole_lines
 from stet.text.position import Position
 

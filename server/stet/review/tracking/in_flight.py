@@ -21,9 +21,8 @@ from stet.review.tracking.tracked_span import (
     text_hash,
 )
 from stet.text.buffer import TextBuffer
-from stet.text.change import LineChange, TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import LineChange, Replacement, TextChange, TextEdit
 from stet.text.lines import n_breaks, whole_lines
 from stet.text.position import Position
 from stet.text.sequence import find_line_runs

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.replay import Placement, ReplacedLines, lines_before, placement_of
 from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, is_distinctive
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.lines import whole_lines, without_end
 from stet.text.sequence import find_line_runs
 

@@ -22,7 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_span import ChangeRecord, TrackedSpan
-from stet.text.change import LineChange, Splice, TextChange
+from stet.text.edit import LineChange, Splice, TextChange
 
 _Place = TypeVar("_Place", bound=TrackedSpan)
 

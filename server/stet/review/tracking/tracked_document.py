@@ -8,7 +8,12 @@ from operator import attrgetter
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan, plan_undo
 from stet.review.tracking.in_flight import InFlightEdit, TimedOutEdits
-from stet.review.tracking.relocation import MovedLineTracker, RevisionCheckpoints, relocate
+from stet.review.tracking.relocation import (
+    MovedLineTracker,
+    ReplacedLines,
+    RevisionCheckpoints,
+    relocate,
+)
 from stet.review.tracking.replay import (
     BatchShift,
     ReplacedLines,
@@ -16,7 +21,7 @@ from stet.review.tracking.replay import (
     shift_all,
     sorted_descending,
 )
-from stet.review.tracking.tracked_span import LineSpan, last_gap
+from stet.review.tracking.tracked_span import LineSpan, last_gap, overlap
 from stet.review.tracking.undo_detection import (
     MAX_EDITS,
     AppliedEdit,
@@ -24,8 +29,8 @@ from stet.review.tracking.undo_detection import (
     UndoneInEditor,
     applied_edit,
 )
-from stet.text.change import LineChange
 from stet.text.document import TextDocument
+from stet.text.edit import LineChange
 from stet.text.lines import line_end, without_end
 
 MAX_SETTLED = 5_000

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import NamedTuple
 
-from stet.text.change import LineChange
+from stet.text.edit import LineChange
 from stet.text.lines import without_end
 from stet.text.position import Position, Range
 

@@ -24,7 +24,7 @@ from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan
 from stet.review.tracking.replay import apply_to_settled
 from stet.review.tracking.tracked_span import LineSpan, text_hash
-from stet.text.change import LineChange, TextChange
+from stet.text.edit import LineChange, TextChange
 from stet.text.lines import split_lines, whole_lines
 from stet.text.merge import Merger
 

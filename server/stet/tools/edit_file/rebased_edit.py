@@ -9,9 +9,8 @@ from dataclasses import replace
 from stet.review.proposal import EditDraft
 from stet.review.resolve.prepared_edit import PreparedEdit
 from stet.review.tracking.tracked_span import range_of
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.lines import n_breaks
 from stet.text.position import Range
 

@@ -17,7 +17,7 @@ from stet.chat.chat_layout import (
 from stet.chat.chat_transcript import ChatTranscript
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from tests.support.chat_text import written

@@ -16,7 +16,7 @@ from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
 from stet.system.memory_system import MemorySystem
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 from tests.support.chat_text import written

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from stet.lsp.chat.insertion_watch import MAX_IN_ORDER, InsertionWatch
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
+from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 
 TEXT = st.text("ab\n", min_size=0, max_size=20)

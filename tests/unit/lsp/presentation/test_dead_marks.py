@@ -11,7 +11,7 @@ from stet.lsp.presentation.dead_link_view import (
     rebase_marks,
     relocate_marks,
 )
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.text.position import Position, Range
 from tests.support.workspaces import make_workspace

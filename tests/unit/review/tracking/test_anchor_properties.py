@@ -3,9 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 

@@ -8,7 +8,7 @@ import pytest
 from stet.review.proposal import Hunk
 from stet.review.tracking.tracked_document import RECENTLY_SETTLED
 from stet.review.tracking.tracked_span import FEW_RECORDS, ChangeRecord
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import PicturedReview, check_picture, render_review

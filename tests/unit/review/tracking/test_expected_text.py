@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from stet.review.tracking.in_flight import ExpectedText
 from stet.text.buffer import TextBuffer
-from stet.text.change import TextChange
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextEdit
+from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.large_document import LargeDocument
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.text.change import TextChange
 from stet.text.diff import changes_between
+from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_review, read_picture

@@ -1,6 +1,6 @@
 """Lines that are deleted and come back are on the side of a hunk where they were."""
 
-from stet.text.change import TextChange
+from stet.text.edit import TextChange
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import check_review
