@@ -16,7 +16,6 @@ from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, re
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.edit_plan import EditPlan, plan_accept
 from stet.review.tracking.in_flight import TimedOutEdits
-from stet.review.tracking.relocation import is_typing, replaced_lines
 from stet.review.tracking.replay import is_typing, lines_before, replaced_lines, replay_changes
 from stet.review.tracking.tracked_document import TrackedDocument, resolve_overlaps
 from stet.review.tracking.tracked_span import LineSpan

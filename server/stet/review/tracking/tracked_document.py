@@ -10,7 +10,6 @@ from stet.review.tracking.edit_plan import EditPlan, plan_undo
 from stet.review.tracking.in_flight import InFlightEdit, TimedOutEdits
 from stet.review.tracking.relocation import (
     MovedLineTracker,
-    ReplacedLines,
     RevisionCheckpoints,
     relocate,
 )
@@ -21,7 +20,7 @@ from stet.review.tracking.replay import (
     shift_all,
     sorted_descending,
 )
-from stet.review.tracking.tracked_span import LineSpan, last_gap, overlap
+from stet.review.tracking.tracked_span import LineSpan, last_gap
 from stet.review.tracking.undo_detection import (
     MAX_EDITS,
     AppliedEdit,
