@@ -7,6 +7,7 @@ from typing import Protocol, TypeVar
 import pytest
 
 from tests.parts.kept import MissingPart
+from tests.support.snapshot_guard import pytest_configure  # noqa: F401 - a hook
 
 T = TypeVar("T")
 
