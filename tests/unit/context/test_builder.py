@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from stet.context.context_builder import (
     Context,
@@ -54,35 +55,35 @@ def test_the_whole_context_has_cursors_shape() -> None:
     open_document(world, "untitled:Note", "a note")
     open_document(world, A, "def greet():\n    return 1\n")
     world.activity.select(A, (SELECTED,), ActivitySource.NOTIFIED)
-    assert context_of(world).text == (
-        "<additional_data>\n"
-        "<current_file>\n"
-        "Path: src/app.py\n"
-        "Line: 2\n"
-        "Line Content: `    return 1`\n"
-        "Lines: 1-2 of 2\n"
-        "     1\tdef greet():\n"
-        "     2\t    return 1\n"
-        "</current_file>\n"
-        "<attached_files>\n"
-        '<file_contents path="untitled:Note" lines="1-1" total_lines="1">\n'
-        "     1\ta note\n"
-        "</file_contents>\n"
-        '<file_contents path="b.md" mtime="1970-01-01T00:00:00Z" lines="1-2" total_lines="2">\n'
-        "     1\t# B\n"
-        "     2\tunsaved\n"
-        "</file_contents>\n"
-        "</attached_files>\n"
-        '<manually_added_selection path="src/app.py" lines="1-2">\n'
-        "greet():\n"
-        "    return\n"
-        "</manually_added_selection>\n"
-        '<workspace roots="/ws" current_directory="/ws/src"/>\n'
-        "</additional_data>\n"
-        "<user_query>\n"
-        "Why?\n"
-        "</user_query>"
-    )
+    assert context_of(world).text == snapshot("""\
+<additional_data>
+<current_file>
+Path: src/app.py
+Line: 2
+Line Content: `    return 1`
+Lines: 1-2 of 2
+     1	def greet():
+     2	    return 1
+</current_file>
+<attached_files>
+<file_contents path="untitled:Note" lines="1-1" total_lines="1">
+     1	a note
+</file_contents>
+<file_contents path="b.md" mtime="1970-01-01T00:00:00Z" lines="1-2" total_lines="2">
+     1	# B
+     2	unsaved
+</file_contents>
+</attached_files>
+<manually_added_selection path="src/app.py" lines="1-2">
+greet():
+    return
+</manually_added_selection>
+<workspace roots="/ws" current_directory="/ws/src"/>
+</additional_data>
+<user_query>
+Why?
+</user_query>\
+""")
 
 
 def test_with_nothing_open_there_is_the_workspace_and_the_question() -> None:
@@ -121,14 +122,15 @@ def test_the_numbers_of_files_and_lines_are_settings() -> None:
         opened={"/ws/b.md": text, "/ws/c.md": text, "/ws/a.md": ""},
         settings=settings(max_files=1, head_lines=2),
     )
-    assert section(context_of(world), "attached_files") == (
-        "<attached_files>\n"
-        '<file_contents path="b.md" lines="1-2" total_lines="150">\n'
-        "     1\tline 1\n     2\tline 2\n"
-        "</file_contents>\n"
-        "(cut: context.maxFiles is 1; in scope too, but not shown: c.md; `read_file` shows them)\n"
-        "</attached_files>"
-    )
+    assert section(context_of(world), "attached_files") == snapshot("""\
+<attached_files>
+<file_contents path="b.md" lines="1-2" total_lines="150">
+     1	line 1
+     2	line 2
+</file_contents>
+(cut: context.maxFiles is 1; in scope too, but not shown: c.md; `read_file` shows them)
+</attached_files>\
+""")
 
 
 @pytest.mark.parametrize(
@@ -150,20 +152,28 @@ def test_a_large_current_file_is_shown_around_the_cursor() -> None:
     text = "".join(f"line {n}\n" for n in range(1, 101))
     world = make_workspace(opened={"/ws/src/app.py": text}, settings=settings(current_file_lines=3))
     world.activity.select(A, (Range(Position(49, 2), Position(49, 2)),), ActivitySource.NOTIFIED)
-    assert section(context_of(world), "current_file") == (
-        "<current_file>\n"
-        "Path: src/app.py\n"
-        "Line: 50\n"
-        "Line Content: `line 50`\n"
-        "Lines: 49-51 of 100; `read_file` shows the others\n"
-        "    49\tline 49\n    50\tline 50\n    51\tline 51\n"
-        "</current_file>"
-    )
+    assert section(context_of(world), "current_file") == snapshot("""\
+<current_file>
+Path: src/app.py
+Line: 50
+Line Content: `line 50`
+Lines: 49-51 of 100; `read_file` shows the others
+    49	line 49
+    50	line 50
+    51	line 51
+</current_file>\
+""")
 
 
 def test_without_a_known_cursor_there_is_no_line() -> None:
     text = section(context_of(make_workspace(opened={"/ws/a.md": "x\n"})), "current_file")
-    assert text == "<current_file>\nPath: a.md\nLines: 1-1 of 1\n     1\tx\n</current_file>"
+    assert text == snapshot("""\
+<current_file>
+Path: a.md
+Lines: 1-1 of 1
+     1	x
+</current_file>\
+""")
 
 
 def test_the_line_with_the_cursor_is_cut_around_it() -> None:
@@ -180,9 +190,11 @@ def test_the_place_of_the_question_goes_before_the_active_file() -> None:
     place = EditorLocation("file:///ws/b.md", Range(Position(1, 0), Position(2, 0)))
     context = context_of(world, place)
     assert "Path: b.md\nLine: 2\n" in section(context, "current_file")
-    assert section(context, "manually_added_selection") == (
-        '<manually_added_selection path="b.md" lines="2-2">\ntwo\n</manually_added_selection>'
-    )
+    assert section(context, "manually_added_selection") == snapshot("""\
+<manually_added_selection path="b.md" lines="2-2">
+two
+</manually_added_selection>\
+""")
     assert 'path="src/app.py"' in section(context, "attached_files")
 
 
@@ -197,11 +209,12 @@ def test_a_selection_is_cut_at_the_limit_with_a_visible_mark() -> None:
         opened={"/ws/src/app.py": "x" * 50}, settings=settings(selection_limit=10)
     )
     context = context_of(world, EditorLocation(A, Range(Position(0, 0), Position(0, 50))))
-    assert section(context, "manually_added_selection") == (
-        '<manually_added_selection path="src/app.py" lines="1-1">\n'
-        "xxxxxxxxxx\n(cut: 40 more characters are selected)\n"
-        "</manually_added_selection>"
-    )
+    assert section(context, "manually_added_selection") == snapshot("""\
+<manually_added_selection path="src/app.py" lines="1-1">
+xxxxxxxxxx
+(cut: 40 more characters are selected)
+</manually_added_selection>\
+""")
 
 
 def test_several_selections_come_in_the_order_of_the_text() -> None:

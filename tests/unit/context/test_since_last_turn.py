@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from inline_snapshot import snapshot
 
 from stet.context.since_last_turn import (
     MAX_CHARACTERS,
@@ -48,44 +49,42 @@ def test_everything_has_its_line() -> None:
         FileDelta("a.py", (LineHunk(4, ("old\n",), 6, ("new\n", "x\n")), LineHunk(9, (), 12, ("y\n",)))),
         FileDelta("gone.py", is_gone=True),
     )  # fmt: skip
-    assert text_of(*verdicts, files=files) == (
-        "<since_last_turn>\n"
-        "What became of your proposals:\n"
-        "- h1 a.py line 3 (Rename): conflict: the user has written over the place, so it can't be "
-        "accepted\n"
-        "    There now:\n"
-        "    | mine\n"
-        "- h2 a.py line 9 (Drop): conflict: the user has written over the place, so it can't be "
-        "accepted\n"
-        "    There now: nothing\n"
-        "- h3 a.py line 12 (Doc): rejected\n"
-        "    The user says: Too long\n"
-        "- h7 a.py line 20 (Set): accepted, as the user changed it\n"
-        "    From yours (-) to what they made of it (+):\n"
-        "    - a = 1\n"
-        "    + a = 2\n"
-        "    + b = 3\n"
-        "- h4 in a.py: rejected\n"
-        "- h5 in b.py: undone: it was accepted, and the user has taken it back\n"
-        "- h6 in b.py: replaced by the proposal of another conversation\n"
-        "- h8-h10, h12 in a.py: accepted\n"
-        "- h13 in b.py: accepted\n"
-        "- h18: rejected\n"
-        "- h14 a.py line 30 (Later): pending\n"
-        "- h15 a.py line 31 (Block): pending, as a block in the text itself\n"
-        "- h16 a.py line 32 (Other): pending, changed by the user\n"
-        "- h17 n.py (New): accepted, being written\n"
-        "Changed since you saw it, not by your proposals:\n"
-        "- a.py:\n"
-        "    line 7:\n"
-        "    - old\n"
-        "    + new\n"
-        "    + x\n"
-        "    line 13:\n"
-        "    + y\n"
-        "- gone.py: there is no such file any more\n"
-        "</since_last_turn>"
-    )
+    assert text_of(*verdicts, files=files) == snapshot("""\
+<since_last_turn>
+What became of your proposals:
+- h1 a.py line 3 (Rename): conflict: the user has written over the place, so it can't be accepted
+    There now:
+    | mine
+- h2 a.py line 9 (Drop): conflict: the user has written over the place, so it can't be accepted
+    There now: nothing
+- h3 a.py line 12 (Doc): rejected
+    The user says: Too long
+- h7 a.py line 20 (Set): accepted, as the user changed it
+    From yours (-) to what they made of it (+):
+    - a = 1
+    + a = 2
+    + b = 3
+- h4 in a.py: rejected
+- h5 in b.py: undone: it was accepted, and the user has taken it back
+- h6 in b.py: replaced by the proposal of another conversation
+- h8-h10, h12 in a.py: accepted
+- h13 in b.py: accepted
+- h18: rejected
+- h14 a.py line 30 (Later): pending
+- h15 a.py line 31 (Block): pending, as a block in the text itself
+- h16 a.py line 32 (Other): pending, changed by the user
+- h17 n.py (New): accepted, being written
+Changed since you saw it, not by your proposals:
+- a.py:
+    line 7:
+    - old
+    + new
+    + x
+    line 13:
+    + y
+- gone.py: there is no such file any more
+</since_last_turn>\
+""")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from stet.review.diff_document import (
     DiffDecisions,
@@ -40,6 +41,80 @@ def without(text: str, *ids: str) -> str:
     for each in ids:
         text = re.sub(rf"@@ [^\n]* @@ {each} [^\n]*\n(?:[ +\-\\][^\n]*\n)*", "", text)
     return text
+
+
+def test_render_diff_of_three_hunks_of_a_file(page: DiffDocument) -> None:
+    assert page.text == snapshot("""\
+# Stet review e1f55dcd4674: 3 hunks to decide
+# - Delete a hunk, from its `@@` line to the next, to reject it.
+# - Edit its `+` lines to have them written instead.
+# - Leave all other lines as they are, then save. To accept, go to the text itself.
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1,4 +1,5 @@ h1 Change 1
+ one
+-two
++2
++2b
+ three
+ four
+@@ -5,3 +6,3 @@ h2 Change 2
+-five
++5
+ six
+ seven
+@@ -8,2 +9 @@ h3 Change 3
+-eight
+ nine
+""")
+
+
+def test_render_diff_of_files_as_such_and_of_a_missing_last_line_end() -> None:
+    hunks = [
+        make_hunk(1, HunkKind.MOVE, uri="file:///ws/a", new_uri="file:///ws/b"),
+        make_hunk(2, HunkKind.REMOVE, old="x\n", uri="file:///ws/c"),
+        make_hunk(3, HunkKind.CREATE, new="x\n", uri="file:///ws/d"),
+    ]
+    page = render_diff(hunks, dict.fromkeys((h.uri for h in hunks), ""), lambda uri: uri[-1])
+    assert page.text == snapshot("""\
+# Stet review 3d108baf2d43: 3 hunks to decide
+# - Delete a hunk, from its `@@` line to the next, to reject it.
+# - Edit its `+` lines to have them written instead.
+# - Leave all other lines as they are, then save. To accept, go to the text itself.
+diff --git a/a b/b
+similarity index 100%
+rename from a
+rename to b
+@@ -0,0 +0,0 @@ h1 Change 1
+diff --git a/c b/c
+deleted file mode 100644
+--- a/c
++++ /dev/null
+@@ -1 +0,0 @@ h2 Change 2
+-x
+diff --git a/d b/d
+new file mode 100644
+--- /dev/null
++++ b/d
+@@ -0,0 +1 @@ h3 Change 3
++x
+""")
+    assert page_of("a\nb", "a\nc").text == snapshot("""\
+# Stet review f54af592785b: 1 hunk to decide
+# - Delete a hunk, from its `@@` line to the next, to reject it.
+# - Edit its `+` lines to have them written instead.
+# - Leave all other lines as they are, then save. To accept, go to the text itself.
+diff --git a/a.txt b/a.txt
+--- a/a.txt
++++ b/a.txt
+@@ -1,2 +1,2 @@ h1 Change 1
+ a
+-b
+\\ No newline at end of file
++c
+\\ No newline at end of file
+""")
 
 
 def test_a_page_that_is_saved_as_it_was_decides_nothing(page: DiffDocument) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from stet.lsp.presentation.serialize import (
     MAX_DIFF_LINES,
@@ -18,14 +19,23 @@ from tests.support.hunks import make_hunk
 
 def test_a_long_hunk_shows_something_of_both_sides() -> None:
     old, new = ("".join(f"{side} {n}\n" for n in range(50)) for side in ("old", "new"))
-    lines = describe(make_hunk(1, HunkKind.REPLACE, old=old, new=new)).splitlines()
-    assert lines == [
-        "Change 1",
-        *(f"-old {n}" for n in range(6)),
-        "… 44 more lines",
-        *(f"+new {n}" for n in range(6)),
-        "… 44 more lines",
-    ]
+    assert describe(make_hunk(1, HunkKind.REPLACE, old=old, new=new)) == snapshot("""\
+Change 1
+-old 0
+-old 1
+-old 2
+-old 3
+-old 4
+-old 5
+… 44 more lines
++new 0
++new 1
++new 2
++new 3
++new 4
++new 5
+… 44 more lines\
+""")
     short = describe(make_hunk(1, HunkKind.REPLACE, old="x\n", new=new)).splitlines()
     assert short[1:3] == ["-x", "+new 0"]
     assert len(short) == 1 + MAX_DIFF_LINES + 1
@@ -35,12 +45,20 @@ def test_a_move_names_only_what_differs() -> None:
     hunk = make_hunk(
         1, HunkKind.MOVE, uri="file:///ws/a/my%20page.md", new_uri="file:///ws/b/page.md"
     )
-    assert describe(hunk) == "Change 1\nrename from a/my page.md\nrename to b/page.md"
+    assert describe(hunk) == snapshot("""\
+Change 1
+rename from a/my page.md
+rename to b/page.md\
+""")
 
 
 def test_a_reason_of_a_waiting_hunk_is_told() -> None:
     hunk = make_hunk(1, HunkKind.ADD, new="x\n", reason="The editor refused.")
-    assert describe(hunk) == "Change 1\n(The editor refused.)\n+x"
+    assert describe(hunk) == snapshot("""\
+Change 1
+(The editor refused.)
++x\
+""")
 
 
 def test_a_conflict_in_plain_text_shows_three_sides() -> None:
@@ -53,14 +71,42 @@ def test_a_conflict_in_plain_text_shows_three_sides() -> None:
         state=HunkState.CONFLICT,
         reason="you have changed it",
     )
-    assert hover_text(hunk, markdown=False).splitlines()[3:] == [
-        "It was made for:",
-        "base",
-        "You have:",
-        "mine",
-        "It proposes:",
-        "theirs",
-    ]
+    assert hover_text(hunk, markdown=False) == snapshot("""\
+Change 1
+(does not apply now: you have changed it)
+(keep yours, take the proposal, put both in, or have it done again)
+It was made for:
+base
+You have:
+mine
+It proposes:
+theirs\
+""")
+    assert hover_text(hunk, markdown=True) == snapshot("""\
+**h1** Change 1
+
+(does not apply now: you have changed it)
+
+(keep yours, take the proposal, put both in, or have it done again)
+
+It was made for:
+
+```
+base
+```
+
+You have:
+
+```
+mine
+```
+
+It proposes:
+
+```
+theirs
+```\
+""")
 
 
 def test_a_label_is_short_and_never_empty() -> None:

@@ -1,5 +1,7 @@
 """The page of what was sent: whole, and inert whatever a name says."""
 
+from inline_snapshot import snapshot
+
 from stet.lsp.presentation.generated_documents import render_request_log
 from stet.privacy.request_log import MAX_PARTS, Recipient, RequestRecord, short_names
 
@@ -40,17 +42,30 @@ def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
             (("AWS key", 2), ("password", 1)),
         ),
     )
-    assert render_request_log(sent, n_older=1) == (
-        f"{HEAD}\n2 requests, about 2,002 tokens, 3 secrets redacted.\n\n"
-        "## 1970-01-01T00:00:01Z: model `smollm2` at `this machine`\n\n"
-        "About 2,000 tokens (8,000 characters), turn `t1` of the chat `main`. "
-        "Redacted: 2 AWS key, 1 password.\n\n"
-        "- `file a.py lines 1-2`\n- `the question`\n\n"
-        "## 1970-01-01T00:00:00Z: embeddings `m` at `e.example`\n\n"
-        "About 2 tokens (9 characters). No secret was found in it.\n\n"
-        "- `2 passages`\n\n"
-        "1 older request not shown.\n"
-    )
+    assert render_request_log(sent, n_older=1) == snapshot("""\
+# What was sent
+
+Every request that left Stet in this workspace, the latest first: to models, also those on this
+machine, to endpoints of embeddings, search APIs, hosts of pages and OpenCode. No text is kept here.
+Keys and passwords that were found in it were sent as marks such as `[redacted: AWS key #1]`.
+
+2 requests, about 2,002 tokens, 3 secrets redacted.
+
+## 1970-01-01T00:00:01Z: model `smollm2` at `this machine`
+
+About 2,000 tokens (8,000 characters), turn `t1` of the chat `main`. Redacted: 2 AWS key, 1 password.
+
+- `file a.py lines 1-2`
+- `the question`
+
+## 1970-01-01T00:00:00Z: embeddings `m` at `e.example`
+
+About 2 tokens (9 characters). No secret was found in it.
+
+- `2 passages`
+
+1 older request not shown.
+""")
 
 
 def test_names_can_end_nothing_and_show_no_link() -> None:
