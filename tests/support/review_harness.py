@@ -6,6 +6,7 @@ page.type(0, 0, 0, 0, "x")
 page.accept()
 """
 
+from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkState
@@ -133,4 +134,12 @@ class ReviewHarness:
         """The document is closed, and opened again with another text."""
         self.ledger.closed(self.uri)
         self.buffer = TextBuffer(text)
+        self.ledger.opened(self.uri, self.buffer.lines)
+
+    def restart(self) -> None:
+        """The server is started again, and opens the document with the text that it has."""
+        snapshot = self.ledger.anchor_snapshot(self.uri)
+        kept = RestoredState(self.hunks, (snapshot,) if snapshot else ())
+        self.ledger = ReviewLedger()
+        self.ledger.restore_state(kept, {self.uri: self.text})
         self.ledger.opened(self.uri, self.buffer.lines)

@@ -77,6 +77,11 @@ def reopen(page: ReviewHarness) -> None:
     page.reopen(page.text)
 
 
+def restart(page: ReviewHarness) -> None:
+    """Start the server again, which opens the document with the text that it has."""
+    page.restart()
+
+
 def editor_undo(page: ReviewHarness) -> None:
     """Undo the last step that changed the text, in the editor, which sends the whole text."""
     assert isinstance(page, PicturedReview)

@@ -11,7 +11,16 @@ from tests.support.review_pictures import (
     read_picture,
     render_review,
 )
-from tests.support.review_steps import accept, editor_redo, editor_undo, reject, reopen, send, undo
+from tests.support.review_steps import (
+    accept,
+    editor_redo,
+    editor_undo,
+    reject,
+    reopen,
+    restart,
+    send,
+    undo,
+)
 
 ALL_MARKS = """
           context
@@ -237,5 +246,71 @@ def test_editor_undo_and_editor_redo_go_back_and_forth_by_steps() -> None:
           oxne
         @@ undone
           two
+        """,
+    )
+
+
+def test_restart_leaves_the_picture_and_what_can_be_undone() -> None:
+    check_review(
+        """
+          one$0
+        - two
+        + TWO
+        @@
+        ~ three
+        ! mine
+        + THREE
+          four
+        ~ five
+        * FIVE
+          six␍␊
+          seven␃
+        """,
+        restart,
+        """
+          one$0
+        - two
+        + TWO
+        @@
+        ~ three
+        ! mine
+        + THREE
+          four
+        ~ five
+        * FIVE
+          six␍␊
+          seven␃
+        """,
+        "\nmore",
+        """
+          one
+          more
+        - two
+        + TWO
+        @@
+        ~ three
+        ! mine
+        + THREE
+          four
+        ~ five
+        * FIVE
+          six␍␊
+          seven␃
+        """,
+        undo,
+        """
+          one
+          more
+        - two
+        + TWO
+        @@
+        ~ three
+        ! mine
+        + THREE
+          four
+        @@ undone
+          five
+          six␍␊
+          seven␃
         """,
     )
