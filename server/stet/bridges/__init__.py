@@ -1,1 +1,1 @@
-"""Bridges to other agents: what they are told of the editor."""
+"""Bridges to other agents: the editor context that they are sent."""

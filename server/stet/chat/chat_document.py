@@ -49,8 +49,8 @@ class ChatTurn:
     Attributes:
         turn: Its id.
         prompt: What was asked.
-        transcript: What is to stand there.
-        ending: Of a turn that is over, what stands at its end.
+        transcript: The text that the document is to have.
+        ending: The last lines of a turn that is over.
         n_written: How many characters of the transcript have arrived.
         is_placed: Whether its heading has been written.
     """
@@ -69,7 +69,7 @@ class ChatTurn:
 
     @property
     def rest(self) -> str:
-        """What has not arrived yet; blank space waits for what comes behind it."""
+        """The text that has not arrived yet; blank space waits for the text after it."""
         return self.transcript.text_after(self.n_written)
 
 
@@ -93,8 +93,8 @@ class ChatReading:
     Attributes:
         headings: All of them.
         writing: What the user is writing, without blank space around it.
-        answers: By turn, all that stands under its headings.
-        ended: Turns that stand there to their end.
+        answers: By turn, all text under its headings.
+        ended: Turns whose whole text is there.
     """
 
     headings: tuple[ChatHeading, ...]
@@ -186,7 +186,7 @@ class ChatDocument:
         self.drop_finished()
 
     def drop_finished(self) -> None:
-        """Forget the turns that stand there to their end."""
+        """Forget the turns whose whole text is there."""
         for turn in [entry.turn for entry in self.entries.values() if entry.is_done]:
             del self.entries[turn]
 
@@ -266,7 +266,7 @@ class ChatDocument:
 
 
 def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
-    """How much of a turn stands in a document that may have been saved half-way, or written in."""
+    """How much of a turn is in a document that may have been saved half-way, or written in."""
     expected = entry.transcript.text.rstrip()
     if has_ended:
         return len(expected)

@@ -131,7 +131,7 @@ _ENDING_START = re.compile(r"\*(?:completed|failed|cancelled|limited)\b")
 
 @dataclass(frozen=True, slots=True)
 class ChatPart:
-    """What stands under one heading.
+    """The text under one heading.
 
     Attributes:
         turn: Whose answer it is; empty for the user's words.
@@ -147,7 +147,7 @@ class ChatPart:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing but blank space stands there."""
+        """Whether the part has only blank space."""
         return self.end == self.body
 
 
@@ -211,7 +211,7 @@ class ChatSections:
         return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
 
     def written(self, turn: str) -> str:
-        """All that stands under the headings of a turn."""
+        """All text under the headings of a turn."""
         texts = (self.text_of(part) for part in self.parts() if part.turn == turn)
         return "\n\n".join(filter(None, texts))
 
@@ -240,7 +240,7 @@ class ChatSections:
 
 
 def has_ended(lines: Iterable[str]) -> bool:
-    """Whether what stands of a turn has its last line."""
+    """Whether the text of a turn has its last line."""
     return any(line.startswith("*") and _is_ending(line) for line in lines)
 
 

@@ -1,8 +1,8 @@
-"""What a chat document says of one turn: a text that only ever grows.
+"""The text of one turn in a chat document; the text only grows.
 
-While the turn runs it is told event by event, so that the document can follow; of a turn of earlier
-it is made at once from what is kept. Everything in it comes from a model, a file or the web, and is
-made harmless (`layout.inert`).
+A running turn adds to it event by event, so that the document can follow; the text of an earlier turn is
+created at once from what is stored. All of it comes from a model, a file or the web, and its markup is
+escaped (`stet.chat.chat_layout.escape_markdown`).
 """
 
 import re
@@ -30,7 +30,7 @@ class ChatTranscript:
     """What has been told of a turn so far."""
 
     def __init__(self, link: Link) -> None:
-        """Nothing is told yet."""
+        """Create an empty transcript."""
         self._link = link
         self._pieces: list[str] = []
         self._n_characters = 0
@@ -43,7 +43,7 @@ class ChatTranscript:
 
     @property
     def text(self) -> str:
-        """All that can be shown by now; what comes later only adds to it, but for blank space at its end."""
+        """All that can be shown so far; later text only adds to it, but for blank space at its end."""
         return "".join(self._pieces)
 
     def text_after(self, n: int) -> str:

@@ -44,7 +44,7 @@ def finish(work: Callable[[], int]) -> None:
     except KeyboardInterrupt:
         write_line(sys.stderr, "stet: cancelled")
         code = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has gone, and took the stream with them
+    except BrokenPipeError:  # the reader of the output has closed the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     raise typer.Exit(code)
@@ -68,7 +68,7 @@ def root_options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Stet.")
     ] = False,
 ) -> None:
-    """Options that stand before a command."""
+    """Options before a command."""
 
 
 @app.command()

@@ -114,7 +114,7 @@ async def _run_check(
         if isinstance(findings, Awaitable):
             findings = await findings
         return [findings] if isinstance(findings, Finding) else list(findings)
-    except Exception as error:  # what is to be found may break whoever looks
+    except Exception as error:  # a check may fail on what it is to find
         log.exception("%s could not be looked at", about)
         what = f"could not be looked at: {type(error).__name__}: {error}"
         fix = "Mend what it names; if that is nothing you know, report it in Stet's tracker."

@@ -129,7 +129,7 @@ def _read(place: PinnedPath) -> bytes | None:
 
 
 def _replace(place: PinnedPath, content: bytes) -> None:
-    """Put a new file in the place of the old one; a reader sees one or the other.
+    """Replace the old file by a new one; a reader sees one or the other.
 
     Raises:
         OSError: If it can't be done; the old file is untouched then.

@@ -56,7 +56,7 @@ class CommandArguments:
         with the correct name.
 
         Args:
-            message: What is told where none is misspelt.
+            message: The message if no argument is misspelt.
             names: What the call may have meant to give.
         """
         others = [name for name in names if self._values.get(name) is None]

@@ -1,6 +1,6 @@
-"""What the editor can do, found out once, at `initialize`.
+"""What the editor can do, found once, at `initialize`.
 
-Mostly what it says; where editors are known to say less than they do, or more, their name decides.
+Mostly what the editor says. Where an editor is known to say less or more than it does, its name decides.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class ClientCapabilities:
         message_requests: Shows a message with buttons.
         llm_tag: Knows the tag for code actions made by a language model.
         hover_markdown: Renders Markdown in a hover.
-        lens_refresh: Asks for code lenses anew when it is told to.
+        lens_refresh: Requests code lenses again after a refresh request.
         previews_edits: Shows an edit that needs confirmation and lets the user pick of it.
         saves_later: Touches the disk only when its user saves, files that come, move and go included:
             the disk tells nothing of what it did. Our own client without a screen.

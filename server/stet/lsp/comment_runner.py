@@ -67,7 +67,7 @@ class CommentCheck:
     async def lines(self, document: TextDocument) -> CommentLines | None:
         """Return the lines of the instructions in an open document.
 
-        None if they can't be found: the text is too long or takes too long, or is an older one by now.
+        None if they can't be found: the text is too long, takes too long or has changed.
         """
         work = self._work(document)
         _ = await asyncio.wait({work})
@@ -95,7 +95,7 @@ class CommentCheck:
         try:
             comments = await read_ai_comments(document, name, snapshot.system)
         except (CommentsUnreadable, OSError):
-            return None  # whoever carries it out is told why
+            return None  # starting the turn reports why
         # Splitting a long text takes long.
         return await asyncio.to_thread(_lines_of, document, comments)
 
@@ -189,7 +189,7 @@ class CommentRunner:
         comments: tuple[AiComment, ...],
         users: list[AiComment],
     ) -> None:
-        """Carry out what has not been since it was written; `comments` is all that stands there."""
+        """Start turns for comments that are new since they were written; `comments` is all in the text."""
         done = self._started.setdefault(canonical(document.uri), set())
         done &= {one.text for one in comments}  # what is gone may be written again
         for comment in users:

@@ -1,4 +1,4 @@
-"""What a report says of the program and its surroundings, none of which is private."""
+"""Facts for a crash report about the program and its environment, without private data."""
 
 import platform
 import sys

@@ -24,9 +24,9 @@ from stet.workspace.uris import canonical, is_tracked, path_of, scheme_of
 from stet.workspace.workspace import Workspace
 
 MOMENT_SECONDS = 0.1
-"""What is told within is read once: a branch switch deletes files and makes them again."""
+"""Events within this time are read once: a branch switch deletes files and creates them again."""
 MANY = 20
-"""Files that are read at a time, before others have their turn."""
+"""Files that are read at a time, before other work has its turn."""
 
 Start = Callable[[Coroutine[Any, Any, None], str], None]
 
@@ -160,7 +160,7 @@ class RenameTracker:
         spawn: Spawn,
         renamed: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """`spawn` starts work that looks at the disk; `renamed` is told the old and the new name."""
+        """`spawn` starts work that reads the disk; `renamed` is called with the old and the new URI."""
         self._workspace = workspace
         self._ledger = ledger
         self._system = system

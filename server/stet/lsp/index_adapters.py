@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 QUIET_SECONDS = 3.0
 """After the start: the first moments are the editor's. A search begins at once."""
 MOMENT_SECONDS = 0.02
-"""What is told within is passed on together."""
+"""Events within this time are passed on together."""
 
 Start = Callable[[Coroutine[Any, Any, None], str], None]
 
@@ -76,7 +76,7 @@ class IndexFeed:
 
 
 SHOWN_AFTER_SECONDS = 1.0
-"""What takes less is not worth a progress that comes and goes."""
+"""A shorter build shows no progress."""
 TITLE = "Stet: indexing"
 
 _BUILDING = frozenset({Stage.STARTING, Stage.BUILDING})
@@ -86,7 +86,7 @@ class IndexView:
     """Between the index and the editor. Touched on the event loop only."""
 
     def __init__(self, index: IndexService, client: Client) -> None:
-        """Nothing is shown yet."""
+        """Show nothing yet."""
         self._index = index
         self._client = client
         self._progress: Progress | None = None

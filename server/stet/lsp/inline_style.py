@@ -171,7 +171,7 @@ class InlineStyle:
     async def _apply_for_user(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
     ) -> None:
-        """Have an edit made that the user asked for; what is in the way they are told."""
+        """Apply an edit that the user asked for; show the user why it can't be applied."""
         try:
             await self._delivery.write(uri, edit_of, label)
         except EditError as reason:

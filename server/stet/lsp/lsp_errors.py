@@ -1,9 +1,9 @@
-"""What a handler may raise: errors that reach the editor as JSON-RPC errors, with our sentence.
+"""Errors that a handler may raise; they reach the editor as JSON-RPC errors with their message.
 
 LspError
 ├── InvalidParams     -32602  an argument is wrong, an id is unknown
 ├── RequestFailed     -32803  understood and refused, with the reason
-├── ContentModified   -32801  the thing named is no longer what was named
+├── ContentModified   -32801  the named thing has changed
 └── InternalError     -32603  a bug, already logged; raised at the boundary only
 """
 

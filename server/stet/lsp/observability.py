@@ -1,4 +1,4 @@
-"""What tells how a run went: reports of what failed, and the trace of what a model was asked."""
+"""Crash reports of a run, and the trace of what a model was sent and answered."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ _MAX_RECORD = 5_000_000
 
 
 class Observability:
-    """Of one run.
+    """The reports and the trace of one run.
 
     Attributes:
         reports: What writes reports; a handler of the log.
@@ -37,7 +37,7 @@ class Observability:
         self.reports.facts = self._facts
 
     def editor_connected(self, editor: ClientCapabilities, tell: Callable[[str], None]) -> None:
-        """Note who is at the other end, and how its user is told; on the event loop."""
+        """Note the editor, and how its user is notified; called on the event loop."""
         loop = asyncio.get_running_loop()
 
         def tell_soon(message: str) -> None:
@@ -48,7 +48,7 @@ class Observability:
         self.reports.notify_by(tell_soon)
 
     def settings_changed(self, settings: Settings) -> None:
-        """Other settings hold."""
+        """Start or end the trace after the settings have changed."""
         self._settings = settings
         if not settings.log.trace_model:
             self._end_trace()
@@ -76,7 +76,7 @@ class Observability:
         return write
 
     async def begin(self) -> None:
-        """Be ready for what ends the process at once, and tell of what so ended an earlier one."""
+        """Catch fatal errors from now on, and notify the user of an earlier run that ended by one."""
         try:
             n_found = await asyncio.to_thread(lambda: self._notes.begin(self._facts()))
         except OSError as fault:
@@ -101,7 +101,7 @@ class Observability:
 
     def _facts(self) -> list[str]:
         from stet.lsp.environment_facts import (
-            facts,  # late: it is needed behind `initialize`
+            facts,  # late: it is needed after `initialize`
         )
 
         return facts(self._editor, self._settings)

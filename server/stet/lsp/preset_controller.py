@@ -37,7 +37,7 @@ Origin = Literal["saved", "settings", "project"]
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPreset:
-    """A preset as it is told.
+    """Attachments, or a preset of them.
 
     Attributes:
         name: What the user calls it.
@@ -58,7 +58,7 @@ class AttachmentPreset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextChange:
-    """What `stet.context` is told to do, in this order; empty or None: nothing.
+    """What a call of `stet.context` changes, in this order; empty or None: nothing.
 
     Attributes:
         clear: Attach nothing any more.
@@ -156,7 +156,7 @@ class PresetController:
     """Between the user, the settings and the store. Touched on the event loop only."""
 
     def __init__(self, workspace: Workspace, store: StateStore) -> None:
-        """Nothing has been read yet."""
+        """Read nothing yet."""
         self._workspace = workspace
         self._store = store
         self._saved: dict[str, Attachments] = {}

@@ -114,7 +114,7 @@ class ReviewPersistence:
         system: System,
         spawn: Spawn,
     ) -> None:
-        """Nothing is read yet; `spawn` starts work that goes on beside everything else."""
+        """Read nothing yet; `spawn` starts work in the background."""
         self._workspace = workspace
         self._ledger = ledger
         self._store = store
@@ -131,7 +131,7 @@ class ReviewPersistence:
         await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
 
     async def _restore(self) -> None:
-        """Bring back what is kept, and tidy up behind it."""
+        """Restore what is stored, and remove what is too old."""
         folders = self._workspace.folders
         restored = await asyncio.to_thread(self._store.load)
         if restored.hunks:
@@ -247,7 +247,7 @@ class ReviewPersistence:
             log.info("%s old removals and %s unused state folders dropped", n_emptied, len(dropped))
 
     async def close(self) -> None:
-        """Keep everything as it is now, and let go of the file."""
+        """Save everything as it is now, and close the file."""
         if self._timer is not None:
             self._timer.cancel()
         self._save_positions()
@@ -267,7 +267,7 @@ class ReviewPersistence:
         return texts
 
     def _hunks_changed(self, uri: str) -> None:
-        """Hunks of `uri` have changed: keep where they stand once the user pauses."""
+        """Save the positions of the hunks of `uri` once the user pauses."""
         self._due[uri] = None
         self._touched_at = asyncio.get_running_loop().time()
         if self._timer is None:

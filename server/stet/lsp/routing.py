@@ -34,22 +34,22 @@ from pygls.lsp.server import LanguageServer
 from stet.lsp.lsp_errors import InternalError, RequestFailed
 
 READY_SECONDS = 10.0
-"""How long a command waits for what earlier runs have kept."""
+"""How long a command waits for the state of earlier runs."""
 
 
 class Readiness:
-    """Whether settings are read and proposals, chats and presets of earlier runs are back."""
+    """Whether settings are read and proposals, chats and presets of earlier runs are restored."""
 
     def __init__(self) -> None:
         self._ready = asyncio.Event()
         self._n_waiting = 0
 
     def set(self) -> None:
-        """Let everybody go on who waits."""
+        """Let all that wait go on."""
         self._ready.set()
 
     async def wait(self) -> None:
-        """Wait as long as it takes."""
+        """Wait until `set` is called."""
         await self._ready.wait()
 
     def enqueue(self) -> "QueuedCommand | None":
@@ -64,7 +64,7 @@ class Readiness:
 
 
 class QueuedCommand:
-    """What one command waits at."""
+    """The place of one command that waits."""
 
     def __init__(self, ready: asyncio.Event, leave: Callable[[], None]) -> None:
         """Create the place where a command waits, which is left when `ready` is set; then `leave`
@@ -92,7 +92,7 @@ class QueuedCommand:
 
 
 class LazyModule:
-    """Stands for a module; its attributes are taken for functions."""
+    """A module that is imported at the first call; its attributes are functions."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -141,7 +141,7 @@ class PendingReply:
         return _await_at_boundary(self.name, self.work).__await__()
 
     def close(self) -> None:
-        """Nobody waits for it any more; work that was never begun is given up."""
+        """Drop the work if it was never started; nobody waits for it any more."""
         self.work.close()
 
 
@@ -295,7 +295,7 @@ def call_handler(name: str, handler: Callable[..., Result], *arguments: object) 
     """Call a handler at the boundary.
 
     Raises:
-        JsonRpcException: What the editor is told; see `boundary`.
+        JsonRpcException: The error for the editor; see `boundary`.
     """
     started = perf_counter()
     try:
@@ -322,7 +322,7 @@ async def _await_at_boundary(name: str, work: Awaitable[Result]) -> Result:
     """Wait for a handler's answer at the boundary.
 
     Raises:
-        JsonRpcException: What the editor is told; see `boundary`.
+        JsonRpcException: The error for the editor; see `boundary`.
     """
     with boundary(name):
         return await work
@@ -333,7 +333,7 @@ def boundary(name: str) -> Iterator[None]:
     """Let only errors that are meant for the editor leave the `with` block.
 
     Raises:
-        JsonRpcException: What the editor is told: an `LspError` as it was raised; anything else
+        JsonRpcException: The error for the editor: an `LspError` as it was raised; anything else
             that the handler raised is a bug, is logged, and becomes InternalError.
     """
     try:

@@ -1,8 +1,8 @@
 """What happens between `initialize` and readiness: settings, proposals of earlier runs, imports.
 
-`initialize` is answered first. Then the settings are asked for and checked, and what takes long to
-import (tools and their schemas, the model's client) is imported in a thread, so that the first
-question need not wait for it. Until then, questions and commands wait; nothing else does.
+`initialize` is answered first. Then the settings are requested and checked, and modules that take long
+to import (tools and their schemas, the model's client) are imported in a thread, so that the first
+question does not wait for them. Until then only questions and commands wait.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _MOST_PROBLEMS = 10
-"""Of the settings that are told at once; a stranger's file may hold thousands."""
+"""Problems of settings that are shown at once; another person's file may hold thousands."""
 _MAX_SAID = 500
 """Characters of one."""
 
 
 class Startup:
-    """Owns what is known only some time after `initialize`.
+    """Reads and imports what is not needed to answer `initialize`.
 
     Attributes:
         is_loaded: Whether the settings have been read and the proposals of earlier runs are back.
-        readiness: What waits for that.
+        readiness: Lets commands wait for that.
     """
 
     def __init__(  # noqa: PLR0913 - what it brings to work, and the outside it does so by
@@ -62,19 +62,19 @@ class Startup:
         operations: Observability,
         settings_changed: Callable[[], None],
     ) -> None:
-        """Nothing is read yet.
+        """Create the startup; it reads nothing yet.
 
         Args:
-            workspace: Whose settings are read.
-            ledger: For who does the turns' work.
-            client: Tells settings.
+            workspace: Takes the settings.
+            ledger: For the pipeline of turns.
+            client: The editor, which has settings too.
             system: The disk.
-            keeper: Brings proposals back.
+            keeper: Restores proposals.
             options: The `initializationOptions`, as the editor sent them.
-            editor_actions: What tools may have the editor do at once.
-            searcher: What searches are asked.
+            editor_actions: What tools may have the editor do.
+            searcher: Answers searches.
             log_level_given: Whether the command line set the log's level.
-            restore_chats: Brings conversations back, once their proposals are there.
+            restore_chats: Restores conversations, after their proposals.
             operations: Takes the settings, and traces models.
             settings_changed: Called after the settings have changed.
         """
@@ -120,13 +120,13 @@ class Startup:
             self._missing = str(missing)
             raise
         finally:
-            # Whatever went wrong, questions and commands must not wait for ever.
+            # After a failure too, questions and commands must not wait for ever.
             self.readiness.set()
         await self._operations.begin()
         await answerer.warm()
 
     async def wait_pipeline(self) -> "TurnPipeline":
-        """Who does the turns' work; waited for until settings are read, also those that have come since."""
+        """Return the pipeline of turns, after the settings are read, also newer settings."""
         await self.wait_settings()
         if self._missing:
             raise ImportError(self._missing)
@@ -136,7 +136,7 @@ class Startup:
 
     @property
     def pipeline(self) -> "TurnPipeline | None":
-        """Who does the turns' work, or None before it is ready."""
+        """The pipeline of turns, or None before it is ready."""
         return self._answerer
 
     @property
@@ -152,7 +152,7 @@ class Startup:
         return self.choice.why if self.choice else "no turn has needed a model yet"
 
     async def configuration_changed(self, settings: object, *, begins: bool) -> None:
-        """Take over the settings that the editor has now, in the place of those that it had.
+        """Replace the editor's settings by the current ones.
 
         Args:
             settings: All that it sets; what it has taken out has its default again. Nothing, or
@@ -195,7 +195,7 @@ class Startup:
         await asyncio.to_thread(store.caught_up)
 
     async def close(self) -> None:
-        """Keep what is to outlive the server, and let go of the model."""
+        """Save what outlives the server, and close the model."""
         await self._keeper.close()
         if self._answerer is not None:
             await self._answerer.close()
@@ -228,7 +228,7 @@ class Startup:
         fresh = [problem for problem in layers.problems if problem not in self._said]
         self._said.update(fresh)
         for problem in fresh[:_MOST_PROBLEMS]:
-            # What a project's file says is a stranger's word: the log holds none of it.
+            # Other people write a project's file, so its text is not logged.
             log.warning("setting %s", problem.without_value)
             log.debug("setting %s", problem)
         if fresh:

@@ -72,7 +72,7 @@ class LatestRequest(Generic[T]):
     """One kind of request. Touched on the event loop only."""
 
     def __init__(self, spawn: Spawn[T], name: str) -> None:
-        """Nothing runs yet; `name` is what the log calls the work."""
+        """Run nothing yet; `name` is the name of the work in the log."""
         self._spawn = spawn
         self._name = name
         self._running: asyncio.Task[T] | None = None

@@ -1,4 +1,4 @@
-"""What may stand in a log that is sent to a stranger with a report.
+"""What the log may contain: it may be sent to other people with a report.
 
 Never a secret, at any level. No words of documents, questions and answers above debug: what an error
 says is left out, since it quotes what it met (`stet.text.safe_traceback`).

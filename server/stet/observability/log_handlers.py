@@ -79,15 +79,17 @@ log = logging.getLogger(__name__)
 
 _MAX_BYTES = 1_000_000
 _MAX_FILES = 3
-"""Older ones that stay beside it."""
+"""Older files that are kept beside it."""
 RETRY_SECONDS = 30.0
-"""How long a file that can't be written is left alone."""
+"""How long a file that can't be written is not tried again."""
 
 
 class LazyLogFile(SafeHandler):
     """`stet.log` in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
 
-    Several servers write into it: each follows when another has begun a new one. Where it can't be written, or not be rotated, that is said once on stderr, and it is tried again after a while: a full disk has room again.
+    Several servers write into it: each follows when another has started a new one. If the file can't be
+    written or rotated, the log says so once on stderr, and the file is tried again after a while: a full
+    disk has room again.
     """
 
     def __init__(
@@ -96,7 +98,7 @@ class LazyLogFile(SafeHandler):
         max_bytes: int = _MAX_BYTES,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Nothing is made yet.
+        """Create no file yet.
 
         Args:
             path: The file; None: `log_file_path()`.

@@ -29,7 +29,7 @@ class OwnerOnlyFile(RotatingFileHandler):
         stream = self.stream
         if stream is None:
             return
-        # The open file itself is locked: whoever would rename it has to.
+        # The open file itself is locked: every process locks it before renaming it.
         with _locked(stream.fileno()) as is_ours:
             if is_ours and self._is_in_place(stream):
                 super().doRollover()

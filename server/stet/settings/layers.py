@@ -185,7 +185,7 @@ def _too_wide(name: str) -> str:
 
 
 def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
-    """Entries without those that take back what stands before them, by `!`."""
+    """Return the entries without negations (`!`), which cancel earlier entries."""
     return tuple(entry for entry in entries if not entry.lstrip("/ ").startswith("!"))
 
 

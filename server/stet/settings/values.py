@@ -119,7 +119,7 @@ class CommandSettings:
     Attributes:
         name: As the model calls it.
         description: What it does, for the model.
-        argv: The program and its arguments; `{name}` stands for an argument of the model's.
+        argv: The program and its arguments; `{name}` is replaced by an argument of the model.
         safe: Whether it runs without a yes each time.
     """
 
@@ -208,15 +208,15 @@ class PrivacySettings:
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeSettings:
-    """An OpenCode server whose session is told which files are open and what is selected.
+    """An OpenCode server whose session is sent which files are open and what is selected.
 
     Attributes:
-        enabled: Whether it is told; nothing is without a `url`.
+        enabled: Whether it is sent the context; nothing is sent without a `url`.
         url: Where `opencode serve` listens; http on this machine, https elsewhere.
         session: The id of the session to tell; "": the most recently updated one of the folder.
         username: For its Basic authentication.
         password_env: The variable that holds the password; "": OpenCode's own, where it is set.
-        debounce_seconds: How long the editor must have been quiet before it is told.
+        debounce_seconds: How long the editor must have been quiet before the context is sent.
     """
 
     enabled: bool = True
@@ -229,7 +229,7 @@ class OpenCodeSettings:
 
 @dataclass(frozen=True, slots=True)
 class BridgeSettings:
-    """Other agents that are told of the editor."""
+    """Other agents that are sent the editor's context."""
 
     opencode: OpenCodeSettings = field(default_factory=OpenCodeSettings)
 

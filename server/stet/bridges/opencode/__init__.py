@@ -1,1 +1,1 @@
-"""One live context part in the session of a running OpenCode server."""
+"""The editor's context as one part in the session of a running OpenCode server."""

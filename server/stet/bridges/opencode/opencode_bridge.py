@@ -1,14 +1,13 @@
-"""Between the editor and an OpenCode server: when it is told, and what happens while it is away.
+"""When an OpenCode server is sent the editor's context, and what happens while the server is away.
 
-What the user does is waited for until it has been quiet for `debounceSeconds`. One piece of work at a
-time then tells the server how things stand at that moment; what happens meanwhile is told after it.
-A server that is down is tried again, less and less often, and at once when the user does something;
-the log has one line about it. Where there is no session nothing is done. A session that refuses
-whatever could be tried is left alone. `shape` says how it is, for `stet.status`.
+The bridge waits until the user has been quiet for `debounceSeconds`. Then one piece of work at a time
+sends the state of that moment; later changes are sent after it. A server that is down is tried again,
+less and less often, and at once when the user does something; the log has one line about it. Without a
+session nothing is done. A session that refuses everything that could be tried is left alone. `shape` is
+the state for `stet.status`.
 
-When Stet leaves, or is told to leave this server, the part is hidden: the editor is gone then, no
-file is open in it, and nobody would put right what the part says. A server that does not answer within
-`LEAVE_SECONDS` keeps it, and the next Stet takes it over.
+When Stet leaves, or the settings name another server, the part is hidden: no editor would correct it any
+more. A server that does not answer within `LEAVE_SECONDS` keeps it, and the next Stet takes it over.
 """
 
 import asyncio

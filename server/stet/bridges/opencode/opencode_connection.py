@@ -1,9 +1,9 @@
-"""Requests to one OpenCode server. Imported late, in a worker: it brings the HTTP client and pydantic.
+"""Requests to one OpenCode server. This module is imported late, in a worker: it imports httpx2 and pydantic.
 
-Whoever listens at a port of this machine can answer there. So each new connection begins with a
-question that carries nothing, neither password nor text: is this OpenCode? A port of another user is
-not even asked, where the system says whose it is (`stet.system.socket_owner`). The password is sent
-once the server has asked for it as OpenCode does, and all else once it has said that it is one.
+Any program that listens at a port of this machine can answer there. So each new connection begins with a
+request that contains neither password nor text: is this OpenCode? A port of another user is not asked at
+all, if the system says who owns it (`stet.system.socket_owner`). The password is sent after the server
+has asked for it as OpenCode does, and everything else after it has said that it is OpenCode.
 """
 
 import asyncio

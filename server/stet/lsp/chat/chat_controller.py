@@ -135,7 +135,7 @@ class ChatFiles:
 
         Args:
             document: Whose.
-            note: Called with what stands there, before it is filled.
+            note: Called with the current text, before it is filled.
 
         Raises:
             OSError: If it can't be read or written.
@@ -210,13 +210,13 @@ MAX_TURNS = 50
 
 
 class EmptyMessage(Exception):
-    """Nothing is written where the user's words go; the message says what to do."""
+    """The user has written nothing to send; the message says what to do."""
 
 
 class ChatController:
     """The chat documents of one server. Touched on the event loop only."""
 
-    def __init__(  # noqa: PLR0913 - what a chat stands between
+    def __init__(  # noqa: PLR0913 - what a chat connects
         self,
         workspace: Workspace,
         ledger: ReviewLedger,
@@ -290,7 +290,7 @@ class ChatController:
         return self._pages.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
-        """Send what stands under the last heading of the user's; gives the turn that answers.
+        """Send the text under the user's last heading; gives the turn that answers.
 
         It answers what the chat's turn waits for, steers the turn that runs, or begins one. What is
         sent is what the editor shows when this is called; of a document that is not open, what the

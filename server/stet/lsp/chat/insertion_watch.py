@@ -177,7 +177,7 @@ def is_among(
         new: The inserted text. Where it was inserted does not matter.
         changes: The changes, in order. Without the splice of each of them the result is False.
         lines: The lines of the text after the changes.
-        earlier: The changes before those, none of which is the insertion alone.
+        earlier: The changes before those; no single one is the insertion.
     """
     splices = [change.splice for change in (*earlier, *changes)]
     known = [splice for splice in splices if splice is not None]

@@ -51,7 +51,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 
 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Take hunks; they are sent to the editor behind this answer."""
+    """Accept hunks; they are sent to the editor after this answer."""
     arguments = CommandArguments("stet.accept", values, main="hunk")
     is_protected = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
@@ -65,7 +65,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
             and is_protected(hunk.id)
             and (protected or not hunk.protected)
         ):
-            return ""  # a second yes is to what the hunk says by now
+            return ""  # a second approval is of the hunk as it is now
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
         return _accept_refusal(hunk, protected=protected)
@@ -79,7 +79,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Let the text stand."""
+    """Reject hunks; the text stays."""
     arguments = CommandArguments("stet.reject", values, main="hunk")
     held = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=held)
@@ -133,7 +133,7 @@ def _accept_refusal(hunk: Hunk, *, protected: bool) -> str:
 
 
 def next_hunk(state: ServerState, values: tuple[object, ...]) -> dict[str, object] | None:
-    """Show the next hunk behind the cursor, in this file and then in the others."""
+    """Show the next hunk after the cursor, in this file and then in the others."""
     return _navigate(state, CommandArguments("stet.next", values), forward=True)
 
 
@@ -210,19 +210,17 @@ class ConflictResolution(StrEnum):
     """A way out of a conflict."""
 
     MINE = "mine"
-    """The user's text stands."""
+    """The user's text stays."""
     THEIRS = "theirs"
     """The agent's text is written over it."""
     MARKERS = "markers"
-    """Both stand in the text, marked, to be sorted out there."""
+    """Both texts are in the document, between conflict markers."""
     RETRY = "retry"
     """The agent does it again, for the text as it is."""
 
 
 def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Take accepted hunks back, those that wait for the editor at once; the edit is sent behind this
-    answer.
-    """
+    """Undo accepted hunks, those that wait for the editor at once; the edit is sent after this answer."""
     arguments = CommandArguments("stet.undo", values, main="hunk")
     held = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
@@ -243,7 +241,7 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Let rejected, undone or superseded hunks wait again."""
+    """Make rejected, undone or superseded hunks pending again."""
     arguments = CommandArguments("stet.restore", values, main="hunk")
     named = select_hunks(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
     arguments.finish()
@@ -262,7 +260,7 @@ def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 
 def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Lead a hunk out of its conflict."""
+    """Resolve the conflict of a hunk."""
     arguments = CommandArguments("stet.resolve", values, main="hunk")
     hunk = find_hunk(state.ledger, arguments.required("hunk"))
     _ = arguments.required("how")

@@ -31,7 +31,7 @@ MAX_QUERY = 1000
 MARK = "?"
 """How a question begins in the editor's search for symbols; what has none is for other servers."""
 MIN_SYMBOL_QUERY = 2
-"""Characters behind the mark: fewer are a word that is still being typed."""
+"""Characters after the mark: fewer are a word that is still being typed."""
 
 
 def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
@@ -62,7 +62,7 @@ async def workspace_symbols(
 
 
 def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Make the search index anew, or (`rebuild` false) only bring it up to the files."""
+    """Rebuild the search index, or (`rebuild` false) only update it."""
     arguments = CommandArguments("stet.reindex", values)
     rebuild = arguments.flag("rebuild", default=True)
     arguments.finish()
@@ -84,7 +84,7 @@ async def _locate_results(
     """Return the search results located in the editor's text.
 
     Raises:
-        InvalidParams: If the folder is none of the workspace's.
+        InvalidParams: If the folder is outside the workspace.
     """
     try:
         if query.folder and not await asyncio.to_thread(_folder_exists, snapshot, query.folder):
@@ -102,7 +102,7 @@ def _folder_exists(snapshot: Snapshot, folder: str) -> bool:
 
 
 def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Look for them in a file, below a folder or everywhere, or take what is shown away."""
+    """Show the dead links of a file, of a folder or of the workspace, or clear them."""
     arguments = CommandArguments("stet.deadLinks", values, main="file")
     uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
     clears = arguments.flag("clear")

@@ -29,7 +29,7 @@ _NOT_STARTED = "Stet could not start; its log says why"
 def ask(
     state: ServerState, values: tuple[object, ...]
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
-    """Take a question; the turn runs behind this answer.
+    """Take a question; the turn runs after this answer.
 
     A turn waits by itself until the server is ready; only a preset has to be known before.
     """
@@ -204,7 +204,7 @@ def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, st
 def run_comment(
     state: ServerState, values: tuple[object, ...], *, name: str = "stet.carryOut"
 ) -> dict[str, object] | Awaitable[dict[str, object]]:
-    """Carry out the comment on a line, by default where the cursor is; the turn runs behind this.
+    """Carry out the comment on a line, by default where the cursor is; the turn runs after the answer.
 
     A file that is not open is read in a worker first.
 

@@ -100,5 +100,5 @@ def as_exception(error: object) -> JsonRpcException:
 
 
 def is_id(value: object) -> bool:
-    """Whether `value` may stand as the id of a request."""
+    """Whether `value` may be the id of a request."""
     return isinstance(value, str | int) and not isinstance(value, bool)

@@ -353,7 +353,7 @@ class StetProtocol(LanguageServerProtocol):
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
         answer = yield handler, tuple(params.arguments or ()), None
-        # Called by now, in its place among the messages; only its answer may take longer.
+        # It was called in its place among the messages; only its answer may take longer.
         if not isinstance(answer, PendingReply):
             return answer
         msg_id = self.msg_id if answer.stops else None
@@ -389,7 +389,7 @@ class StetLanguageServer(LanguageServer):
     Attributes:
         documents: Where text goes; set before serving.
         input: Where messages come from; set when serving begins.
-        closing: Called at the end of the run, to let go of what outlives tasks.
+        closing: Called at the end of the run, to close what outlives tasks.
         experimental: What is announced beside the protocol's own capabilities, as plain JSON.
         editor: What the other side can do; known from `initialize` on.
         initialize_params: What it said there.

@@ -35,8 +35,8 @@ MAX_HEADERS = 32 * 1024
 MIN_TAIL = 64
 """In bytes: longer than a length header, so that cutting never halves one."""
 
-# Searched, not matched, in the header block: after a wrong length, the rest of a body stands on the
-# same line as the next header.
+# Searched, not matched, in the header block: after a wrong length, the rest of a body is on the same
+# line as the next header.
 LENGTH = re.compile(rb"content-length[ \t]*:\s*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _BLANK_LINE_BYTES = 4
@@ -189,7 +189,7 @@ class _FileOutput:
         os.close(self._descriptor)
 
     async def drain(self, seconds: float) -> None:
-        """Nothing is ever left to write."""
+        """Return at once: every write has blocked until it was done."""
 
 
 def _read_in_thread(
@@ -216,7 +216,7 @@ class FrameReader:
     def __init__(
         self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
     ) -> None:
-        """Nothing has come yet.
+        """Create a reader with an empty buffer.
 
         Args:
             deliver: Takes a body; returns False if it was no JSON.

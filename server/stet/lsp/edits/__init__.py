@@ -1,1 +1,1 @@
-"""What the user decided on its way to the editor: sent, seen in the text, or told why not."""
+"""Decisions of the user on their way to the editor: sent, confirmed by the text, or reported as failed."""

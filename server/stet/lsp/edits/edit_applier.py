@@ -144,7 +144,7 @@ class EditApplier:
 
         Args:
             uri: The file, which may have another name than when they were accepted.
-            hunks: As they were then: one that takes more of the user's text by now waits again.
+            hunks: As they were then: a hunk that now takes more of the user's text waits again.
         """
         agreed = {hunk.id: hunk for hunk in hunks}
         lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]
@@ -308,7 +308,7 @@ class EditApplier:
         """Make sure that hunks are still about the file `uri`.
 
         Raises:
-            EditError: If the file has another name by now.
+            EditError: If the file was renamed.
         """
         for hunk in map(self._ledger.hunk, hunk_ids):
             if canonical(hunk.uri) != canonical(uri):
@@ -333,7 +333,7 @@ class EditApplier:
             return False  # the user took the approval back meanwhile
         edit = self._mark_sent(document, waiting, state)
         if not self._ledger.outbox.is_sent(uri):
-            return False  # it stands there already
+            return False  # the text is there already
         label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
         refused = await self._send(document, edit, label)
         await self._undo_withdrawn(uri, waiting, approval)

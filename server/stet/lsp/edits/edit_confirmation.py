@@ -32,7 +32,7 @@ def find_misapplied(
 ) -> TextDocument | None:
     """Return the user's text at the time when an edit was applied in the wrong place.
 
-    None where that is not what happened, or more was typed behind it.
+    None if that did not happen, or more was typed after it.
 
     Args:
         document: What the edit was made for.
@@ -250,7 +250,7 @@ class EditConfirmation:
         return self._shows
 
     async def _wait_opened(self, document: TextDocument, seconds: float) -> bool:
-        """Wait until a file is open, or the edit stands on the disk."""
+        """Wait until a file is open, or the edit is on the disk."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not self.is_open(document.uri) and loop.time() < end:

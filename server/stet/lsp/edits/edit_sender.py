@@ -187,7 +187,7 @@ def _difference(before: TextDocument, after: TextDocument) -> TextEdit:
 def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:
     """`edit` with lines appended at the end written before the last line end; the result is the same.
 
-    Neovim leaves an empty line behind lines that are inserted behind the last line end.
+    Neovim leaves an empty line after lines that are inserted after the last line end.
     """
     *others, last = edit.replacements
     end = line_end(document.lines[-2]) if document.lines[-1] == "" and document.text else ""

@@ -100,7 +100,7 @@ class FileState:
             saved_text: A text that is not lost with the document, as it is kept elsewhere.
 
         Raises:
-            EditError: If the file is another by now, or its document has text that neither has.
+            EditError: If the file has changed, or its document has text that neither has.
             OSError: If one of them can't be read.
         """
         read = self.system.read_bytes
@@ -187,7 +187,7 @@ class FileOperations:
 
     async def _create(self, hunk: Hunk) -> None:
         path, existing = await self._file_state.read_disk(hunk.uri)
-        opened = self._workspace.document(hunk.uri)  # as it is behind the wait
+        opened = self._workspace.document(hunk.uri)  # after the wait
         if opened is not None and not opened.text.strip() and existing in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
             await self._fill(hunk, opened, hunk.new)
@@ -224,7 +224,7 @@ class FileOperations:
 
     async def _undo_create(self, hunk: Hunk) -> None:
         path, existing = await self._file_state.read_disk(hunk.uri)
-        opened = self._workspace.document(hunk.uri)  # as it is behind the wait
+        opened = self._workspace.document(hunk.uri)  # after the wait
         text = opened.text if opened is not None else existing
         if text is None:
             raise EditError(f"{self._file_state.name(hunk.uri)} is gone already.")
@@ -239,7 +239,7 @@ class FileOperations:
             await self._delete(hunk, path, saved_text=hunk.new)
 
     def _changed_reason(self, hunk: Hunk) -> str:
-        """Why a new file that has another text by now is not taken back."""
+        """Why a new file whose text has changed is not undone."""
         name = self._file_state.name(hunk.uri)
         later = [
             other_text.id
@@ -356,7 +356,7 @@ class FileOperations:
         return places[0] if places else None
 
     def _real(self, path: Path, hunk: Hunk) -> Path:
-        """Where a file is, judged as it is resolved: a link may have come in behind the gate.
+        """Where a file is, checked as it is resolved: a link may have come after the policy check.
 
         Raises:
             EditError: If that is outside the workspace and its name is not, or the gate would not let the

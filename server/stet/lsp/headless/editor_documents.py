@@ -1,7 +1,7 @@
-"""The documents of an editor without a screen: what is open, and what an accepted edit makes of it.
+"""The documents of an editor without a screen: what is open, and the text after an accepted edit.
 
-Nothing here writes to the disk: an editor's buffers are saved by its user, here by the shell's
-commands, which ask for what is `unsaved`.
+Nothing here writes to the disk: the user of an editor saves its buffers, and here the commands of the
+shell do, which ask for `unsaved`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

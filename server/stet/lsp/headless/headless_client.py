@@ -433,7 +433,7 @@ class HeadlessClient:
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
     def _server_left(self) -> None:
-        self._news.set()  # whoever waits asks again, and learns it
+        self._news.set()  # those that wait check again
 
 
 def _nothing(_: object) -> None:

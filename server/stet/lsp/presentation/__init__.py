@@ -1,1 +1,1 @@
-"""What the user sees: diagnostics, actions, hover, progress, messages, pages of our own."""
+"""What the user sees: diagnostics, hovers, progress, messages and generated documents."""

@@ -49,9 +49,9 @@ class DeadLinkMark:
         line: 0-based.
         text: Of that line.
         start: The first column, in the units of the editor.
-        end: The column behind the last.
+        end: The column after the last.
         message: What is wrong.
-        written: The link's target as it stands there.
+        written: The link's target as it is written.
     """
 
     line: int
@@ -111,7 +111,7 @@ def _mark_document(uri: str, marks: Sequence[DeadLinkMark], snapshot: Snapshot) 
     document = snapshot.document(uri)
     if document is None:
         return MarkedDocument(uri, tuple(marks), None)
-    if snapshot.show(uri) is not document:  # without the blocks that stand in it
+    if snapshot.show(uri) is not document:  # without the blocks in the text
         marks = tuple(relocate_marks(marks, document.lines))
     return MarkedDocument(uri, tuple(marks), document.revision)
 
@@ -166,7 +166,7 @@ class DeadLinkView:
         links: Callable[[], Awaitable["LinkCache"]],
         start: Callable[[Coroutine[Any, Any, object], str], None],
     ) -> None:
-        """Nothing is asked for yet.
+        """Show no dead links yet.
 
         Args:
             workspace: Where to look.

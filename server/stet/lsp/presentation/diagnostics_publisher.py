@@ -147,7 +147,7 @@ class DiagnosticsPublisher:
         found += [each for others in self._others for each in others(uri)]
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
-        # Where they stand the editor asks about by itself, with every change of the text.
+        # The editor requests lenses again after every change of the text.
         lensed = tuple((hunk.id, hunk.state) for hunk in hunks)
         if lensed != self._lensed.pop(uri, ()) and not self._refresh_due:
             self._refresh_due = True

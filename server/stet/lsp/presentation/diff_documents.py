@@ -1,7 +1,7 @@
-"""Review pages in the editor: written, shown, and acted on when the user saves one.
+"""The documents of `stet.review`: written, shown, and acted on when the user saves one.
 
-A page stays as the user leaves it: what is on it then is what still waits. So nothing is ever
-written into a page that is open; a new review beside it gets a file of its own.
+A document stays as the user leaves it: the hunks in it are the hunks that stay pending. So nothing is
+written into a document that is open; another review gets a file of its own.
 """
 
 import dataclasses
@@ -112,7 +112,7 @@ class DiffDocuments:
                 is, or last was.
 
         Returns:
-            None where it shows no file. The place may reach behind the end of the file.
+            None where it shows no file. The range may end after the end of the file.
         """
         document = self.page(uri)
         page = self._pages.get(document_name(document.text) or "") if document else None
@@ -178,7 +178,7 @@ class DiffDocuments:
         return n_rejected
 
     async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:
-        """Have hunks that stand in the text as blocks amended there; `files` holds them by file."""
+        """Amend hunks that are blocks in the text; `files` holds the hunks by file."""
         amended: dict[str, Hunk] = {}
         refused: list[tuple[str, str]] = []
         for uri, texts in files.items():
@@ -196,7 +196,7 @@ class DiffDocuments:
         """Return a pending hunk as the page shows it.
 
         Raises:
-            ReviewError: If it does not, or is another by now.
+            ReviewError: If it does not, or the hunk has changed.
         """
         shown = next(section.hunk for section in page.sections if section.hunk.id == hunk_id)
         now = self._ledger.hunk(hunk_id)

@@ -29,7 +29,7 @@ def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None
     """Return the document that `uri` or `file` names, or None if neither is given.
 
     Raises:
-        InvalidParams: If the file is none of the workspace's.
+        InvalidParams: If the file is outside the workspace.
     """
     uri, file = arguments.text("uri"), arguments.text("file")
     if uri is not None and file is not None:
@@ -54,7 +54,7 @@ def resolve_location(
             user is, if they are in one.
 
     Raises:
-        InvalidParams: If the place is none: no such file, a line behind its end.
+        InvalidParams: If there is no such place: no such file, or a line after its end.
     """
     page = None if pages is None else _review_page(arguments, pages)
     uri = resolve_uri(arguments, workspace) if page is None else None

@@ -39,7 +39,7 @@ _CONFLICT_WAYS = (
     ("Have it done again:", "retry"),
 )
 MAX_LINES = 200
-"""Of a selection, how many lines are looked at."""
+"""Lines of a selection that are searched for comments."""
 _OFFERS = {
     Marker.DO: ("Do what the comment says", REWRITE),
     Marker.ANSWER: ("Answer the comment", SOURCE),
@@ -53,10 +53,10 @@ PROMPTS = (
     PromptSettings("Find and fix a mistake here", "Find and fix a mistake here"),
     PromptSettings("Explain this", "Explain this", SOURCE, mode="ask"),
 )
-"""What is always offered."""
+"""Prompts that are always offered."""
 _AUTOMATIC = lsp.CodeActionTriggerKind.Automatic
 MAX_CHOICE = 60
-"""Of a choice in a title, so that the turn behind it can be seen."""
+"""Characters of a choice in a title, so that the turn after it can be seen."""
 
 
 _Actions = list[lsp.CodeAction]

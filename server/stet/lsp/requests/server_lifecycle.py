@@ -1,4 +1,4 @@
-"""The beginning, settings, folders and the end."""
+"""Start and end of the session, settings, folders, file operations and saves."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ def begin(state: ServerState, params: lsp.InitializeParams) -> None:
 
 
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
-    """Read settings and import the rest, behind the answer."""
+    """Read settings and import the rest, after the answer."""
     state.server.tasks.start(state.startup.run(), "startup")
     state.server.tasks.start(state.background.index_feed.begin(), "the search index")
 
@@ -34,7 +34,7 @@ def did_change_configuration(state: ServerState, params: lsp.DidChangeConfigurat
 
 
 def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFoldersParams) -> None:
-    """Roots came or went."""
+    """Add and remove roots."""
     for folder in params.event.removed:
         state.workspace.remove_root(folder.uri)
     for folder in params.event.added:
@@ -42,7 +42,7 @@ def did_change_folders(state: ServerState, params: lsp.DidChangeWorkspaceFolders
 
 
 def did_rename_files(state: ServerState, params: lsp.RenameFilesParams) -> None:
-    """Files have other names: their hunks go along, and what is attached is still."""
+    """Move the hunks and attachments of renamed files."""
     for file in params.files:
         state.documents.renames.rename(file.old_uri, file.new_uri)
     state.background.index_feed.changed(
