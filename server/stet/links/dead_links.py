@@ -77,7 +77,7 @@ class DeadLinkChecker:
         return resolve_link(link, path, self._files()) is not None
 
     def _exists(self, path: str) -> bool:
-        """Whether something is there; what may not be shown is taken to be: nothing of it is told."""
+        """Whether something is there. What may not be shown counts as there, so nothing is revealed."""
         uri = uri_of(Path(path))
         return self._privacy.check(uri) is not None or self._snapshot.exists(uri)
 
@@ -108,7 +108,7 @@ class LinkLocations:
         return None if found is None else (found[0].line + 1, found[1])
 
     def place_of(self, edge: Edge) -> tuple[Position, str] | None:
-        """Where a link stands, and the text of its line; None if its file has just changed."""
+        """Return the position of a link and the text of its line, or None if its file has just changed."""
         document = self._document(edge.source)
         link = edge.link
         if document is None or document.text[link.start : link.end] != link.written:
@@ -184,7 +184,7 @@ class DeadLink:
 
     Attributes:
         edge: The link and its file.
-        place: Where it stands in the text that is shown, 0-based, in code points; None if the file
+        place: Its position in the text that is shown, 0-based, in code points; None if the file
             has just changed.
         line: The line of that text.
         near: Names of files like what is written, the best first.

@@ -178,7 +178,7 @@ class ScriptLocation:
     Attributes:
         folder: Where it counts from.
         within: The path from there, without an ending.
-        lead: What stands in the name before that path.
+        lead: The part of the name before that path.
         is_whole: Whether the name is one for this place alone, not a path from a folder.
     """
 
@@ -189,7 +189,7 @@ class ScriptLocation:
 
 
 def script_locations(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
-    """Where the bare `name` that stands in the file `source` may lead, as TypeScript and Node look."""
+    """Yield where the bare `name` in the file `source` may lead, as TypeScript and Node resolve it."""
     folders = files.ancestors(source)
     yield from _by_builds(name, folders, files.builds)
     yield from _by_package(name, source, files)
@@ -391,7 +391,7 @@ def _jvm(link: Link, source: str, files: FileTable) -> _Resolution | None:
         if found:
             return found, None
         del parts[-1]  # the members of a class
-    for n_parts in range(len(parts), 1, -1):  # behind the class may stand one of its members
+    for n_parts in range(len(parts), 1, -1):  # one of its members may follow the class
         path = "/".join(parts[:n_parts])
         candidates = (each for ending in _JVM for each in files.ending_with(path + ending))
         best = nearest_file(tuple(sorted(candidates)), source)
@@ -402,7 +402,7 @@ def _jvm(link: Link, source: str, files: FileTable) -> _Resolution | None:
 
 def _php(link: Link, source: str, files: FileTable) -> _Resolution | None:
     parts = link.written.split("\\")
-    for first in range(len(parts) - 1):  # what stands before may be no folder
+    for first in range(len(parts) - 1):  # what comes before may be no folder
         path = "/".join(parts[first:])
         best = nearest_file(files.ending_with(f"{path}.php"), source)
         if best is not None:

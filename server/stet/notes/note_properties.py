@@ -1,7 +1,7 @@
 """Properties of a note: its YAML front matter, changed so that nothing else in it is touched.
 
 The places of names and values come from a parser; what is written is only the lines that change. So
-comments, order, quotes, line ends and whatever else stands there stay to the byte. What was written
+comments, order, quotes, line ends and everything else stay to the byte. What was written
 is parsed again, and must say what was wanted and nothing else.
 """
 
@@ -161,7 +161,7 @@ def _end_of(yaml: str, old: YamlEntry) -> int:
     for node in nodes_in(old.value):
         place = node.end_mark.index
         if node.start_mark.index == place and yaml[place - 1 : place] != "-":
-            continue  # nothing is written: the parser puts it where the next thing stands
+            continue  # nothing is written: the parser puts it at the next node
         if node.id == "scalar" or node.flow_style or not node.value:
             end = max(end, len(yaml[: node.end_mark.index].rstrip()))
     if (alias := _ALIAS.match(yaml, start)) is not None:
@@ -187,7 +187,7 @@ def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replace
     node = old.value
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
     end = line_end(yaml[start : next_line(yaml, start)]) or end
-    if node.start_mark.index < old.key.end_mark.index:  # an alias: its node stands elsewhere
+    if node.start_mark.index < old.key.end_mark.index:  # an alias: its node is elsewhere
         return [Replacement(start, stop, f" {_on_a_line(value)}")]
     if node.id == "sequence" and isinstance(value, list):
         items = item_edits(yaml, node, value, end)
@@ -198,7 +198,7 @@ def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replace
         below = next_line(yaml, start)
         return [Replacement(below, next_line(yaml, stop), format_block(value, indent, end))]
     if node.id != "scalar" and not node.flow_style:
-        # The comment behind the name stays.
+        # The comment after the name stays.
         below = next_line(yaml, start)
         gone = Replacement(below, next_line(yaml, stop), "")
         return [Replacement(start, start, f" {_on_a_line(value)}"), gone]

@@ -68,14 +68,14 @@ class PropertyFilter:
         return any(order is not None and fits(order) for order in orders)
 
     def _compare(self, written: str) -> int | None:
-        """How a value stands to this one, as `compare_values`."""
+        """Return the order of a value and this one, as `compare_values` does."""
         if self.moment is not None and (moment := parse_moment(written)) is not None:
             return (moment > self.moment) - (moment < self.moment)
         return compare_values(written, self.text)
 
 
 def compare_values(one: str, other: str) -> int | None:
-    """Less than, equal to or greater than 0, as `one` stands to `other`; None: no order."""
+    """Return less than, equal to or greater than 0, as `one` is to `other`; None if they have no order."""
     if _PERIOD.fullmatch(other) and (moment := parse_moment(one)) is not None:
         start = moment.isoformat()[: len(other)]
         return (start > other) - (start < other)
@@ -112,7 +112,7 @@ def parse_moment(text: str) -> datetime | None:
         return found.replace(tzinfo=UTC)
     try:
         return found.astimezone(UTC)
-    except OverflowError:  # before the year 1 or behind 9999, seen from there
+    except OverflowError:  # before the year 1 or after 9999, seen from there
         return None
 
 

@@ -16,14 +16,14 @@ from stet.text.edit import Replacement
 
 Node: TypeAlias = Any
 """A node of the library, whose own types say nothing of what is in it: `id` is `scalar`, `sequence` or
-`mapping`, `value` what it holds, `start_mark` and `end_mark` where it stands."""
+`mapping`, `value` what it holds, `start_mark` and `end_mark` where it is."""
 
 MAX_NODES = 5_000
 """Nodes of one front matter, aliases counted each time: a few lines can mean billions of them."""
 
 
 MAX_DEPTH = 50
-"""How deep nodes may be nested: whoever follows them calls itself as often."""
+"""How deep nodes may be nested: functions that follow them recurse as often."""
 
 
 class InvalidYaml(Exception):

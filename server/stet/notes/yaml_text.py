@@ -25,7 +25,7 @@ def format_scalar(value: object, style: str | None = None, *, in_flow: bool = Fa
     Args:
         value: What to write.
         style: The quote that stood around the value before, `'` or `"`; a text keeps it.
-        in_flow: Whether it stands in brackets.
+        in_flow: Whether it is in brackets.
     """
     if value is None:
         return "null"
@@ -62,7 +62,7 @@ def format_property(name: str, value: object, indent: str, end: str) -> str:
     Args:
         name: Of the property.
         value: What it says.
-        indent: What stands before the name.
+        indent: The white space before the name.
         end: The line end.
     """
     head = f"{indent}{format_scalar(name)}:"
@@ -157,7 +157,7 @@ def find_quoted(yaml: str) -> Iterator[QuotedText]:
 
 
 def _end_of_block(yaml: str, place: int) -> int:
-    """Where the lines of the block text whose `|` or `>` stands at `place` end."""
+    """Return where the lines of the block text end whose `|` or `>` is at `place`."""
     above = _LINE.match(yaml, line_start(yaml, place))
     least = len(above["indent"]) + 1 if above is not None else 1
     is_first = True
@@ -188,5 +188,5 @@ def quote_name(name: str, quote: str) -> str:
 
 
 def is_item(name: str) -> bool:
-    """Whether YAML reads the whole name where it stands in brackets without quotes."""
+    """Whether YAML reads the whole name if it is in brackets without quotes."""
     return _NO_ITEM.search(name) is None

@@ -56,7 +56,7 @@ _QUOTED = re.compile(
 _BLANK = re.compile(
     r"[\w-]{0,24}[ \t]{1,40}(?P<quote>[\"'])(?P<secret>[^\"'`\s\\]{8,200})(?P=quote)"
 )
-"""What stands in quotes after a name and a blank: `#define API_TOKEN "..."`, `(setq token "...")`."""
+"""A value in quotes after a name and a blank: `#define API_TOKEN "..."`, `(setq token "...")`."""
 _LINE = re.compile(r"[ \t]{1,9}(?P<secret>[^\s\"'`]{8,200})[ \t]{0,9}(?=[\r\n]|\Z)")
 """A value that is the rest of its line: `password ...`."""
 _LINE_BEGIN = re.compile(r"(?:\A|[\r\n])[ \t]{0,20}\Z")
@@ -86,7 +86,7 @@ _PATTERN = re.compile(r"\(\?|\[\^|\[[A-Za-z0-9]-[A-Za-z0-9]|^\(.*[|*+]|\.[*+]")
 """What a regular expression holds."""
 _CALL = re.compile(r"[()\[\]{};]")
 _IN_WORDS = re.compile(r"[a-z]\d[a-z]|[A-Z]\d[a-z]|\d[A-Z]?[a-z].*\d")
-"""Digits in the place of letters, as passwords have them: in names they stand behind words."""
+"""Digits instead of letters, as passwords have them: in names they come after words."""
 _PLACE_HOLDER = re.compile(
     r"(?i)\$\{|\{\{|%\(|%s(?![A-Za-z])|<[\w -]+>|\{\w*\}|x{4,}|\*{3,}|\.\.\.|…|change.?me|example|your.|placeholder|dummy"
     r"|redacted"
@@ -131,7 +131,7 @@ def _alone(text: str, end: int, before: str, kind: str) -> re.Match[str] | None:
 
 
 def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re.Match[str]]:
-    """Values without quotes after a name that stands from `start` to `end`."""
+    """Yield the values without quotes after a name from `start` to `end`."""
     if (match := _BARE.match(text, end)) and _is_bare_secret(match, start, before):
         yield match
     match = _OPTION.match(text, end) if before.endswith("-") else None
@@ -183,7 +183,7 @@ def _is_without_digits(value: str) -> bool:
 
 
 def _is_strong(value: str, kind: str = _OTHER) -> bool:
-    """Whether a value looks like no word, no name and no code wherever it stands."""
+    """Whether a value looks like no word, no name and no code, wherever it is."""
     if not _is_secret(value, kind):
         return False
     is_made = any(map(str.isdigit, value)) and (value.isalnum() or _SIGN.search(value) is not None)
@@ -197,7 +197,7 @@ def _kind(name: str) -> str:
 
 
 def _is_secret(value: str, kind: str) -> bool:
-    """Whether what stands in quotes is more than a word, a name, a place-holder or a sentence."""
+    """Whether a value in quotes is more than a word, a name, a placeholder or a sentence."""
     if _PLACE_HOLDER.search(value) or value.count(" ") > 1 or value != value.strip():
         return False
     if not re.search("[A-Za-z]", value) or (_URL.match(value) and not _is_mixed(value)):
@@ -234,7 +234,7 @@ def _is_set(match: re.Match[str], text: str, start: int) -> bool:
 
 
 def _is_bare_secret(match: re.Match[str], start: int, before: str) -> bool:
-    """Whether what stands without quotes is a secret, for a name that begins at `start`.
+    """Whether a value without quotes is a secret, for a name that begins at `start`.
 
     Code has names there. In a file of settings the name is in capitals and the sign close to it.
     """
@@ -307,7 +307,7 @@ _SIGN_OF_NAME = re.compile(
 )
 _NAME_BACKWARDS = re.compile(r"[\w.$@-]{1,60}")
 _CARRIERS = frozenset({"value", "content", "default", "defaultvalue", "data", "val"})
-"""What a value is called whose name stands before: `name: API_KEY`, `value: ...`."""
+"""What a value is called whose name comes before: `name: API_KEY`, `value: ...`."""
 _QUOTES = " \"'`"
 _BETWEEN_NAMES = " \t\r\n\"'`{,:;=>"
 _TELLING = re.compile(
@@ -345,7 +345,7 @@ def is_secret_by_name(text: str, start: int, end: int) -> bool:
 
 
 def is_named_secret(text: str, start: int) -> bool:
-    """Whether the name of a secret stands before `start`, and nothing but signs between the two."""
+    """Whether the name of a secret is before `start`, with only signs between the two."""
     head = text[max(0, start - _BEFORE_VALUE) : start]
     if (scheme := _SCHEME.search(head[-16:])) is not None:
         head = head[: len(head) - len(scheme.group())]

@@ -35,7 +35,7 @@ class FormRule:
     Attributes:
         kind: What they are.
         hints: Each is begun with one of these, as written.
-        source: A pattern from there on; the group `secret` is what is told to nobody.
+        source: A pattern from there on; the group `secret` is what is redacted.
         is_long: Whether it is part of a run of letters and digits as long as `LEAST` of
             `stet.privacy.randomness`.
         before: A pattern of what the line holds before the hint; empty for anything.
@@ -67,7 +67,7 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 
 BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-"""Where a word begins, also behind a line end that is written as two characters."""
+"""Where a word begins, also after a line end that is written as two characters."""
 
 
 def _rule(

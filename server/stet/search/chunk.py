@@ -64,14 +64,14 @@ _MAX_KNOWN = 300_000
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
-"""The same, quicker, for texts that hold nothing else."""
+"""The same words, found faster, in texts that hold nothing else."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ADDRESS = re.compile(
     r"\w{2,12}://\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
 )
 """What says where something else is: an address, a commit. Each run of letters is looked at once."""
 _SUBJECT = re.compile(r"(?:\[[^\]\n]*\] ?)?([\w./-]+(?:, ?[\w./-]+)*)(?:\(\))?: ")
-"""Before a colon: names and paths, behind a remark in brackets."""
+"""Before a colon: names and paths, after a remark in brackets."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """Thai, Lao, kana and Han, which are written without spaces."""
 _known: dict[str, str] = {}

@@ -71,7 +71,7 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 
 
 def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
-    """Whether nothing is in it but brackets and the like, so that nobody would look for it."""
+    """Whether a passage holds only brackets and the like, for which no one searches."""
     return chunk.end - chunk.first <= MAX_CLOSING and all(
         _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
     )
@@ -239,7 +239,7 @@ class _PythonScanner:
     """One text, with the places of its lines and of its strings of more than one line."""
 
     def __init__(self, text: str, lines: Sequence[str]) -> None:
-        # With one line end in front, the one before each line stands at the line's own offset.
+        # With one line end in front, the one before each line is at the line's own offset.
         self._text = f"\n{text}"
         self._lines = lines
         self._starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
@@ -281,7 +281,7 @@ class _PythonScanner:
         return Definition(first, head, end, match["name"], signature, match["kind"] == "class")
 
     def _end(self, match: re.Match[str], limit: int) -> int:
-        """Where the line end before the first line behind a definition stands."""
+        """Return where the line end before the first line after a definition is."""
         outside = _outside(len(match["indent"]))
         place = match.end()
         while (outer_line := outside.search(self._text, place, limit)) is not None:

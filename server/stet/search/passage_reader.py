@@ -121,7 +121,7 @@ def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
 
 
 class _RecordingSystem:
-    """A system that remembers what it said of paths, until it is told to forget.
+    """A system that records its answers about paths, until it is asked to forget them.
 
     Attributes:
         asked: What was asked since this was emptied, with the answers.
@@ -134,7 +134,7 @@ class _RecordingSystem:
 
     @property
     def system(self) -> System:
-        """This, for who needs a system: whatever is not asked here is asked of the one behind."""
+        """This object as a `System`: what it does not answer, the real system does."""
         return cast(System, self)
 
     def __getattr__(self, name: str) -> Any:

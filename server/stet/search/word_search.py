@@ -63,9 +63,9 @@ class SearchPassage:
         text: The line, without its end.
         score: Higher is better; comparable within one answer only.
         lexical_rank: Place of the file in the ranking by words, from 1; None if it is not in it.
-        vector_rank: Place in the ranking by meaning; None where nobody ranked by it.
+        vector_rank: Place in the ranking by meaning; None if there was no such ranking.
         first: The first line of all that was found, 0-based.
-        end: The line behind its last.
+        end: The line after its last.
         title: What is defined there, or the heading; empty for what is neither.
         why: Why it is here, in words for people.
     """

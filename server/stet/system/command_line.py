@@ -143,14 +143,14 @@ _VERSION = r"(?:[-_.]?\d[\d.]*[tmdw]?)?"
 _INTERPRETER = re.compile(rf"(?:{SHELLS}|{_LANGUAGES}){_VERSION}")
 _WRAPPER = re.compile(rf"(?:{_ONLY_FIRST}){_VERSION}")
 """What takes a program or a script as its first argument. Their names are words too, so they count
-only where a program is named: at the beginning, or behind another of them."""
+only where a program is named: at the beginning, or after another of them."""
 _RUNNER = re.compile(
     r"poetry|uv|pdm|pipenv|hatch|rye|conda|mamba|npm|pnpm|yarn|bundle|rbenv|pyenv|mise"
 )
 _RUNS_NEXT = {"run": re.compile(r"(?!npm|pnpm|yarn|bundle).*"), "exec": re.compile(".*")}
 """Their subcommands that take a program; `npm run` takes the name of a script of the project's."""
 _TAKES_ONE_WORD = frozenset({"flock", "chroot"})
-"""What these run comes behind a word for themselves."""
+"""What these run comes after a word for themselves."""
 _WITH_VALUE = frozenset(
     {"-u", "-g", "-n", "-k", "-s", "-p", "-C", "-D", "-f", "-i", "-o", "-P", "-a", "-d", "-E", "-I"}
 )
@@ -173,7 +173,7 @@ _JOINED = re.compile(
 def script_flag(argv: Sequence[str], at: int) -> str:
     """Return the element that makes `argv[at]` a script or a program; "" if no element does.
 
-    Options are looked at as long as nothing else has stood behind the interpreter: in
+    Options are checked as long as nothing else has followed the interpreter: in
     `python -m pytest -c {ini}` the `-c` is pytest's.
     """
     programs, owner = programs_in(argv[:at])
@@ -230,7 +230,7 @@ def _script_flag_after(owner: str, before: str, part: str) -> str:
 
 
 def _continues_after(owner: str, before: str, part: str) -> bool:
-    """Whether the program or the script of `owner` is still to come behind this element."""
+    """Whether the program or the script of `owner` is still to come after this element."""
     if not owner:
         return False
     if part.startswith(("-", "/")) or part == "eval":
@@ -241,7 +241,7 @@ def _continues_after(owner: str, before: str, part: str) -> bool:
         before == owner or before.startswith("-") or _is_number(before)
     ):
         return True
-    # `A=1` for `env`, `5s` for `timeout`, `me` behind `-u`.
+    # `A=1` for `env`, `5s` for `timeout`, `me` after `-u`.
     return "=" in part or _is_number(part) or _takes_value(owner, before)
 
 
@@ -273,7 +273,7 @@ _HAS_SUBCOMMANDS = re.compile(
 _RUNS = frozenset(
     {"run", "exec", "x", "dlx", "run-script", "tool", "task", "foreach", "bisect", "config"}
 )
-"""Subcommands behind which a program, or a script of the project's, is named."""
+"""Subcommands after which a program, or a script of the project's, is named."""
 
 
 def program_selector(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
@@ -298,7 +298,7 @@ def _selects_program(argv: Sequence[str], at: int) -> bool:
 
 
 def _is_subcommand(argv: Sequence[str], program: int, at: int) -> bool:
-    """Whether the element at `at` is the first word behind the program, or behind one that runs others.
+    """Whether the element at `at` is the first word after the program, or after one that runs others.
 
     Where it can't be told from an option's value, it is.
     """

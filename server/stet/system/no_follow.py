@@ -294,7 +294,7 @@ class PinnedPath(NamedTuple):
         """Return the names in the folder."""
         if self.folder is None:
             return {entry.name for entry in self.path.parent.iterdir()}
-        # The descriptor only stands for the folder, and can't be read by itself.
+        # The descriptor only refers to the folder, and can't be read by itself.
         readable = os.open(".", os.O_RDONLY, dir_fd=self.folder)
         try:
             with os.scandir(readable) as entries:
@@ -331,7 +331,7 @@ def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
             _check_folders(path.parent, make=make)
         yield PinnedPath(path, str(path) if folder is None else path.name, folder)
     except OSError as error:
-        # People are told all of it.
+        # People see all of it.
         if error.filename == path.name:
             error.filename = str(path)
         if error.filename2 == path.name:

@@ -179,7 +179,7 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
 
 
 def block_ids_in(text: str) -> frozenset[str]:
-    """Return the ids that lines of a text name in the way of a block, whoever wrote the lines."""
+    """Return the ids that lines of a text name as a block does, known or not."""
     lines = split_lines(text) if may_hold_blocks(text) else ()
     return frozenset(found for line in lines if (found := _block_id_at(line)) is not None)
 

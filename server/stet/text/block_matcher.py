@@ -111,7 +111,7 @@ class BlockMatcher:
         Raises:
             Ambiguous: It is there more than once, or was when it was shown.
             BlockChangedByUser: It was shown once, and the user has changed that place.
-            EditAlreadyApplied: So it was, and the new text stands there now.
+            EditAlreadyApplied: So it was, and the new text is there now.
         """
         places = find_occurrences(self._view.text, query.old)
         if replace_all and places:
@@ -129,7 +129,7 @@ class BlockMatcher:
             and self._position_map
             and self._was_shown_fuzzily(query, self._position_map)
         ):
-            return None  # what stands here exactly was typed since; what was shown is meant
+            return None  # the exact place was typed since then; the place that was shown is meant
         if len(places) > 1 and len(shown) != 1:
             raise AmbiguousBlock(tuple(self._view.line_at(place) + 1 for place in places))
         spans = [self._source_span(place, query.old) for place in places]
@@ -181,7 +181,7 @@ class BlockMatcher:
         """Which of several places is the one shown: copies of it were put elsewhere since.
 
         Raises:
-            Ambiguous: None of them, or there were several then.
+            AmbiguousBlock: None of the places, or there were several then.
         """
         if self._position_map:
             shown = find_fuzzy(self._position_map.view.line_table, old)

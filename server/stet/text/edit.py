@@ -48,12 +48,12 @@ class LineChange(NamedTuple):
 
 
 class Splice(NamedTuple):
-    """The whole lines that a change has replaced: more than those that differ, and both texts of them.
+    """The whole lines that a change has replaced, which may be more than differ, before and after it.
 
     Attributes:
-        first: The first of them, 0-based.
-        before: What stood there, each line with its end.
-        after: What stands there now.
+        first: The first line, 0-based.
+        before: The lines before the change, each with its line end.
+        after: The lines after the change.
     """
 
     first: int
@@ -67,11 +67,11 @@ class TextChange:
 
     Attributes:
         range: What was replaced, in code points of the text before the change.
-        text: What stands there now.
-        lines: Which lines that changed, as `effects` has it, where the text was at hand to tell:
-            what is typed in the middle of a line may add whole lines behind it and leave it alone.
-        splice: The lines themselves, where the text was at hand: with them a text can be taken back
-            to before the change, and led through it again.
+        text: What is there now.
+        lines: The lines that changed, as in `effects`, if the text was known: what is typed in the
+            middle of a line may add whole lines after it and leave the line as it is.
+        splice: The lines themselves, if the text was known: with them a change can be reversed and
+            replayed.
     """
 
     range: Range
@@ -81,7 +81,7 @@ class TextChange:
 
     @property
     def effects(self) -> tuple[LineChange, ...]:
-        """The change in whole lines: sequential, bottom to top; none where every line is as it was.
+        """The change in whole lines: sequential, bottom to top; empty if every line is as it was.
 
         Without `lines`, every line that the range touches counts as changed.
         """
@@ -105,15 +105,15 @@ def map_position(
     bias: Bias = Bias.LEFT,
     new_end: Position | None = None,
 ) -> Position:
-    """Where `position` of the text before `change` is in the text after it.
+    """Return where `position` of the text before `change` is in the text after it.
 
     A position inside the replaced text goes to the start of the new text (`Bias.LEFT`) or its end.
 
     Args:
         position: In code points.
-        change: What happened.
-        bias: Where it goes if it stands exactly where text was inserted.
-        new_end: `change.new_end`, for who maps many positions through one change.
+        change: The change.
+        bias: Where the position goes if text was inserted exactly there.
+        new_end: `change.new_end`, to map many positions through one change.
     """
     start, end = change.range.start, change.range.end
     if position < start or (position == start and bias is Bias.LEFT):
@@ -130,7 +130,7 @@ def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
     """Return the lines on which a change left its text. Lines are 0-based, in the text after the
     last change.
 
-    They are in order and disjoint. A line that was only moved is none of them.
+    The ranges are in order and disjoint. A line that was only moved is not among them.
     """
     touched: list[tuple[int, int]] = []
     for change in changes:
@@ -166,7 +166,7 @@ class OverlapError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`text` takes the place of what lies between two offsets (code points, half-open).
+    """`text` replaces what is between two offsets (code points, half-open).
 
     Raises:
         ValueError: The offsets are negative or reversed.
@@ -185,11 +185,11 @@ class Replacement:
 class TextEdit:
     """Replacements against one text, disjoint and in order of place.
 
-    They may be given in any order. Several insertions at one place stand in the order given; an
-    insertion at the start of a replaced stretch stands before its new text.
+    The replacements may be given in any order. Several insertions at one place keep the order given;
+    an insertion at the start of a replaced stretch comes before the new text of the stretch.
 
     Raises:
-        OverlapError: Two of them claim the same text.
+        OverlapError: Two replacements claim the same text.
     """
 
     replacements: tuple[Replacement, ...]
@@ -268,7 +268,7 @@ class _EditOp(NamedTuple):
 
 
 class _OpStream:
-    """An edit as steps that can be taken in part; behind the last one all is kept."""
+    """An edit as steps that can be taken in part; after the last step all text is kept."""
 
     def __init__(self, edit: TextEdit) -> None:
         self._steps = self._all(edit)

@@ -56,31 +56,31 @@ def whole_lines(text: str) -> tuple[str, ...]:
 
 
 def line_end(line: str) -> str:
-    r"""Which line end `line` has: `"\r\n"`, `"\n"`, `"\r"` or `""`."""
+    r"""Return the line end of `line`: `"\r\n"`, `"\n"`, `"\r"` or `""`."""
     if line.endswith("\n"):
         return "\r\n" if line.endswith("\r\n") else "\n"
     return "\r" if line.endswith("\r") else ""
 
 
 def without_end(line: str) -> str:
-    """`line` without its line end."""
+    """Return `line` without its line end."""
     end = line_end(line)
     return line[: -len(end)] if end else line
 
 
 def dominant_line_end(text: str) -> str:
-    r"""Which line end `text` uses most; `"\n"` where it has none, or as many of another."""
+    r"""Return the line end that `text` uses most; `"\n"` if it has none, or as many of another."""
     counts = _n_line_ends(text)
     return max(counts, key=lambda end: counts[end])
 
 
 def line_ends(text: str) -> frozenset[str]:
-    """Which line ends `text` has."""
+    """Return the line ends that `text` has."""
     return frozenset(end for end, n in _n_line_ends(text).items() if n)
 
 
 def n_breaks(text: str) -> int:
-    """How many line ends `text` has."""
+    """Return the number of line ends in `text`."""
     return sum(_n_line_ends(text).values())
 
 
@@ -90,9 +90,9 @@ def _n_line_ends(text: str) -> dict[str, int]:
 
 
 def end_of(start: Position, text: str) -> Position:
-    r"""Where `text` ends when it stands at `start` (code points, 0-based).
+    r"""Return where `text` ends if it starts at `start` (code points, 0-based).
 
-    The text must not be torn out of a `\r\n`: whoever makes a change widens it to the whole pair.
+    The text must not be a part of a `\r\n`: a change is widened to the whole pair before.
     """
     if "\n" not in text and "\r" not in text:
         return Position(start.line, start.character + len(text))

@@ -338,7 +338,7 @@ Three dots are one sign, as in typography.
 """
 
 _END_OF_TOKEN = re.compile(r"\s\S")
-"""White space behind a token, read backwards."""
+"""White space after a token, read backwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,7 +390,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
 
 
 def _with_leeway(old: Sequence[str], hunk: LineHunk) -> _Change:
-    """How far a pure insertion or deletion can slide without another outcome."""
+    """Return a change with how far it can slide, if it only inserts or deletes."""
     first, last = hunk.old_start, hunk.old_start + len(hunk.old)
     if not (hunk.old and hunk.new):
         moved = hunk.old or hunk.new
@@ -404,7 +404,7 @@ def _with_leeway(old: Sequence[str], hunk: LineHunk) -> _Change:
 
 
 def _common_ends(base: str, ours: str, theirs: str) -> tuple[int, int]:
-    """How many characters all three begin and end with, up to white space that parts tokens."""
+    """Return how many characters all three begin and end with, up to white space between tokens."""
     head = _before_blank(base, min(n_common(base, ours), n_common(base, theirs)))
     rest = [text[head:][::-1] for text in (base, ours, theirs)]
     tail = min(n_common(rest[0], rest[1]), n_common(rest[0], rest[2]))

@@ -14,7 +14,7 @@ from stet.text.match_result import UnclearEdit
 
 
 def fence_for(text: str) -> str:
-    """Backticks that enclose `text` as a block of Markdown: more than it has anywhere in a row."""
+    """Return backticks that enclose `text` as a block of Markdown: more than it has in a row."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
@@ -22,7 +22,7 @@ def fence_for(text: str) -> str:
 def number_lines(lines: Sequence[str], first: int) -> str:
     r"""Return `lines` with line numbers, from line `first` (1-based) on: ` 7\ttext\n`.
 
-    Line ends become `\n`. The empty rest behind a final line end is no line and is left out.
+    Line ends become `\n`. The empty string after a final line end is no line and is left out.
     """
     shown = lines[:-1] if lines and lines[-1] == "" else lines
     return "".join(
@@ -54,13 +54,13 @@ _AS_SHOWN = re.compile(r"(?:(?=[ 0-9]{6}\t) +[0-9]+| *[a-z][0-9]{1,9}\+)\t")
 
 
 def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
-    r"""Both texts without line numbers; None if the old text does not carry them.
+    r"""Return both texts without line numbers, or None if the old text has none.
 
     It does if *all* its lines begin with a number and a tab and the numbers count up by one. The
     new text loses its numbers where all its lines have them.
 
     Raises:
-        Unclear: Only some lines of the new text have numbers.
+        UnclearEdit: Only some lines of the new text have numbers.
     """
     old_lines, new_lines = _lines(old_text), _lines(new_text)
     numbers = [_number(line) for line in old_lines]
@@ -77,13 +77,14 @@ def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
 
 
 def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
-    r"""Both texts without the marks of lines that are not in the file yet; None if the old has none.
+    r"""Return both texts without the marks of lines that are not in the file yet, or None if the old
+    text has none.
 
     It has if *all* its lines begin with a number or a mark and a tab, and at least one with a mark.
     The new text loses its own where all its lines have them.
 
     Raises:
-        Unclear: Only some lines of the new text have numbers or marks.
+        UnclearEdit: Only some lines of the new text have numbers or marks.
     """
     old_lines, new_lines = _lines(old_text), _lines(new_text)
     if not any(map(_MARK.match, old_lines)) or not all(map(_has_line_number, old_lines)):
@@ -98,15 +99,15 @@ def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None
 
 
 def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
-    """See that no number or mark gets into a text with lines that were quoted without.
+    """Check that no number or mark gets into a text with lines that were quoted without one.
 
     Args:
         old_text: The lines to replace.
-        new_text: What is to stand there.
-        text: Where. If it has such lines itself, they belong to it.
+        new_text: The lines that replace them.
+        text: The text to edit. If it has such lines itself, they belong to it.
 
     Raises:
-        Unclear: Lines of the new text have numbers or marks, and none of the old text has.
+        UnclearEdit: Lines of the new text have numbers or marks, and none of the old text has.
     """
     if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(
         map(_has_line_number, _lines(old_text))
@@ -159,13 +160,13 @@ def _strip_numbers(text: str) -> str:
 
 
 MAX_CHARACTERS = 20_000
-"""Of one answer, in code points."""
+"""Code points of one answer."""
 MAX_LINE = 200
-"""Of a line that is quoted in one, in code points."""
+"""Code points of a line that an answer quotes."""
 
 
 def join_bounded(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str:
-    """`lines`, each with a line end, up to `limit` of them and `MAX_CHARACTERS` in all.
+    """Return `lines`, each with a line end, up to `limit` of them and `MAX_CHARACTERS` in all.
 
     After a cut, the answer says how many lines are left out and `go_on`: what to do to see them.
     """

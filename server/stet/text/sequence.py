@@ -235,12 +235,12 @@ def _path(
 
 
 def find_occurrences(text: str, query: str) -> list[int]:
-    """Where `query` is in `text`, overlapping places too; in time that grows with both.
+    """Return the offsets of `query` in `text`, overlapping places too, in linear time.
 
-    In a text full of repeats it stands at nearly every step, and comparing all of it each time would
-    take the product of both. Two places that overlap by half or more say that `query` repeats itself
-    at their distance: then it stands as far behind the second again if that little more is there, and
-    nowhere between (Fine and Wilf, 1965).
+    In a text full of repeats `query` occurs at nearly every step, and comparing all of it each time would
+    take the product of both lengths. Two places that overlap by half or more show that `query` repeats
+    itself at their distance: then it occurs as far after the second place again if that little more is
+    there, and nowhere between (Fine and Wilf, 1965).
     """
     places: list[int] = []
     at, n = text.find(query), len(query)
@@ -255,7 +255,7 @@ def find_occurrences(text: str, query: str) -> list[int]:
 
 
 def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
-    """From which of `lines` on the lines `query`, at least one, stand; all with their line ends."""
+    """Return where the lines `query`, at least one, occur in `lines`; all with their line ends."""
     starts = list(accumulate(map(len, lines), initial=0))
     line_at = {start: at for at, start in enumerate(starts)}
     text, first_line = "".join(lines), "".join(query)

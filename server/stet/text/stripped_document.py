@@ -28,7 +28,7 @@ NO_REVISION = -1
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class StrippedDocument:
-    """A text, and the same text with every block replaced by the lines it stands for.
+    """A text, and the same text with every block replaced by the lines that it shows as old.
 
     *Plain* is the text without blocks; lines are 0-based, columns in code points.
 
@@ -60,7 +60,7 @@ class StrippedDocument:
         return Range(start, max(start, end))
 
     def to_real_line(self, line: int) -> int:
-        """Where a line of the plain text is in the real one; one that a block stands for: its start."""
+        """Return the real line of a line of the plain text; for a line that a block replaces, its first."""
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             if line < block.first + shift:
                 return line - shift
@@ -72,7 +72,7 @@ class StrippedDocument:
         """Where whole lines of the plain text, or a gap between two, are in the real one.
 
         Returns:
-            None where a block stands for one of these lines, or stands between two of them.
+            None if a block replaces one of these lines or is between two of them.
         """
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             start = block.first + shift
@@ -85,7 +85,7 @@ class StrippedDocument:
 
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
-        """How far lines are moved before each block, and behind the last one."""
+        """How far lines are moved before each block, and after the last one."""
         return tuple(
             accumulate(
                 (len(whole_lines(b.before)) - (b.end - b.first) for b in self.blocks), initial=0
@@ -122,7 +122,7 @@ def strip_blocks(
         pieces += [*document.lines[done : block.first], block.before]
         done = block.end
     text = "".join((*pieces, *document.lines[done:]))
-    # Revisions count changes of the real text: none of them leads from this one to another.
+    # Revisions count changes of the real text: no change leads from this text to another.
     return StrippedDocument(
         document, replace(document, text=text, revision=NO_REVISION, real=document), blocks
     )
@@ -211,7 +211,7 @@ _AT_ONCE = 10_000
 _IN_HEAD = 200
 """Characters of a first line that are looked at: the name of a block's fence is shorter."""
 _MOST_INDENT = 3
-"""Spaces before a fence; behind more it is code."""
+"""Spaces before a fence; with more it is code."""
 _BEFORE_FENCE = frozenset("`~ ")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _FIELDS = ("id", "type", "before", "after")
@@ -248,8 +248,8 @@ class _Opening(NamedTuple):
 
     Attributes:
         indent: Spaces before it.
-        fence: Its marks.
-        info: What stands behind them, without blanks at the start.
+        fence: The marks.
+        info: What follows the marks, without blanks at the start.
     """
 
     indent: int

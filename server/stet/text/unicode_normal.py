@@ -21,7 +21,7 @@ NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
 def normalize_unicode(form: NormalForm, text: str) -> str:
-    """`text` in a normal form; of marks without end each row is cut after 30."""
+    """Return `text` in a normal form; a row of more than 30 marks is cut."""
     if text.isascii():
         return text
     if len(text) > LONGEST:
@@ -48,19 +48,19 @@ _PLAIN = {
     "...": "\u2026",
 }
 BLANK = " \t\f\v"
-"""What counts as white space at the ends of a line."""
+"""White space at the ends of a line."""
 SPACES = BLANK + _PLAIN[" "]
-"""The same, with typographic spaces."""
+"""`BLANK` with typographic spaces."""
 _TABLE = str.maketrans({odd: plain for plain, odds in _PLAIN.items() for odd in odds})
 
 
 def plain_punctuation(text: str) -> str:
-    """`text` with plain quotes, hyphens, spaces and dots."""
+    """Return `text` with plain quotes, hyphens, spaces and dots."""
     return text if text.isascii() else text.translate(_TABLE)
 
 
 def punctuation_origins(text: str) -> list[int]:
-    """For every character of `canonical(text)`, and for its end, where it is in `text`."""
+    """Return for each character of `plain_punctuation(text)`, and for its end, its offset in `text`."""
     found = [at for at, char in enumerate(text) for _ in plain_punctuation(char)]
     return [*found, len(text)]
 

@@ -153,7 +153,7 @@ def folded(part: str) -> str:
 
 @lru_cache(maxsize=4096)
 def loosest(part: str) -> str:
-    """`folded`, and as Windows takes it: no stream behind a colon, no dots or spaces at the end.
+    """`folded`, and as Windows takes it: no stream after a colon, no dots or spaces at the end.
 
     Two parts with one such form may be one name on some disk.
     """
@@ -161,7 +161,7 @@ def loosest(part: str) -> str:
 
 
 def has_odd_characters(name: str) -> bool:
-    """Whether a name holds control or invisible characters, or halves of some: nobody writes it."""
+    """Whether a name holds control or invisible characters, or halves of some, which no person writes."""
     return any(
         (unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _JOINERS)
         or character in "\u2028\u2029"

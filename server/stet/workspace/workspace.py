@@ -218,7 +218,7 @@ class Workspace:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The URIs of the folders that the editor named; nothing stands in for them."""
+        """The URIs of the folders that the editor named, and no implied ones."""
         return tuple(uri for uri, _ in self._folders.values())
 
     def add_root(self, uri: str) -> None:

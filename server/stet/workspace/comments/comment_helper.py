@@ -198,11 +198,11 @@ _START = re.compile(r"[\"'`/<#\-;%.]|\b(?:rem|dnl)\b", re.IGNORECASE)
 def comments_by_sign(text: str) -> list[tuple[int, int]]:
     """Where comments seem to be in `text` (code points, half-open), in order.
 
-    A sign counts at the beginning of a line or behind white space. What is quoted on one line is no
+    A sign counts at the beginning of a line or after white space. What is quoted on one line is no
     comment.
     """
     spans: list[tuple[int, int]] = []
-    endless: set[str] = set()  # without an end behind: looking again would take long
+    endless: set[str] = set()  # without an end after them: searching again would take long
     at = 0
     while found := _START.search(text, at):
         start = found.start()
