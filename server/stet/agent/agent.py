@@ -1,4 +1,4 @@
-"""The agent: takes questions, runs a turn for each, and knows how every one of them stands."""
+"""The agent: takes questions, runs a turn for each, and knows the state of every turn."""
 
 import asyncio
 import dataclasses
@@ -38,19 +38,19 @@ class NotRunning(Exception):
 
 
 class Agent:
-    """All conversations of one server; touched on the event loop only.
+    """All conversations of one server; used on the event loop only.
 
     Args:
-        workspace: Whose settings hold.
-        ledger: Where proposals go.
-        answer: Does a turn's work; waited for, because it takes long to import.
-        number: Gives a number that no turn has had in this workspace, in earlier runs either.
-        spawn: Starts a task and keeps it.
-        emit: Is told what happens; called on the event loop.
-        archive: Keeps turns and what was said; by default nothing outlives the process.
+        workspace: The workspace, whose settings apply.
+        ledger: Receives the proposals.
+        answer: Does the work of a turn; awaited, because its import takes long.
+        number: Returns a number that no turn has had in this workspace, in earlier runs either.
+        spawn: Starts a task and keeps a reference to the task.
+        emit: Receives each event; called on the event loop.
+        archive: Keeps turns and conversations; by default nothing outlives the process.
 
     Attributes:
-        questions: What turns wait for.
+        questions: The questions that turns are waiting on.
     """
 
     def __init__(  # noqa: PLR0913 - each is a port
@@ -77,8 +77,8 @@ class Agent:
         self._archive = archive or ChatArchive()
 
     def ask(self, ask: Ask) -> Turn:
-        """Take a question: it starts at once, or behind the turn that runs in its chat."""
-        if ask.attachments is None:  # a queued turn keeps what was attached when it was asked
+        """Take a question. The turn starts at once, or after the turn that runs in its chat."""
+        if ask.attachments is None:  # a queued turn keeps the attachments of its question
             ask = dataclasses.replace(ask, attachments=self._workspace.attachments)
         turn = Turn(id=f"t{self._number()}", ask=ask, at=self._now())
         self._turns[turn.id] = turn
@@ -143,7 +143,7 @@ class Agent:
         """Return the turn in its current state.
 
         Raises:
-            UnknownTurn: If there is none of that id.
+            UnknownTurn: If no turn has this id.
         """
         if (turn := self._turns.get(turn_id)) is None:
             message = f"there is no turn {turn_id!r}"
@@ -159,12 +159,13 @@ class Agent:
         return tuple(self._turns.values())
 
     def cancel(self, turn_id: str | None = None) -> tuple[str, ...]:
-        """Stop a turn, or all of them; what they have proposed stays. Tells which were stopped.
+        """Stop a turn, or all turns, and return the ids of the stopped turns.
 
-        One whose work is done is not stopped: it stands in the history, and its end is told.
+        The proposals of a stopped turn stay. A turn whose work is done is not stopped: it is in the
+        history, and its end is reported.
 
         Raises:
-            UnknownTurn: If there is none of that id.
+            UnknownTurn: If no turn has this id.
         """
         turns = [self.turn(turn_id)] if turn_id else list(self._turns.values())
         for turn in turns:
@@ -173,7 +174,8 @@ class Agent:
                 self._finish_turn(runner.closing)
         stopped = [turn.id for turn in turns if self._turns[turn.id].state not in FINAL_STATES]
         for stopped_id in stopped:
-            # Its end is on record before its task is told: nothing the task still does counts.
+            # The end is recorded before the task is cancelled: later actions of the task do not
+            # count.
             self._finish_turn(
                 self._turns[stopped_id].ended(TurnState.CANCELLED, error="Cancelled.")
             )
@@ -190,17 +192,17 @@ class Agent:
         _ = self._spawn(self._save_chat(session), f"keeping the chat of {turn.id}")
 
     def session(self, chat: str) -> Session:
-        """Return the session of the conversation `chat`, a new session if there is none yet."""
+        """Return the session of the conversation `chat`. Create the session if none exists."""
         return self._sessions.setdefault(chat, Session(chat))
 
     def steer(self, text: str, turn_id: str | None = None) -> str:
-        """Say something to a turn that runs, by default the latest; gives the turn's id.
+        """Send the user's text to a running turn, by default the latest. Return the turn's id.
 
-        The model sees it at its next step; a turn that was about to end takes one step more.
+        The model sees the text at its next step. A turn that was about to end takes one more step.
 
         Raises:
-            UnknownTurn: If there is none of that id.
-            NotRunning: If it does not run, or has no steps.
+            UnknownTurn: If no turn has this id.
+            NotRunning: If the turn does not run, or has no steps.
         """
         running = [
             turn
@@ -233,7 +235,7 @@ class Agent:
             runner.task.add_done_callback(functools.partial(self._on_task_done, turn.id, session))
 
     async def _run(self, runner: TurnRunner, session: Session, turn_id: str) -> None:
-        """Run a turn from start to end, whatever happens during the turn."""
+        """Run a turn from start to end, even if errors occur during the turn."""
         try:
             execute = await self._load_executor()
             # Settings are known once there is somebody to answer.
@@ -250,7 +252,7 @@ class Agent:
         ended = ended.with_remaining_note(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
             session.record_turn(ended, self._ledger.hunks(turn=turn_id))
-        # Before the end is told: whoever knows of it finds it kept.
+        # Saved before the end is reported: every receiver finds the turn saved.
         runner.closing = ended
         try:
             await self._save_chat(session)

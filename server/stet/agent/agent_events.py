@@ -87,7 +87,7 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered:
-    """The question has been answered; the turn goes on."""
+    """The question has been answered; the turn continues."""
 
     turn: Turn
     answer: str
@@ -95,7 +95,7 @@ class QuestionAnswered:
 
 @dataclass(frozen=True, slots=True)
 class RetryScheduled:
-    """The round begins anew after a fault; `reason` is a sentence. What was said in it is void."""
+    """The round starts again after a fault; `reason` is a sentence. Its earlier output is void."""
 
     turn: Turn
     reason: str

@@ -40,14 +40,14 @@ _COMMENT_NOTE = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CommentTask:
-    """A comment that is being carried out.
+    """A comment whose request is being executed.
 
     Attributes:
-        uri: Its document.
-        name: What that is called.
-        range: Where it stands.
-        source: Its text there, signs and all.
-        revision: The document's, by which `range` is counted.
+        uri: The URI of its document.
+        name: The name of its document.
+        range: The range of the comment.
+        source: The text of this range, with the comment marks.
+        revision: The revision of the document to which `range` refers.
     """
 
     uri: str
@@ -147,7 +147,7 @@ async def _propose_removal(proposer: Proposer, task: CommentTask) -> None:
         removed = await asyncio.to_thread(_prepare_removal, proposer, task, view, place, look)
         if removed is None:
             return
-        # Nothing is awaited from here on: what was found in the text is proposed for the same text.
+        # No await from here on: matches found in the text are proposed for the same text.
         if reader.is_current(live, view):
             prepared, amends = removed
             proposer.propose_prepared(
@@ -250,7 +250,7 @@ def _extend_to_paragraph(place: Range, document: TextDocument) -> Range:
 
 
 def _map_range(place: Range, changes: Sequence[TextChange]) -> Range:
-    """Where a stretch of text is after changes; what is put at its edges is none of it."""
+    """Return a range after changes. Text inserted at the edges of the range is not part of it."""
     start, end = place.start, place.end
     for change in changes:
         start = map_position(start, change, Bias.RIGHT)

@@ -30,7 +30,7 @@ def refresher(
     """
 
     async def look() -> str:
-        # The snapshot is taken here: the workspace belongs to the event loop.
+        # Take the snapshot here: the workspace belongs to the event loop.
         with_it = attachments or Attachments()
         snapshot = with_scope(reader.snapshot(), with_it)
         place = _current_location(snapshot, location)

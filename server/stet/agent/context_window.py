@@ -1,9 +1,9 @@
-"""Keep a conversation within what the model can read and the user allows: compaction.
+"""Compaction: keep a conversation within the model's context window and the user's limits.
 
-A conversation is shortened in this order, the oldest parts first: results of tools and old states of
-the editor become a placeholder that says what they were and how to see them again; turns are reduced
-to question and answer; the oldest turns become a digest. Calls and their results stay together, and
-what was shortened says so. The functions that shorten are pure.
+A conversation is shortened in this order, the oldest parts first: tool results and old states of
+the editor become a placeholder that says what they were and how to see them again; turns are
+reduced to question and answer; the oldest turns become a digest. Calls and their results stay
+together, and each shortened part says that it is shortened. The functions that shorten are pure.
 """
 
 import re
@@ -34,7 +34,7 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 
 COMPACTED_MARK = "(Compacted: "
-"""How everything begins that stands for something longer."""
+"""The beginning of every placeholder for a longer text."""
 MIN_RESULT = 400
 """Characters of a result that is worth replacing."""
 MAX_CUT = 2000
@@ -52,7 +52,7 @@ RECENT_ROUNDS = 2
 _DATA = re.compile(r"<additional_data>.*</additional_data>\n?", re.DOTALL)
 
 Shorten = Callable[[ToolCall, str], str]
-"""What stands in the place of a result."""
+"""Returns the text that replaces a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,9 @@ def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation,
 
 
 def with_summary(prefix: Conversation, rest: Conversation, summary: str) -> Conversation:
-    """`rest` with a summary in the place of what is told in it; the words are the assistant's.
+    """Return `rest` with a summary of the missing part. The summary is an assistant message.
 
-    They may repeat what a file or a page said, so they must not look like the user's.
+    A summary may repeat text of a file or a page, so it must not look like a user message.
     """
     marked = f"{COMPACTED_MARK}this sums up what stood here.)\n{summary}"
     if not prefix.current_turn:
@@ -168,7 +168,7 @@ def summarize_history(history: Sequence[Exchange]) -> Exchange:
 
 
 def digest(conversation: Conversation) -> str:
-    """Return what was asked and the outcome, without asking a model."""
+    """Return the questions and their outcomes, without asking a model."""
     lines = []
     for exchange in conversation.history:
         if exchange.record is None:
@@ -285,10 +285,10 @@ HEADING = (
 
 
 async def edited_file_texts(ctx: ToolContext, most: int) -> str:
-    """Return the files that the turn has edited or has pending, numbered like `read_file`. Return
-    "" if there are none.
+    """Return the files that the turn has edited or has pending, numbered like `read_file`.
 
-    A file that would take the text beyond `most` characters is named only.
+    Return "" if there are no such files. A file that would make the text longer than `most`
+    characters is only named.
     """
     hunks = ctx.ledger.hunks(chat=ctx.turn.chat)
     uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn.id]
@@ -321,7 +321,7 @@ ANSWER_SHARE = 0.125
 """The part of a window that is kept for the answer."""
 SUMMARY_TOKENS = 1000
 MIN_WINDOW = 2000
-"""Tokens: whatever model it is, a summary may be asked of this much."""
+"""Tokens: with any model, a summary may be requested of at least this much."""
 _REFUSALS = (StopReason.REFUSED, StopReason.FILTERED)
 
 
@@ -341,7 +341,7 @@ def history_budget(settings: Settings, window: int | None, others: int) -> int:
 
 
 def request_budget(window: int) -> int:
-    """Tokens of a request that a window has room for, beside the answer."""
+    """Return the tokens that a window has left for a request, without the answer."""
     return int(window * (1 - ANSWER_SHARE))
 
 
@@ -364,9 +364,9 @@ class ContextWindow:
     has_compacted_for_budget: bool = False
 
     async def compact_early(self, messages: list[Message], tokens: int, spent: int) -> Usage | None:  # noqa: ARG002  of the port
-        """Make room where the next request, of about `tokens`, comes near a limit.
+        """Make room if the next request, of about `tokens`, comes near a limit.
 
-        Gives what that took; None if nothing was changed.
+        Return the usage of the compaction, or None if nothing was changed.
         """
         window = self.model.context_tokens
         if window is not None and tokens > COMPACT_ABOVE * request_budget(window):
@@ -389,7 +389,7 @@ class ContextWindow:
     async def compact(self, messages: list[Message]) -> Usage | None:
         """Make room in a conversation that the model has refused as too long.
 
-        Gives what that took; None if nothing could be made shorter.
+        Return the usage of the compaction, or None if nothing could be shortened.
         """
         return await self._compact_to(0.5, self.model.context_tokens or estimate_prompt(messages))
 
@@ -412,7 +412,7 @@ class ContextWindow:
     async def _summarize_prefix(
         self, conversation: Conversation, target: int, window: int
     ) -> tuple[Conversation, Usage]:
-        """Replace the oldest part with a summary, the model's own if the model gives a summary."""
+        """Replace the oldest part with a summary, by the model if the model returns one."""
         prefix, rest = split_prefix(conversation, target)
         if not prefix.history and not prefix.current_turn:
             return conversation, Usage()

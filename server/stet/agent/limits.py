@@ -10,11 +10,11 @@ SETTINGS = "settings"
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """The price that a turn is billed at.
+    """The price of the tokens of a turn.
 
     Attributes:
-        price: Per million tokens, in US dollars or whatever the user gave it in.
-        source: `settings`, or `table` and the date of the table; "" where no price is known.
+        price: Per million tokens, in US dollars or in the currency of the user's setting.
+        source: `settings`, or `table` and the date of the table; "" if no price is known.
     """
 
     price: Price = field(default_factory=Price)
@@ -52,7 +52,7 @@ def pricing_of(price: Price, provider: str, model: str) -> Pricing:
         return users
     table = listed.price
     source = f"table {listed.date}"
-    if price.input is not None:  # the table's price of cached input is a part of its own input's
+    if price.input is not None:  # the table's cached price is a fraction of the table's input price
         return Pricing(Price(price.input, price.cached_input, table.output), source)
     cached = table.cached_input if price.cached_input is None else price.cached_input
     output = table.output if price.output is None else price.output

@@ -48,7 +48,7 @@ Compact = Callable[[list[Message]], Awaitable[Usage | None]]
 this took, or None if nothing was shortened.
 """
 CompactEarly = Callable[[list[Message], int, int], Awaitable[Usage | None]]
-"""The same before a request: the conversation, the tokens of the next request, the tokens spent."""
+"""The early form: takes the conversation, the tokens of the next request, the tokens spent."""
 
 
 async def no_compaction(messages: list[Message]) -> Usage | None:  # noqa: ARG001  of the port
@@ -68,19 +68,19 @@ def no_deadline() -> float:
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
-    """What a turn works with.
+    """The services that a turn uses.
 
     Attributes:
         model: The model to ask.
         toolbox: The tools of the turn.
         limits: The limits of the turn.
-        emit: Takes each event. It also keeps the turn, so that its state is known at any moment.
+        emit: Takes each event. It also saves the turn, so that its state is known at any moment.
         confirm: Called with the number of tokens before the first request; raises if the user does
-            not want to send so much.
-        steering: What the user says while the turn runs.
+            not want to send so many tokens.
+        steering: The user's messages while the turn runs.
         seconds_left: Returns the seconds until the turn's time is over.
         compact: Called when the conversation is too long for the model.
-        compact_early: Called before each round, to shorten what comes near a limit.
+        compact_early: Called before each round, to shorten a conversation that comes near a limit.
     """
 
     model: Model
@@ -123,7 +123,7 @@ _LAST_ROUND = (
 MAX_COMPACTIONS = 4
 """How often one request is shortened: whose window is not known may be a sixteenth of what is thought."""
 _FIRST_ROUND_PATIENCE = 0.9
-"""The part of the time that a model may be silent in the first round: so the user is told of that."""
+"""The share of the time left for silence in the first round, so that the user learns of it."""
 
 
 async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) -> Turn:
@@ -148,7 +148,7 @@ class AgentLoop:
         self._loop_detector = LoopDetector()
         self._warned = False
         self._loop_reason = ""
-        """Why the next round is the last: what the model was told of has happened again."""
+        """Why the next round is the last: the model repeated a mistake after a warning."""
         self._n_dropped = 0
         """Calls of the latest answer that are too many to be carried out."""
         self._last_round_reason = ""
@@ -161,7 +161,7 @@ class AgentLoop:
         """The tool that the latest answer calls in words ("" for an unknown one); None for none."""
         self._counted = (0, 0)
         """Messages whose tokens are known, and these tokens."""
-        # Made once: the same to the byte, though the settings change meanwhile.
+        # Created once: the bytes stay the same, even if the settings change meanwhile.
         self._tools = services.toolbox.definitions()
         self._tool_tokens = estimate_prompt((), self._tools)
 
@@ -276,7 +276,7 @@ class AgentLoop:
         return completion
 
     async def _execute_calls(self, completion: Completion) -> None:
-        """Run what was called; a model that goes round in circles is told so once, then stopped."""
+        """Run the calls of an answer. Warn a model that repeats itself once, then stop the turn."""
         toolbox = self._services.toolbox.with_context(is_last_round=bool(self._last_round_reason))
         toolbox.ctx.report.summary = None
         executor = ToolExecutor(self._turn, completion, toolbox, self._services.emit)

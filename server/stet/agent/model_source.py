@@ -1,6 +1,6 @@
-"""The model of the turns: selected and opened once, until the settings change; traced on request.
+"""The model of the turns: selected and opened once, until the settings change.
 
-`TracedModel` writes down what goes to a model and what comes back (`log.traceModel`).
+`TracedModel` logs the requests to a model and its answers (`log.traceModel`).
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from stet.settings.values import ModelSettings
 from stet.system.system import System
 
 Tracer = Callable[[], Callable[[str], None] | None]
-"""Gives what writes, blocking; None while nobody wants a trace."""
+"""Returns the blocking function that writes a trace, or None if no trace is requested."""
 
 
 def no_tracer() -> None:
@@ -36,9 +36,10 @@ def no_tracer() -> None:
 
 
 class TracedModel(ModelWrapper):
-    """A model of which each round is written down: what is new in it, not what was sent before.
+    """A model with a trace of each round: the new part only, not what an earlier request sent.
 
-    It belongs inside of what puts marks in the place of secrets: so it sees what is really sent.
+    It wraps the model inside the model that redacts secrets, so the trace shows the text that is
+    really sent.
 
     Args:
         inner: The model.
@@ -95,11 +96,11 @@ _UNUSABLE = (NoModel, ModelUnavailable, ModelTimeout, ModelRefused)
 
 
 class _ObservedModel(ModelWrapper):
-    """A model of which it is noted whether it answers.
+    """A model that records whether it answers.
 
     Args:
         inner: The model.
-        note: Takes why the model does not answer, as a sentence; "" where it does.
+        note: Takes the reason why the model does not answer, as a sentence; "" if it answers.
     """
 
     def __init__(self, inner: Model, note: Callable[[str], None]) -> None:
@@ -140,7 +141,7 @@ class ModelSource:
     """Owns the open model; touched on the event loop only."""
 
     def __init__(self, system: System, tracer: Tracer = no_tracer) -> None:
-        """`tracer` gives what writes down what models are asked."""
+        """Create the source. `tracer` returns the function that writes requests to a trace."""
         self._system = system
         self._tracer = tracer
         self._opened: _OpenModel | None = None
@@ -174,11 +175,11 @@ class ModelSource:
         """Yield the model for these settings, kept open for the duration of the block.
 
         Args:
-            settings: Which model.
-            is_turn: Whether a turn needs it, so that `problem` tells what became of that.
+            settings: The settings that select the model.
+            is_turn: Whether a turn needs the model, so that `problem` says how the attempt ended.
 
         Raises:
-            ModelError: If there is none, with the sentence that tells how to get one.
+            ModelError: If there is no model, with a sentence that says how to get one.
         """
         try:
             opened = await self._open(settings)
@@ -210,7 +211,7 @@ class ModelSource:
             return  # the first turn will say so
 
     async def close(self) -> None:
-        """Let go of connections and child processes."""
+        """Close connections and child processes."""
         opened, self._opened = self._opened, None
         if opened is not None and not opened.n_users:
             await opened.model.close()

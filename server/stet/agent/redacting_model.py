@@ -1,14 +1,14 @@
-"""The last step before a model: secrets become marks, control tokens are broken, the request is logged.
+"""The last step before a model: redact secrets, break control tokens, log the request.
 
-Every request of a turn passes here, from any part of the agent: the question, results of tools,
-earlier turns, summaries, rewrites. Before it, texts are unchanged, so line numbers, quotes and merges
-keep their meaning. The model is sent marks (`stet.privacy.redactor`), and marks in its answer are
-resolved where edits are made (`stet.tools.edit_file`).
+Every request of a turn passes here, from any part of the agent: the question, tool results, earlier
+turns, summaries, rewrites. Before this step, texts are unchanged, so line numbers, quotes and
+merges keep their meaning. The model receives marks (`stet.privacy.redactor`), and marks in its
+answer are resolved where edits are made (`stet.tools.edit_file`).
 
-Servers on this machine, and that of the embedded model, look for the control tokens of their chat
-template in all text (`stet.text.spoofing`), so a text could forge a speaker. The tokens are
-broken in every message and restored in the model's answer, so that its edits quote the file as it is.
-This is done for every provider: the server behind an address is not known.
+Servers on this machine, including the server of the embedded model, look for the control tokens of
+their chat template in all text (`stet.text.spoofing`), so a text could forge a speaker. The tokens
+are broken in every message and restored in the model's answer, so that its edits quote the file
+unchanged. This is done for every provider: the server at an address is not known.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ _WORDS = {
 
 
 def summarize_request(messages: Sequence[Message], before: Sequence[Message]) -> list[str]:
-    """Return what `messages` say beyond the request `before` of the same turn, in order."""
+    """Return the content that `messages` add to the request `before` of the same turn, in order."""
     n_known = sum(1 for _ in takewhile(_is_same, zip(messages, before, strict=False)))
     calls = {call.id: call for message in messages for call in message.tool_calls}
     parts: list[str] = []
@@ -104,7 +104,7 @@ def _message_parts(message: Message, calls: Mapping[str, ToolCall]) -> Iterator[
 
 
 def _context_files(text: str) -> Iterator[str]:
-    """Files and selections that stand in a context."""
+    """Yield the files and selections that a context contains."""
     if (current := _CURRENT.search(text)) is not None:
         yield _format_location("file", current["path"], current["lines"])
     for found in _FILE.finditer(text):
@@ -160,14 +160,14 @@ class RequestOrigin:
 
 
 class RedactingModel(ModelWrapper):
-    """Asks a model with marks in the place of secrets.
+    """A model that receives marks instead of secrets.
 
     Args:
         inner: The model.
-        redactor: Knows the marks; None where the user wants none.
-        sendings: Is told of each request.
-        origin: Of this turn.
-        now: Gives the time, in seconds since the epoch.
+        redactor: Knows the marks; None if the user wants no marks.
+        sendings: Receives each request.
+        origin: The origin of this turn.
+        now: Returns the time, in seconds since the epoch.
     """
 
     def __init__(
@@ -196,7 +196,7 @@ class RedactingModel(ModelWrapper):
         if self._redactor is not None:
             texts = list(_request_texts(request))
             if sum(map(len, texts)) > _LARGE_TO_REDACT:
-                # What has been sent before is known, so this is short but for the first time.
+                # Text of earlier requests is known, so this is quick except the first time.
                 await asyncio.to_thread(_scan_texts, self._redactor, texts)
             redacted_request, kinds = redact_request(request, self._redactor)
         self._log_request(redacted_request, kinds)
@@ -224,9 +224,7 @@ class RedactingModel(ModelWrapper):
 def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Counter[str]]:
     """Return a request that may be sent, and the number of secrets of each kind in the original."""
     redactor.reserve_marks(_request_texts(request))
-    for text in _request_texts(
-        request
-    ):  # what one of them shows to be a secret is none to tell in another
+    for text in _request_texts(request):  # a secret found in one text is a secret in all the others
         redactor.learn(text)
     kinds: Counter[str] = Counter()
 
@@ -285,9 +283,9 @@ def _request_texts(request: Request) -> Iterable[str]:
 
 
 def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
-    """JSON with marks in its texts, which is JSON still; any other text with marks, as it stands.
+    """Return JSON with marks in its strings, still valid JSON; other text gets marks as plain text.
 
-    A mark put into the text of JSON may take a backslash or a quote with it, and a secret that is
+    A mark put into the source text of JSON may remove a backslash or a quote, and a secret that is
     written with escapes is not found there.
     """
     try:
@@ -310,7 +308,7 @@ def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]
         }
     if not isinstance(value, str):
         return value
-    # A short password is one by what it is given to, which stands outside its text.
+    # A short password is recognised by its key or variable, which is outside its text.
     head = f'{name} = "' if name else ""
     found = redactor.redact(f'{head}{value}"' if head else value)
     kinds.update(found.kinds)
@@ -320,7 +318,7 @@ def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]
 
 
 def _scan_texts(redactor: Redactor, texts: Sequence[str]) -> None:
-    """Look through texts ahead, in the order in which marks are given."""
+    """Scan texts in advance, in the order in which marks are assigned."""
     redactor.reserve_marks(texts)
     for text in texts:
         redactor.redact(text)
@@ -331,7 +329,7 @@ _LARGE_TO_ESCAPE = 100_000
 
 
 class TokenEscapingModel(ModelWrapper):
-    """Asks a model with all control tokens in texts broken, and what nobody sees shown."""
+    """A model that receives texts with broken control tokens and visible invisible characters."""
 
     def __init__(self, inner: Model) -> None:
         super().__init__(inner)
@@ -376,7 +374,7 @@ class TokenEscapingModel(ModelWrapper):
 
 
 def map_json_strings(text: str, change: Callable[[str], str]) -> str:
-    """JSON whose texts are changed, as a server may read them from it; any other text as it stands."""
+    """Return JSON with the strings in it changed, or any other text changed as plain text."""
     try:
         value = json.loads(text)
         changed = _map_strings(value, change)

@@ -1,8 +1,8 @@
 """A turn in the mode `rewrite`: exactly the selected characters become other text, as a proposal.
 
-A model of ordinary size gets the selection, what is around it and the instruction, and answers with
-the selection's new text. One so small that it loses lines on the way (the embedded one) is given less
-to do: see `stet.agent.rewriting`.
+A model of ordinary size gets the selection, the text around it and the instruction, and answers
+with the new text of the selection. The embedded model is so small that it loses lines in long
+texts, so it gets smaller tasks: see `stet.agent.rewriting`.
 """
 
 import ast
@@ -137,18 +137,20 @@ def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
 def select_passage(
     ask: Ask, shown: TextDocument | None, snapshot: Snapshot, *, small: bool
 ) -> RewritePassage:
-    """Find the selected characters in the document as it was when the turn began.
+    """Find the selected characters in the document of the time when the turn began.
 
-    It looks for secrets, which takes long in a long selection: call it in a worker thread.
+    This function looks for secrets, which takes long in a long selection: call it in a worker
+    thread.
 
     Args:
         ask: The question, with its place.
-        shown: The document as the model may see it; None if there is none.
-        snapshot: The world.
+        shown: The document as the model may see it; None if there is no document.
+        snapshot: The snapshot of the workspace.
         small: Whether the model is the embedded one.
 
     Raises:
-        TurnFailed: If there is no such document, nothing is selected, or part of a secret is.
+        TurnFailed: If there is no such document, nothing is selected, or part of a secret is
+            selected.
     """
     place = ask.place
     if shown is None:
@@ -164,7 +166,7 @@ def select_passage(
     redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
     passage = passage_at(shown, name, selected, ask.prompt, redactor)
     if small and not wants_correction(passage) and wants_documentation(passage):
-        # Lines are put in beside whole lines; what is selected stays as it is.
+        # Documentation is inserted beside whole lines; the selected text stays unchanged.
         whole = Range(
             Position(selected.start.line, 0), shown.clamp(Position(selected.last_line + 1, 0))
         )
@@ -176,7 +178,7 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
     """Return the model's text, with marks replaced by the file's own secrets.
 
     Raises:
-        TurnFailed: If a mark stands for nothing in the file.
+        TurnFailed: If a mark refers to no secret in the file.
     """
     try:
         return ctx.workspace.redactor.restore(text, shown.text)
@@ -238,7 +240,7 @@ def _inspect_and_prepare(
 
 
 async def _check(shown: TextDocument, passage: RewritePassage, text: str) -> None:
-    """Refuse a result nobody would want to review."""
+    """Refuse a result that is not worth a review."""
     if text == passage.text:
         raise TurnFailed(
             "The model gave the text back unchanged; say more precisely what to change."

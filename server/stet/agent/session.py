@@ -41,17 +41,17 @@ MAX_USER_MESSAGES = 1000
 
 @dataclass(frozen=True, slots=True)
 class TurnStart:
-    """What a turn began with.
+    """The state with which a turn began.
 
     Attributes:
-        feedback: What stands before the question, for the model and in the history.
-        knowledge: What the model knows by that.
-        shown: What it is shown while the turn runs.
-        prompt: What it sends; None where it sends no history.
-        n_history: How many of the history's last turns the prompt began with, or stands for.
-        active: The name of the active file; "" for none.
-        epoch: The rules of privacy that hold for it.
-        is_overflow: Whether the model has refused it as too long, however it was shortened.
+        feedback: The text before the question, for the model and in the history.
+        knowledge: What the model knows after reading this text.
+        shown: The files that are shown to the model while the turn runs.
+        prompt: The messages that the turn sends; None if it sends no history.
+        n_history: The number of the history's last turns that the prompt began with, or represents.
+        active: The name of the active file; "" if there is none.
+        epoch: The privacy rules that apply to the turn.
+        is_overflow: Whether the model has refused the turn as too long even after compaction.
     """
 
     feedback: str
@@ -66,7 +66,7 @@ class TurnStart:
     def knowledge_at_end(self) -> ModelKnowledge:
         """Return what the model knows after the turn. Of many files, the last shown are kept."""
         shown = {key: one for key, one in self.knowledge.shown.items() if key not in self.shown}
-        # Of a very long text nobody could say in time what has changed in it since.
+        # The changes in a very long text can't be computed in time.
         now = [(key, one) for key, one in self.shown.items() if not one.is_large]
         known = [*shown.items(), *now]
         return replace(self.knowledge, shown=dict(known[-MAX_FILES:]))
@@ -74,21 +74,21 @@ class TurnStart:
 
 @dataclass(slots=True)
 class Session:
-    """One chat, owned by the agent and touched on the event loop only.
+    """One chat, owned by the agent and used on the event loop only.
 
     Attributes:
-        chat: Its id.
-        history: Earlier turns, oldest first; their messages stay as they were sent, so that a
-            provider's cache of the prefix holds, until there is no room for them.
-        queue: Ids of turns that wait.
-        running: The id of the turn that runs, if one does.
-        knowledge: What the model knows of its proposals and of files, by what stands in the history.
-        turn_start: What the turn that runs began with, until it is over.
-        user_messages: What the user has said, and nothing else, oldest first: who names a host in it may be
-            read from. The history also holds what others wrote.
-        untrusted: What others have written and its model was shown.
+        chat: The id of the chat.
+        history: Earlier turns, oldest first. Their messages stay as they were sent while there is
+            room, so that a provider's cache of the prefix stays valid.
+        queue: Ids of pending turns.
+        running: The id of the running turn, if there is one.
+        knowledge: What the model knows of its proposals and of files, according to the history.
+        turn_start: The state with which the running turn began, until the turn is over.
+        user_messages: Only the user's own messages, oldest first: the agent may read from a host
+            that they name. The history also contains the text of others.
+        untrusted: Text by others that was shown to the model.
         approved_hosts: Hosts that a search has named or the user has allowed.
-        save_lock: Held while what it knows is written, so that nothing older is written last.
+        save_lock: Held while the session is written, so that older state is never written last.
     """
 
     chat: str
@@ -114,11 +114,11 @@ class Session:
         del self.user_messages[:-MAX_USER_MESSAGES]
 
     def record_turn(self, turn: Turn, hunks: tuple[Hunk, ...]) -> None:
-        """Keep the turn for those to come.
+        """Add the turn to the history.
 
-        Of one that was cancelled before the model had answered once, and of one that the model has
-        refused as too long, only the question and what became of it: what it was told will be told
-        again, and what did not fit once would not fit the next time.
+        Only the question and the outcome are kept of a turn that was cancelled before the model's
+        first answer, or that the model refused as too long: the context of the first is sent again,
+        and the second would be too long again.
         """
         turn_start, self.turn_start = self.turn_start, None
         active = turn_start.active if turn_start is not None else ""
@@ -300,7 +300,7 @@ def _parse_session(row: ChatRow) -> Session | None:
 
 
 def _describe_problem(problem: Exception) -> str:
-    """Describe what is wrong with a row without its content. The content belongs to a conversation."""
+    """Describe the fault in a row without its content. The content belongs to a conversation."""
     from pydantic import ValidationError  # late, as below
 
     if not isinstance(problem, ValidationError):
@@ -315,7 +315,7 @@ def _is_id(text: str) -> bool:
 
 @cache
 def _turns() -> "TypeAdapter[Turn]":
-    # Imported late: pydantic takes long, and this runs in a thread behind `initialize`.
+    # Imported late: pydantic takes long to import, and this runs in a thread after `initialize`.
     from pydantic import TypeAdapter
 
     return TypeAdapter(Turn)

@@ -1,8 +1,9 @@
 """Execute the calls of one answer, in order, and detect a model that repeats itself.
 
-There are three signs of a loop: the same call three times in a row, two calls in turns (A-B-A-B), the
-same error three times. Calls are the same if tool and arguments are the same; arguments are compared
-as canonical JSON, so that the order of keys and white space make no difference.
+There are three signs of a loop: the same call three times in a row, two alternating calls
+(A-B-A-B), the same error three times. Calls are the same if tool and arguments are the same;
+arguments are compared as canonical JSON, so that the order of keys and white space make no
+difference.
 """
 
 import dataclasses
@@ -45,8 +46,9 @@ class LoopDetector:
         self._warning = self._warning or self._repetition() or self._same_error(call, error)
 
     def take_warning(self) -> str:
-        """Return what was detected since the last call, "" for nothing. The text is a predicate whose
-        subject is the model.
+        """Return the loop detected since the last call, or "" if there is no loop.
+
+        The text is a predicate whose subject is the model.
         """
         warning, self._warning = self._warning, ""
         return warning

@@ -1,15 +1,17 @@
-"""A tool call's life as an explicit state machine; the words are those of the public contract.
+"""The life of a tool call as a state machine; the state names are part of the public contract.
 
     reads     booting → init → completed
     writes    booting → init → waitingForUserInput → submitted → completed
     control   either: `done` ends at once, `ask_user` waits for the user
 
-Each may end in `error`, and all but reads in `canceled`. `booting`: the model has called, its turn
-has not come. `init`: it works; a tool that writes resolves there what it wants and proposes it as
-its last step, so that a call that is stopped before has proposed nothing. `waitingForUserInput`:
-for an answer, which holds the loop, or for the review of what was proposed, which does not.
+Each may end in `error`, and all but reads in `canceled`. `booting`: the model has made the call,
+and the call has not started. `init`: the call runs; a tool that writes resolves its edit in this
+state and proposes the edit as its last step, so that a call stopped earlier has proposed nothing.
+`waitingForUserInput`: the call waits for an answer, which blocks the loop, or for the review of its
+proposal, which does not.
 
-What became of a proposal is the ledger's to know and is read there each time (`reviewed`).
+The ledger owns the state of a proposal, so the state is read from the ledger each time
+(`reviewed`).
 """
 
 import dataclasses
@@ -69,13 +71,13 @@ class ToolRun:
     """One call of a tool, as `stet.turn` shows it.
 
     Attributes:
-        id: The provider's; no key, as some give every round's calls the same ones.
-        tool: As the model named it.
-        state: Where it is, by what the loop knows (see `reviewed`).
-        file: The file it names, if it names one.
-        error: What went wrong, for the state `error`, or why it was canceled.
-        course: Which way it goes.
-        hunks: Ids of what it has proposed; calls that were carried out as one share theirs.
+        id: The provider's id; not a key, as some providers use the same ids in every round.
+        tool: The name of the tool, as the model wrote it.
+        state: The state known to the loop (see `reviewed`).
+        file: The file that the call names, if it names one.
+        error: The error for the state `error`, or why the call was canceled.
+        course: The sequence of states that the call follows.
+        hunks: Ids of the proposed hunks; calls that were executed as one share their hunks.
     """
 
     id: str
@@ -120,7 +122,7 @@ class ToolRun:
         )
 
     def stopped(self, why: str) -> "ToolRun":
-        """After the turn has ended: what was not carried out to its end never will be."""
+        """Return the call after the end of the turn: an unfinished call will never be finished."""
         if self.state not in TRANSITIONS[self.course] or self.hunks:
             return self
         canceled = self.can_transition_to(ToolState.CANCELED)

@@ -57,12 +57,12 @@ from stet.workspace.uris import canonical
 log = logging.getLogger(__name__)
 
 MAX_ERROR = 12_000
-"""Characters of what is told of a call that went wrong: it may quote what the model wrote."""
+"""Characters of the report of a failed call: the report may quote the model's text."""
 MAX_POSITION = 80
 MAX_MESSAGE = 300
 """Characters kept of a failed edit: of where it was to go, and of why it failed."""
 MAX_ARGUMENTS = 100
-"""How many arguments of one call are looked at: no tool has so many."""
+"""The most arguments of one call that are examined: no tool has so many."""
 
 ALL_TOOLS: tuple[Tool, ...] = (
     SEARCH_WORKSPACE,
@@ -133,16 +133,16 @@ _NOT_IN_LAST_ROUND = (
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What came of a call.
+    """The outcome of a call.
 
     Attributes:
-        text: For the model.
-        error: What went wrong, or that the user said no; "" if nothing.
-        declined: Whether the user said no.
-        is_excused: Whether nothing is wrong with the call itself: a rule is against it, the user, or
-            another edit that was sent with it.
-        hunks: Ids of what was proposed; calls carried out as one share theirs.
-        has_sections: As the tool's; see `Tool`.
+        text: The result for the model.
+        error: The error, or that the user declined; "" if there is none.
+        declined: Whether the user declined.
+        is_excused: Whether the call itself is correct, but a rule, the user or another edit of the
+            same answer prevented it.
+        hunks: Ids of the proposed hunks; calls executed as one share their hunks.
+        has_sections: As in the result of the tool; see `Tool`.
     """
 
     text: str
@@ -426,12 +426,13 @@ _MAX_NAMES = 50
 def use_workspace_names(
     arguments: Mapping[str, object], locate: Callable[[str], Located]
 ) -> dict[str, object]:
-    """Return the arguments of a call, with each absolute path that leads into the workspace as the
-    workspace calls it: so no answer tells more than that name.
+    """Return the arguments of a call with workspace names instead of absolute paths.
+
+    Only paths that lead into the workspace are replaced, so no answer reveals more than the name.
 
     Args:
-        arguments: Of the call.
-        locate: Gives what a name means; raises `ToolError` where that is nothing of the workspace.
+        arguments: The arguments of the call.
+        locate: Returns the location for a name; raises `ToolError` if it is not in the workspace.
     """
 
     def name(value: object) -> object:
@@ -455,13 +456,13 @@ def use_workspace_names(
 def hide_absolute_paths(
     error: str, arguments: Mapping[str, object], name_of: Callable[[str], str]
 ) -> str:
-    """Return an error with each absolute path of the arguments as the workspace calls it.
+    """Return an error with workspace names instead of the absolute paths of the arguments.
 
     Args:
-        error: For the model.
-        arguments: Of the call.
-        name_of: Gives the name of what a path leads to; raises `ToolError` where that is nothing of
-            the workspace: then only the last part of the path is said.
+        error: The error for the model.
+        arguments: The arguments of the call.
+        name_of: Returns the workspace name for a path; raises `ToolError` if the path is not in the
+            workspace: then only the last part of the path is shown.
     """
     # The longest first: one may be the beginning of another.
     for path in sorted(set(_absolute_paths(arguments)), key=len, reverse=True):

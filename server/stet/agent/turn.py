@@ -74,12 +74,12 @@ MODES = {Marker.DO: Mode.AGENT, Marker.ANSWER: Mode.ASK}
 
 @dataclass(frozen=True, slots=True)
 class CommentLocation:
-    """Where a comment stands that asks for a turn.
+    """The place of a comment that asks for a turn.
 
     Attributes:
-        uri: Its document.
+        uri: The URI of its document.
         line: One of its lines, 0-based.
-        revision: The document's, by which that is counted (`TextDocument.revision`).
+        revision: The revision of the document to which `line` refers (`TextDocument.revision`).
     """
 
     uri: str
@@ -89,22 +89,22 @@ class CommentLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """What the user asked for.
+    """The request of the user.
 
     Attributes:
-        prompt: Their words.
+        prompt: The user's words.
         mode: How to answer.
-        place: Where they asked from.
+        place: The place in the editor where the user asked.
         chat: The conversation; turns of one chat run one after the other.
-        disabled_tools: Switched off for this question, beside those of the settings.
-        disabled_groups: The same for whole groups.
-        comment: The comment that asks, if one does; until it has been read, `prompt` and `mode` are
-            what its line looks like.
+        disabled_tools: Tools disabled for this question, in addition to those of the settings.
+        disabled_groups: Groups of tools disabled in the same way.
+        comment: The comment that asks, if there is one; until the comment has been read, `prompt`
+            and `mode` are guessed from its line.
         is_users: Whether `prompt` is in the user's own words, and not in the project's.
-        attachments: What comes with it; None: what the user has attached when it is asked, or, where
-            that was not known then, when it is answered.
-        retries: The id of the hunk in conflict that the turn makes again; "" for none. Turns of older
-            versions have no such field: they are over when they are loaded.
+        attachments: The attachments of the question. None: the user's attachments when the question
+            is asked or, if these were not known then, when the question is answered.
+        retries: The id of the hunk in conflict that the turn makes again; "" for no hunk. Turns of
+            older versions have no such field: they are over when they are loaded.
     """
 
     prompt: str
@@ -150,27 +150,28 @@ class Turn:
     Attributes:
         id: Unique in the server.
         ask: The question.
-        state: Where it is.
-        model: Who answers, once that is known.
-        answer: What the model has said so far.
+        state: The state of the turn.
+        model: The model that answers, once it is known.
+        answer: The model's text so far.
         summary: One or two sentences for the end.
-        error: Why it failed, was limited or cancelled.
-        tool_calls: In order.
+        error: Why the turn failed, was limited or cancelled.
+        tool_calls: The calls, in order.
         files_read: Names, in order, without repeats.
-        rejected: Edits that the gate refused.
-        failed: Edits that came to nothing though no rule is against them.
-        files_copied: Names of files whose contents were gathered for the user.
+        rejected: Edits that the policy refused.
+        failed: Edits that failed although no rule forbids them.
+        files_copied: Names of files whose contents were collected for the user.
         sources: Pages that were found or read.
-        steering: What the user said while it ran, as far as the model has been shown it.
+        steering: The user's messages while the turn ran, as far as the model has been shown them.
         rounds: Tokens of each round with the model.
-        beside: Tokens of what else the model was asked: to sum up what had become too long.
-        pricing: What its tokens cost, once it is known who answers.
-        cost: In the currency of the price, or None where no price is known.
-        question: What it waits for, while it does.
-        at: When it was asked, in seconds since the epoch.
-        ended_at: When it ended; 0 while it has not.
-        utterances: When the model answered and the user said more, in order.
-        notes: What the user should know of how the question was taken or asked: a file that is not there.
+        beside: Tokens of other requests to the model: summaries of texts that had become too long.
+        pricing: The price of the tokens, once the model is known.
+        cost: In the currency of the price, or None if no price is known.
+        question: The question that the turn is waiting on, if there is one.
+        at: When the user asked, in seconds since the epoch.
+        ended_at: When the turn ended; 0 before its end.
+        utterances: The times at which the model answered and the user said more, in order.
+        notes: Notes for the user about how the question was read or sent: a missing file, for
+            example.
     """
 
     id: str
@@ -199,7 +200,7 @@ class Turn:
 
     @property
     def usage(self) -> Usage:
-        """Tokens of all rounds, and of what was asked beside them."""
+        """Return the tokens of all rounds, and of the requests beside them."""
         return sum(self.rounds, self.beside)
 
     @property
@@ -218,7 +219,7 @@ class Turn:
 
     @property
     def messages(self) -> tuple[TurnMessage, ...]:
-        """What was said, in order: the question first, and last what `done` said, if that is new."""
+        """Return the messages in order: first the question, last the text of `done`, if new."""
         collected = [TurnMessage("user", self.at, self.ask.prompt)]
         start = 0
         for one in self.utterances:
@@ -260,7 +261,7 @@ class Turn:
         )
 
     def with_compaction(self, took: Usage) -> "Turn":
-        """After the conversation was shortened, which took so many tokens; the user is told."""
+        """Return the turn after a compaction that took so many tokens; the user is notified."""
         notes = self.notes if COMPACTED_NOTE in self.notes else (*self.notes, COMPACTED_NOTE)
         return dataclasses.replace(self, beside=self.beside + took, notes=notes)
 
@@ -320,7 +321,7 @@ def has_words(text: str) -> bool:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a text with words, after its thoughts; "" if there is none."""
+    """Return the first line with words after the model's thoughts; "" if there is no such line."""
     shown = _THOUGHTS.sub("", text)
     return next((line.strip() for line in shown.splitlines() if has_words(line)), "")
 
@@ -371,7 +372,7 @@ def check_refusal(completion: Completion) -> None:
 
 
 _NAMED = 3
-"""So many files are named for each rule, each once."""
+"""The most files that are named for each rule, each file once."""
 _LENGTH = 60
 """Of a name, in characters: the model may have made it up."""
 

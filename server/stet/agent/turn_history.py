@@ -1,9 +1,9 @@
-"""What a chat remembers of its turns, and what later turns are sent of it.
+"""The turns that a chat remembers, and the part of them that later turns send.
 
 A turn is remembered as it was sent, message by message, so that the next request of the chat begins
-with the bytes of the last one and a provider's cache of them holds. Behind them stands a record:
-when it was, who answered, the active file, what was proposed, what went well, what failed and why.
-What is too long for that is lightened (`stet.agent.context_window`), and says so.
+with the bytes of the last one and a provider's cache of these bytes stays valid. A record follows
+the messages: the time, the model, the active file, the proposals, the successes, the failures and
+their reasons. A turn that is too long is compacted (`stet.agent.context_window`), and says so.
 """
 
 import re
@@ -22,7 +22,7 @@ from stet.workspace.snapshot import Snapshot
 STEP_FROM = 10
 """From this `agent.historyLength` on, old turns are left out several at once (see `recent`)."""
 MAX_SAID = 4000
-"""Characters kept of an answer where a turn is told in short."""
+"""Characters kept of an answer in the short form of a turn."""
 MAX_ENTRIES = 20
 """How many proposals, failures or sources of one turn its record lists."""
 MAX_ENTRY = 200
@@ -33,21 +33,21 @@ RECORD = "turn_record"
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """What is remembered of a turn beside what was said in it.
+    """The facts about a turn that are remembered in addition to its messages.
 
     Attributes:
-        at: When it was asked, in seconds since the epoch.
-        answered: When it ended.
-        steered: When the user said more.
-        model: Who answered.
+        at: When the user asked, in seconds since the epoch.
+        answered: When the turn ended.
+        steered: The times at which the user said more.
+        model: The model that answered.
         usage: Tokens of all its rounds.
-        state: How it ended.
-        error: Why, where it did not end well.
-        active: The name of the active file; "" where there was none.
-        before: The active file of the turn before, where that was another one.
-        proposed: Hunks, each with its id, its file and what it is for.
-        succeeded: Tools that did their work, with their files.
-        failed: Tools that did not, each with the reason.
+        state: The final state of the turn.
+        error: The reason, if the turn did not succeed.
+        active: The name of the active file; "" if there was none.
+        before: The active file of the previous turn, if it was another one.
+        proposed: Hunks, each with its id, its file and its purpose.
+        succeeded: Tools that succeeded, with their files.
+        failed: Tools that failed, each with the reason.
         sources: Addresses of pages found or read.
     """
 
@@ -115,15 +115,15 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn as later ones are sent it.
+    """A turn in the form in which later turns send it.
 
     Attributes:
         messages: From the question to the record; every call has its result.
-        question: What was asked, with what stood before it, without the state of the editor.
-        said: What was answered.
-        record: What else is remembered; None of several turns that are told as one.
-        n_said: How many messages of the user and answers it counts as (`agent.historyLength`).
-        guard: Under which rules of privacy it was sent (`stet.agent.turn_history`).
+        question: The question with the text before it, without the state of the editor.
+        said: The answer.
+        record: The other remembered facts; None if several turns are summarized as one.
+        n_said: The number of user messages and answers that it counts as (`agent.historyLength`).
+        guard: The privacy rules under which the turn was sent (`stet.agent.turn_history`).
     """
 
     messages: tuple[Message, ...]
@@ -139,7 +139,7 @@ class Exchange:
     ) -> "Exchange":
         """Create the exchange of a finished turn from the messages of that turn.
 
-        The record becomes the end of its last answer, or an answer of its own behind results.
+        The record is appended to the last answer, or is an answer of its own after tool results.
         """
         said = (turn.answer or turn.summary).strip()[:MAX_SAID]
         messages = with_missing_results(turn_messages)
@@ -163,7 +163,7 @@ class Exchange:
 
 
 class Prompt:
-    """What a turn sends: the system message, earlier turns, and what is its own.
+    """The messages of a turn: the system message, earlier turns, and the turn's own messages.
 
     Args:
         system: The system message.
@@ -171,7 +171,8 @@ class Prompt:
         question: The turn's question with the state of the editor.
 
     Attributes:
-        messages: All of it, flat: a list that stays the same and grows while the turn runs.
+        messages: All messages in one flat list. The list object stays the same and grows while the
+            turn runs.
     """
 
     def __init__(self, system: Message, history: Sequence[Exchange], question: Message) -> None:
@@ -181,7 +182,7 @@ class Prompt:
 
     @property
     def current_turn(self) -> tuple[Message, ...]:
-        """What has been said in this turn, its question first."""
+        """Return the messages of this turn, beginning with its question."""
         return tuple(self.messages[1 + sum(len(one.messages) for one in self.history) :])
 
     def replace(self, history: Sequence[Exchange], current_turn: Sequence[Message]) -> None:
@@ -235,7 +236,7 @@ def message_groups(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def _count_runs(runs: Iterable[ToolRun]) -> tuple[str, ...]:
-    """Return what was run, in order. Equal runs in a row are listed once, with their number."""
+    """Return the tools run, in order. Equal runs in a row are listed once, with their number."""
     counted = ((name, len(list(same))) for name, same in groupby(map(_describe_run, runs)))
     return tuple(f"{name} x{n}" if n > 1 else name for name, n in counted)
 
@@ -268,16 +269,16 @@ def privacy_fingerprint(snapshot: Snapshot) -> str:
 def drop_stale_history(
     history: Sequence[Exchange], guard: str, written: float
 ) -> tuple[Exchange, ...]:
-    """Earlier turns as they may be sent under `guard`.
+    """Return earlier turns as they may be sent under `guard`.
 
-    Those of other rules hold texts of files that may be out of bounds by now: of them only the
-    user's words, the answer and the record are told.
+    Turns sent under other rules contain texts of files that may now be excluded: only the user's
+    words, the answer and the record of such turns are sent.
 
     Args:
-        history: Of the conversation.
-        guard: Of this turn.
-        written: When an ignore file, of any folder, was last written: what was sent before went out
-            without it. In seconds since the epoch.
+        history: The history of the conversation.
+        guard: The rules of this turn.
+        written: When an ignore file, of any folder, was last written, in seconds since the epoch:
+            earlier texts were sent without that ignore file.
     """
     return tuple(
         exchange

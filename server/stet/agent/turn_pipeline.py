@@ -133,15 +133,15 @@ def create_turn_rules(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TurnInputs:
-    """The world as a turn finds it.
+    """The state of the workspace when a turn begins.
 
     Attributes:
-        context: What is sent of the editor.
-        feedback: What is new since the model was last told.
-        section: The same in words.
+        context: The context of the editor that is sent.
+        feedback: The decisions since the last feedback to the model.
+        section: The feedback as text.
         linked: The files that the scope `linked` adds.
-        options: How the model is to be.
-        active: The name of the active file; "" for none.
+        options: The options of the system prompt.
+        active: The name of the active file; "" if there is none.
         epoch: The rules of privacy (`stet.agent.turn_history`).
         written_at: When an ignore file was last written, in seconds since the epoch.
     """
@@ -183,14 +183,14 @@ class TurnPipeline:
         self._searcher = WordSearcher() if searcher is None else searcher
         self._languages: dict[tuple[Root, ...], str | None] = {}
         self._unpriced: set[tuple[str, str]] = set()
-        """Providers and models of which it has been said that no price is known."""
+        """Providers and models for which the unknown price has been reported."""
 
     async def warm(self) -> None:
         """Import and look for what the first turn would have to wait for."""
         await self.models.warm(self._workspace.settings.model)
 
     async def close(self) -> None:
-        """Let go of the model."""
+        """Close the model."""
         await self.models.close()
 
     async def run(self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel) -> Turn:
@@ -404,7 +404,7 @@ class TurnPipeline:
     def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
         roots = snapshot.roots
-        if roots not in self._languages:  # looked for once: the prompt's beginning stays the same
+        if roots not in self._languages:  # detected once: the prompt starts the same
             self._languages[roots] = detect_workspace_language(snapshot)
         return PromptOptions(
             snapshot.settings.agent.character,

@@ -65,16 +65,17 @@ class PendingQuestions:
     def reply(
         self, answer_text: str, question_id: str | None = None, *, is_choice: bool = False
     ) -> str:
-        """Answer a question, by default the oldest that waits; gives the turn's id.
+        """Answer a question, by default the oldest pending question. Return the turn's id.
 
         Args:
-            answer_text: The user's answer, as `AskRequest.parse_answer` takes it.
-            question_id: Which one is answered.
-            is_choice: Whether it can only be one of the choices.
+            answer_text: The user's answer, in the form that `AskRequest.parse_answer` accepts.
+            question_id: The id of the question.
+            is_choice: Whether the answer can only be one of the choices.
 
         Raises:
-            NoPendingQuestion: If it is answered, its turn is over, none waits, or this is no answer to it.
-            UnknownQuestion: If there never was one of that id.
+            NoPendingQuestion: If the question is answered, its turn is over, no question is
+                pending, or this text is not a valid answer.
+            UnknownQuestion: If there never was a question with this id.
         """
         one = self._find(question_id)
         answer = one.question.parse_answer(answer_text, is_choice=is_choice)
@@ -84,7 +85,7 @@ class PendingQuestions:
             raise NoPendingQuestion(
                 f"{answer_text!r} is no answer to {one.question.text!r}; {message}"
             )
-        # At once, and not when its turn goes on: a second answer comes too late.
+        # Resolve the question at once, not when its turn continues: a second answer is too late.
         del self._pending[one.question.id]
         if not one.answer.done():
             one.answer.set_result(answer)

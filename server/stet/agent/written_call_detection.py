@@ -21,7 +21,7 @@ _DECODER = json.JSONDecoder()
 _MAX_OBJECTS = 20
 """How many places of one answer are looked at that may begin an object."""
 _NEAR = 600
-"""Characters after a tag in which it names its tool."""
+"""Characters after a tag in which the tool is named."""
 
 _THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
@@ -69,17 +69,17 @@ class _AnswerPart:
 
 
 def find_written_call(text: str, tools: Tools) -> str | None:
-    """Tell which tool an answer calls in words.
+    """Return the tool that an answer calls in words.
 
-    A call in a fenced block counts where the answer begins or ends with it, or where it would be valid:
-    an answer may well show what a call looks like.
+    A call in a fenced block counts if the answer begins or ends with the block, or if the call
+    would be valid: an answer may also show an example of a call.
 
     Args:
         text: The answer.
-        tools: The tools there are, each with the names of its arguments.
+        tools: The available tools, each with the names of its arguments.
 
     Returns:
-        The name of the tool, "" where it has none that is known; None if the text is no call.
+        The name of the tool, or "" for an unknown tool; None if the text is not a call.
     """
     answer = _THOUGHTS.sub("", text[:MAX_LOOKED_AT]).strip()
     if not answer:
@@ -97,10 +97,10 @@ def find_written_call(text: str, tools: Tools) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _CallPatterns:
-    """Patterns that know the tools' names; each captures one.
+    """Patterns that know the tools' names; each captures a name.
 
     Attributes:
-        name: A name, as it stands in a tag.
+        name: A name inside a tag.
         key: A key of an object that names a tool.
         lines: Forms that are whole lines.
     """
@@ -222,7 +222,7 @@ def _by_arguments(found: object, tools: Tools) -> str | None:
 
 
 def _first_object(text: str, start: int) -> object:
-    """Return the JSON value that begins after the blanks at `start`, or None if there is none."""
+    """Return the JSON value that follows the blanks at `start`, or None if there is no value."""
     try:
         return _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))[0]
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""One chat document: the text that is still to be written into it, and where.
+"""One chat document: the text that has to be written into it, and the place of the text.
 
-`TranscriptBuilder` collects what the document shows of each turn. `ChatDocument` counts what has arrived
-for each turn, so what the user types, moves or deletes changes nothing: the next piece is inserted at
-the end of the current text under the turn's heading.
+`TranscriptBuilder` collects the text that the document shows of each turn. `ChatDocument` counts
+the text that has arrived for each turn, so the user's typing, moving and deleting change nothing:
+the next piece is inserted at the end of the current text under the turn's heading.
 """
 
 from collections import deque
@@ -146,10 +146,10 @@ class ChatDocument:
         self.entries[turn].is_placed = True
 
     def unsent(self, writing: str) -> str:
-        """Return the user's words that have not been sent yet. `writing` is all the text under
-        their last heading.
+        """Return the user's words that have not been sent yet.
 
-        The heading behind what was sent may still be on its way.
+        `writing` is all the text under the user's last heading. The heading after the sent text may
+        still be in flight.
         """
         for _, text in self._sent if not self.is_refused else ():
             if text and writing.startswith(text):
@@ -161,12 +161,12 @@ class ChatDocument:
         self.entries[entry.turn] = entry
 
     def adopt(self, reading: "ChatReading", written: Mapping[str, int] | None = None) -> None:
-        """Find out what of each turn is in the text that the document has now, from wherever.
+        """Find the part of each turn that the document's current text contains, from any source.
 
         Args:
             reading: The text.
-            written: By turn, how many characters (code points) of its transcript have been written since
-                `n_written` was counted.
+            written: By turn, how many characters (code points) of its transcript have been written
+                since `n_written` was counted.
         """
         writing = reading.writing
         self._sent = self._unconfirmed_messages(writing)
@@ -191,7 +191,7 @@ class ChatDocument:
             del self.entries[turn]
 
     def next_insertion(self, document: ChatSections) -> PendingInsertion | None:
-        """Return the next insertion into the document as it is now, or None if there is none."""
+        """Return the next insertion into the current document, or None if nothing is missing."""
         if self._sent:
             turn, text = self._sent[0]
             return PendingInsertion(
@@ -322,7 +322,7 @@ class TranscriptBuilder:
                 self._add_user_event(event, transcript)
 
     def _add_user_event(self, event: AgentEvent, transcript: ChatTranscript) -> None:
-        """Tell what the user is asked, and says."""
+        """Add a question to the user, or a message of the user."""
         turn = event.turn
         match event:
             case QuestionAsked() if turn.question is not None:

@@ -1,4 +1,4 @@
-"""How a chat document is laid out, and where text is inserted into it.
+"""The layout of a chat document, and the places where text is inserted into it.
 
     # Stet: main
 
@@ -14,15 +14,15 @@
 
     ## You
 
-The user may change the document at any time. So nothing is ever replaced: Stet inserts text at a place
-that it looks up in the current text, and only headings mark the parts. What the user types stays where
-it is, to the last character.
+The user may change the document at any time. So nothing is ever replaced: Stet inserts text at a
+place that it looks up in the current text, and only headings mark the parts. The user's text stays
+in its place, to the last character.
 
-`ChatSections` finds the headings once and follows each change, so asking for a part costs the same in a
-short document and in a long one. A change of the number of lines moves all headings below it.
+`ChatSections` finds the headings once and follows each change, so a lookup of a part costs the same
+in a short document and in a long one. A change of the number of lines moves all headings below it.
 `ChatHeadings` does not renumber them one by one: all headings from one heading on (the gap) have a
-common shift, which moves to where lines are added or removed. Lines and columns are 0-based, columns in
-code points.
+common shift, which moves to the place where lines are added or removed. Lines and columns are
+0-based, columns in code points.
 """
 
 import re
@@ -80,7 +80,7 @@ class ChatHeadings(Sequence[ChatHeading]):
         return (self[nth] for nth in range(len(self)))
 
     def index_of_last(self, turn: str) -> int | None:
-        """Return the index of the last heading of a turn; None if there is none."""
+        """Return the index of the last heading of a turn; None if there is no heading."""
         for nth in range(len(self._headings) - 1, -1, -1):
             if self._headings[nth].turn == turn:
                 return nth
@@ -186,7 +186,7 @@ class ChatSections:
     def draft_line(self) -> int | None:
         """Return the line (0-based) of the heading under which the user is writing.
 
-        That is the last heading, if it is the user's; otherwise there is none.
+        That is the last heading, if it is the user's; otherwise there is no such line.
         """
         return None if not self.headings or self.headings[-1].turn else self.headings[-1].line
 
@@ -198,7 +198,7 @@ class ChatSections:
         return None if self.draft_line() is None else self._part(len(self.headings) - 1)
 
     def answer(self, turn: str) -> ChatPart | None:
-        """Where an answer goes on: under the last heading of its turn; None if that is gone."""
+        """Return where an answer continues: under the turn's last heading; None if it is gone."""
         nth = self.headings.index_of_last(turn)
         return None if nth is None else self._part(nth)
 
@@ -231,7 +231,7 @@ class ChatSections:
         return ChatPart(turn, line, body, self._last_text_position(line, end) or body)
 
     def _last_text_position(self, above: int, below: int) -> Position | None:
-        """Where the last text between two lines ends; None if there is none."""
+        """Return the end of the last text between two lines; None if there is no text."""
         for line in range(below - 1, above, -1):
             text = self.lines[line].rstrip()
             if text:
@@ -245,7 +245,7 @@ def has_ended(lines: Iterable[str]) -> bool:
 
 
 def _is_ending(line: str) -> bool:
-    """Return whether a line begins and ends as the last line of a turn, whatever is in between."""
+    """Return whether a line begins and ends as the last line of a turn, with any text between."""
     start = _ENDING_START.match(line)
     return start is not None and without_end(line).rstrip(" \t").endswith("*", start.end())
 
@@ -267,7 +267,7 @@ _HTML = re.compile(
 _UNSETTLED = re.compile(
     r"(?:!|\](?:\([htps:/]{0,7})?|<(?:[A-Za-z][\w.+-]{0,60}:?)?|\r)\Z", re.IGNORECASE
 )
-"""What may become one of these by what comes next."""
+"""Text that a following character may turn into one of these."""
 _INTRODUCTION = (
     "*Write under the last heading `## You` and send it: by code action, or `stet.send`.*"
 )
@@ -297,13 +297,15 @@ def new_document(chat: str) -> str:
 
 
 def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
-    """Return the insertion of an answer's heading after what was sent. A heading for the user's
-    next words follows.
+    """Return the insertion of an answer's heading after the sent text.
+
+    A heading for the user's next words follows.
 
     Args:
-        document: As it is now.
-        text: What was sent; it may have been written on since, which then is what they say next.
-        turn: Who answers.
+        document: The document as it is now.
+        text: The sent text. The user may have added text since; the added text is then their next
+            message.
+        turn: The turn that answers.
     """
     line = document.draft_line()
     at = None if line is None else _position_after(document, line, text)
@@ -334,12 +336,12 @@ def continue_answer(document: ChatSections, part: ChatPart, new: str) -> Inserti
 
 
 def escape_markdown(text: str) -> str:
-    r"""Words of others for a chat document: none is a heading of ours, loads a picture or acts.
+    r"""Escape the words of others: the result has no headings of ours, no pictures and no actions.
 
-    A picture from elsewhere would be fetched by whatever shows the document, and tell its server
-    what the address holds; a link may run a command of the editor. A blank in between undoes either
-    whatever stands before it (a backslash would be undone by another one), and changes no code.
-    Links to pages stay. The line feed is the only line end left.
+    The viewer of the document would fetch a picture from elsewhere, and tell the picture's server
+    the content of the address; a link may run a command of the editor. A blank in between disables
+    both after any text (another backslash would disable a backslash), and changes no code. Links to
+    pages stay. The line feed is the only line end left.
     """
     text = _LIKE_HEADING.sub(r"\\", escape(text))
     return _PICTURE.sub("! ", _LINK.sub("] ", _HTML.sub("&lt;", text)))

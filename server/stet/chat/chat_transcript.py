@@ -17,7 +17,7 @@ from stet.text.escape import escape_line
 from stet.tools.editor_actions import Question
 
 Link = Callable[[str], str | None]
-"""Gives the URI of a file by the name that models use; None where it has none."""
+"""Returns the URI of a file by the name that models use; None if there is no such file."""
 
 _MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 """What may be more than text; an underscore within a word is not."""
@@ -27,7 +27,7 @@ MAX_ERROR = 300
 
 
 class ChatTranscript:
-    """What has been told of a turn so far."""
+    """The text of a turn so far."""
 
     def __init__(self, link: Link) -> None:
         """Create an empty transcript."""
@@ -47,10 +47,10 @@ class ChatTranscript:
         return "".join(self._pieces)
 
     def text_after(self, n: int) -> str:
-        """Return what can be shown after the first `n` characters. Trailing blank space waits for
-        the next text.
+        """Return the text that can be shown after the first `n` characters.
 
-        It costs as much as what it gives is long, however long all of it is.
+        Trailing blank space is held until the next text. The cost depends on the length of the
+        result, not on the length of the whole text.
         """
         pieces: list[str] = []
         start = self._n_characters
@@ -102,8 +102,9 @@ class ChatTranscript:
         self._is_within_line = not text.endswith("\n")
 
     def _context(self) -> str:
-        """Return a stand-in for the beginning of the line that is being written. It is a letter
-        without meaning, or "" at the start of a line.
+        """Return a stand-in for the beginning of the line that is being written.
+
+        The stand-in is a letter without meaning, or "" at the start of a line.
         """
         return "x" if self._is_within_line else ""
 

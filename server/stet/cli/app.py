@@ -25,7 +25,7 @@ model_app = typer.Typer(help="The models that can be asked.", no_args_is_help=Tr
 app.add_typer(model_app, name="model")
 
 INTERRUPTED = 130
-"""What a shell gives a program that Ctrl-C ended."""
+"""The exit code that a shell reports for a program that Ctrl-C ended."""
 
 
 def finish(work: Callable[[], int]) -> None:

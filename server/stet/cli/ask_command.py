@@ -36,7 +36,7 @@ _CLOSED_STATES = frozenset({"failed", "cancelled", "limited"})
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """What is asked, where, and what becomes of the answer."""
+    """A question, its place, and what to do with the answer."""
 
     prompt: str
     root: Path
@@ -50,17 +50,17 @@ class AskRequest:
 
 @dataclass(slots=True)
 class AskOutcome:
-    """What came of it: the object that `--json` prints.
+    """The outcome of a question: the object that `--json` prints.
 
     Attributes:
-        turn: As `stet.turn` ended it.
-        proposals: As `stet.proposals` has them at the end.
+        turn: The turn as `stet.turn` reports it at its end.
+        proposals: The proposals as `stet.proposals` lists them at the end.
         accepted: Ids of the hunks that are in the text now.
-        refused: `{hunk, reason}` of those that could not be accepted.
-        model: `stet.status`'s model, provider and why.
-        pending: How many hunks wait for the user at the end, of whatever turn.
-        files: What was written.
-        unsaved: Why a file could not be, a sentence each.
+        refused: `{hunk, reason}` of the hunks that could not be accepted.
+        model: The model, provider and reason of `stet.status`.
+        pending: How many hunks of all turns are pending at the end.
+        files: The files that were written.
+        unsaved: Why a file could not be written, a sentence each.
     """
 
     turn: dict[str, Any] = field(default_factory=dict)
@@ -221,7 +221,7 @@ class _AskSession:
     async def _review(self, hunks: list[str]) -> None:
         """Show one hunk after the other and do what the user says."""
         for number, hunk in enumerate(hunks, start=1):
-            # Read again: what was accepted before has moved it.
+            # Read again: an earlier accepted hunk has moved the text.
             listed = await self._client.command("stet.proposals")
             item = next(item for item in listed if item["hunk"] == hunk)
             self._show_proposal(item)
@@ -251,9 +251,9 @@ class _AskSession:
         self._outcome.refused += done["refused"]
 
     async def _choose(self, text: str, choices: Sequence[str]) -> str | None:
-        """Answer a question of the turn's, in the user's words; None where nobody is there.
+        """Return the user's answer to a question of the turn; None if no user is present.
 
-        `--yes` says yes to sending much, and to nothing else.
+        `--yes` agrees to a large request, and to nothing else.
         """
         may_be_sent = SEND in choices
         if self._request.may_send and may_be_sent:

@@ -45,7 +45,9 @@ def steps(folder: Path) -> str:
 
 
 def install(folder: Path) -> str:
-    """Build the extension from `folder`, which stays as it is, and install it; gives the editor's name.
+    """Build the extension from `folder`, install it, and return the editor's name.
+
+    `folder` is not changed.
 
     Raises:
         CliError: If Node or the editor is missing, or a step fails.
@@ -114,14 +116,14 @@ class EditorConfig:
 
 
 def run(editor: str, *, write: bool) -> int:
-    """Print the configuration of `editor`, or write it, and see whether its version will do.
+    """Print or write the configuration of `editor`, and check the editor's version.
 
     Returns:
         The exit code.
 
     Raises:
-        CliError: If it is missing from this installation, a file of the user's is in its place, or
-            the editor can't take it.
+        CliError: If this installation lacks the configuration, a user's file is at its place, or
+            the editor can't use it.
     """
     terminal = Terminal()
     finding = asyncio.run(check_editor(EDITORS[editor], OsSystem()))
@@ -268,11 +270,11 @@ def languages_file(program: Path, user_text: str) -> str:
 
     Args:
         program: Helix, or a script that starts it.
-        user_text: What the user's file says now; empty if there is none. All of it stays, but for the
-            block that an earlier call has put there.
+        user_text: The current text of the user's file; empty if there is no file. All of it stays,
+            except for the block that an earlier call has put there.
 
     Raises:
-        CliError: If the program isn't Helix, or the user's file can't be added to.
+        CliError: If the program isn't Helix, or the user's file can't be extended.
     """
     mine = remove_block(user_text)
     try:
@@ -327,7 +329,8 @@ def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
         parts.append(_entry(PLAIN_TEXT, ["stet"]))
     for language in languages:
         servers = language.get("language-servers", [])
-        # Others stand only inside of files of these, and no file of theirs is ever opened.
+        # The others occur only inside files of these languages, and no file of theirs is ever
+        # opened.
         has_files = language.get("file-types") or language.get("shebangs")
         if has_files and not any(_name(server) == "stet" for server in servers):
             parts.append(_entry({"name": language["name"]}, [*servers, "stet"]))
@@ -351,7 +354,7 @@ def default_languages(program: Path) -> list[Language]:
 
 
 def _compiled_in(data: bytes) -> str:
-    """Return the languages and grammars as written in a program, "" if there are none."""
+    """Return the languages and grammars as a program contains them, or "" if it has none."""
     first = data.find(b"\n[[language]]\n")
     if first < 0:
         return ""

@@ -56,7 +56,7 @@ The new parser are faster than the old one, and it use less memory.
 
 
 INDENT = 13
-"""Columns before everything that belongs to a step."""
+"""The indent, in columns, of all output of a step."""
 GAP = 3
 
 
@@ -131,10 +131,10 @@ class _DemoSession:
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
 
     async def _show_model(self) -> None:
-        """Which model will be asked, found as the server finds it.
+        """Show the model that will be asked, found in the same way as the server finds it.
 
         Raises:
-            CliError: If there is none, with what to do about it.
+            CliError: If there is no model, with a remedy.
         """
         system = OsSystem()
         try:

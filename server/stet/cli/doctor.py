@@ -68,7 +68,7 @@ def run() -> int:
 
 
 async def check_all(system: System) -> list[Finding]:
-    """Every check, in the order in which they are read. Whatever is broken, none ends the others."""
+    """Run all checks and return the findings in reading order, even if checks fail."""
     try:
         root = current_folder()
     except OSError:
@@ -276,7 +276,7 @@ def check_folders() -> Iterator[Finding]:
 
 
 def check_log() -> Iterator[Finding]:
-    """Whether the log itself can be written, and what lies beside it."""
+    """Check that the log can be written, and report the files beside it."""
     path = log_file_path()
     if os.path.lexists(path) and not (path.is_file() and os.access(path, os.W_OK)):
         yield Finding("problem", "log", f"{path} can't be written", "Remove it.")
@@ -291,7 +291,7 @@ def check_log() -> Iterator[Finding]:
 
 
 def check_state(system: System, root: Path) -> Iterator[Finding]:
-    """Whether what is kept of the folder `root` is whole, and who is at work on it."""
+    """Check the stored state of the folder `root`, and report the processes that use it."""
     folder = StateStore(system, lambda: [uri_of(root)], print).folder
     path = folder / "state.db"
     if not path.exists():
@@ -320,7 +320,7 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
 
 
 def _check_database(path: Path) -> Finding:
-    """How the database stands.
+    """Check the database.
 
     Raises:
         sqlite3.Error: If it is locked, damaged, or can't be opened.

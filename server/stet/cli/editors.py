@@ -15,9 +15,9 @@ class Finding:
 
     Attributes:
         mark: `ok`; `note`: works, with less; `problem`: does not work.
-        about: What was looked at, in a word or two.
-        found: What was found.
-        fix: What to do about it; empty where nothing is to be done.
+        about: The subject of the check, in a word or two.
+        found: The result of the check.
+        fix: The remedy; empty if there is nothing to do.
     """
 
     mark: str

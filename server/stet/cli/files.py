@@ -69,11 +69,12 @@ def parse_file_argument(written: str) -> FileArgument:
 
 
 def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
-    """Return the requested folder, or else the current folder. If the file lies elsewhere, return
-    the file's folder.
+    """Return the requested folder, or else the current folder.
+
+    If the file lies elsewhere, return the file's folder.
 
     Raises:
-        CliError: If the folder asked for is none (a usage error).
+        CliError: If the requested path is not a folder (a usage error).
     """
     if root is not None:
         if not root.is_dir():
@@ -92,7 +93,7 @@ def _existing(written: str) -> Path:
 
 
 def save(change: UnsavedChange) -> None:
-    """Write what was accepted for one file, or delete it.
+    """Write the accepted text of one file, or delete the file.
 
     Raises:
         CliError: If the file has changed since it was opened, or can't be written.

@@ -98,7 +98,7 @@ class InstallReporter:
         self._n_reports = 0
 
     def report(self, what: str, share: float) -> None:
-        """Take a step of the installation; the first is the look at what is there."""
+        """Report a step of the installation; the first step checks the existing files."""
         self._n_reports += 1
         if self._n_reports == 1 or (share >= 1 and not self.fetched):
             return

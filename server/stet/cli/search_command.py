@@ -105,7 +105,7 @@ INVALID = -32602
 Hit = Mapping[str, Any]
 """One entry of the answer of `stet.search`."""
 NamedHit = tuple[str, Hit]
-"""What a file is called, and what was found in it."""
+"""The name of a file, and a hit in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from stet.text.escape import escape_line
 
 
 def write_line(stream: TextIO, text: str) -> None:
-    """Write text of any origin on one line, whatever characters the stream can show."""
+    """Write text of any origin on one line, with only characters that the stream can show."""
     encoding = stream.encoding or "ascii"
     line = escape_line(text).encode(encoding, "backslashreplace").decode(encoding)
     stream.write(f"{line}\n")
@@ -50,11 +50,12 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def parse_arguments(arguments: Sequence[str]) -> str:
-    """Return the requested log level, "" if there is none. Parsed by hand, because every parser
-    costs milliseconds.
+    """Return the requested log level, or "" if there is none.
+
+    Arguments are parsed by hand, because every parser costs milliseconds.
 
     Raises:
-        ServeUsageError: If there is anything else.
+        ServeUsageError: If there is any other argument.
     """
     level = ""
     rest = list(arguments)

@@ -73,11 +73,10 @@ class Terminal:
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a live line on stderr while something takes time. Nothing is shown where nobody
-        watches.
+        """Show a live line on stderr while an operation runs. Nothing is shown without a terminal.
 
         Yields:
-            What changes the line.
+            A function that changes the line.
         """
         columns = (
             SpinnerColumn(),
@@ -91,10 +90,10 @@ class Terminal:
 
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """Show a bar on stderr while things are counted. Nothing is shown where nobody watches.
+        """Show a bar on stderr while items are counted. Nothing is shown without a terminal.
 
         Yields:
-            What moves the bar: how many are done, of how many that are known.
+            A function that moves the bar. It takes the number of items done, and the number known.
         """
         columns = (
             TextColumn("{task.description}", markup=False),
@@ -115,10 +114,10 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
     """Return a unified diff of one proposal of `stet.proposals`.
 
     Args:
-        proposal: As the server gave it.
-        text: Its document as it is; None where there is none (yet).
-        name: What the document is called.
-        encoding: What the columns of its range count.
+        proposal: The proposal in the form of the server.
+        text: The current text of its document; None if there is no document (yet).
+        name: The name of the document.
+        encoding: The unit of the columns of its range.
     """
     if text is None:
         return unified_diff(proposal["old"], proposal["new"], name, name)
@@ -151,10 +150,10 @@ def indented(text: Text, columns: int) -> Text:
 
 
 class LineReader:
-    """Lines a person types, without holding up the event loop.
+    """The lines that a person types, read without blocking the event loop.
 
-    Read from the descriptor by a daemon thread: a thread that waits inside `sys.stdin` could not be
-    left behind when Ctrl-C ends the program.
+    A daemon thread reads from the descriptor: a thread blocked inside `sys.stdin` could not be
+    abandoned when Ctrl-C ends the program.
     """
 
     def __init__(self) -> None:

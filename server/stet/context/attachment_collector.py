@@ -62,13 +62,13 @@ class AttachedFolder:
 
 @dataclass(frozen=True, slots=True)
 class CollectedAttachments:
-    """What was named.
+    """The files and folders that were named.
 
     Attributes:
-        files: In the order they were named, each once; the current file is not among them.
-        folders: In that order.
-        problems: What was named and can't be shown, a sentence each.
-        hidden: The same where the model is not to know of it: the privacy filter is against it.
+        files: In the order they were named, each once, without the current file.
+        folders: In the order they were named.
+        problems: Names that can't be shown, a sentence each.
+        hidden: Problems that the model must not know: the privacy filter forbids it.
     """
 
     files: tuple[AttachedFile, ...] = ()
@@ -83,17 +83,17 @@ class CollectedAttachments:
 
 
 class AttachmentCollector:
-    """Takes what is named, piece by piece. Asks the disk: for a worker thread.
+    """The collector of named files and folders. It reads the disk: for a worker thread.
 
     Attributes:
-        files: What was found so far, by canonical URI.
+        files: The files found so far, by canonical URI.
         folders: The folders.
     """
 
     def __init__(
         self, snapshot: Snapshot, current: CurrentDocument | None, exclude: Collection[str] = ()
     ) -> None:
-        """Nothing is named yet; the current file and those of `exclude` (keys) stand elsewhere."""
+        """Create an empty collector; skip the current file and the files of `exclude` (keys)."""
         self.files: dict[str, AttachedFile] = {}
         self.folders: list[AttachedFolder] = []
         self._snapshot = snapshot
@@ -205,8 +205,8 @@ class Mention:
     """One name as it was written.
 
     Attributes:
-        name: Without `@` and quotes.
-        is_sure: Whether it can only be meant as a name.
+        name: The name without `@` and quotes.
+        is_sure: Whether the text can only be a name.
     """
 
     name: str
@@ -280,11 +280,11 @@ class ScopeFile:
 
 @dataclass(frozen=True, slots=True)
 class ScopeFiles:
-    """What the scope brings beside the current file.
+    """The files that the scope adds to the current file.
 
     Attributes:
-        files: Those that are shown.
-        left_out: Names of those there was no room for, the nearest first.
+        files: The files that are shown.
+        left_out: Names of the files without room, the nearest first.
         is_partial: Whether there are so many files that not all of their links were read.
     """
 
@@ -299,12 +299,12 @@ def find_scope_files(
     graph: LinkGraph | None = None,
     exclude: Collection[str] = (),
 ) -> ScopeFiles:
-    """Return the files in scope, except the current file and the files of `exclude` (keys). Blocks
-    on the disk.
+    """Return the files in scope, except the current file and the files of `exclude` (keys).
 
-    What is fewer links away comes first; of the same distance what is on no disk yet, then the
-    latest written, then by name: the same world always gives the same context. What may not be
-    shown does not count towards `context.maxFiles`.
+    This function blocks on the disk. Files at fewer links' distance come first. Of files at the
+    same distance, files that are not on disk come first, then the latest written, then by name: the
+    same state always gives the same context. Files that may not be shown do not count towards
+    `context.maxFiles`.
     """
     context = snapshot.settings.context
     if context.scope == "linked" and graph is None and current is not None:

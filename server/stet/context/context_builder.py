@@ -1,4 +1,4 @@
-"""Build what the model sees of the editor: sections in Cursor's form, then the question.
+"""Build the context that the model sees: sections in Cursor's form, then the question.
 
     <additional_data>
     <current_file> ... </current_file>
@@ -59,10 +59,10 @@ class Excerpt:
     """Some lines of a document.
 
     Attributes:
-        text: Numbered as `read_file` numbers them, and made harmless.
-        first: Of the lines shown, 1-based; 0 where there are none.
-        last: Included; 0 where there are none.
-        total: Lines of the document.
+        text: Numbered as `read_file` numbers lines, and escaped.
+        first: The first line shown, 1-based; 0 if there are no lines.
+        last: The last line shown, included; 0 if there are no lines.
+        total: The number of lines of the document.
     """
 
     text: str
@@ -130,7 +130,7 @@ def _limit_lines(
 
 
 MAX_CHARACTERS = 200_000
-"""Of all whole files of a section together; those behind are shown by their first lines."""
+"""Of all whole files of a section together; only the first lines of later files are shown."""
 
 
 def file_element(document: TextDocument, name: str, mtime: float | None, max_lines: int) -> str:
@@ -189,10 +189,10 @@ def current_file_section(current: CurrentDocument, settings: Settings) -> Contex
 
 
 def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
-    """Return an excerpt around what the user sees and the cursor's line. If both are too far apart,
-    the excerpt is around what the user sees.
+    """Return an excerpt around the visible range and the cursor's line.
 
-    Where nobody said what the user sees, it is the cursor's line.
+    If both are too far apart, the excerpt is around the visible range. If the visible range is not
+    known, it is the cursor's line.
     """
     document, visible = current.document, current.visible
     line = None if current.cursor is None else current.cursor.line
@@ -225,7 +225,7 @@ MAX_NAMED = 20
 def attached_files_section(
     attached: CollectedAttachments, in_scope: ScopeFiles, settings: Settings
 ) -> ContextSection | None:
-    """One `<file_contents>` for each file, and what was left out; None where there is nothing."""
+    """Return a `<file_contents>` for each file, and the names left out; None if both are empty."""
     elements = list(attachment_elements(attached, settings))
     lines = settings.context.head_lines
     elements += [

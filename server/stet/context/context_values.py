@@ -68,7 +68,7 @@ class Context:
     shown: tuple[TextDocument, ...]
     problems: tuple[str, ...] = ()
     line_ranges: tuple[tuple[TextDocument, int, int], ...] = ()
-    """Of very long documents, the lines that may be in it: from (0-based), and behind the last."""
+    """The lines of very long documents that it may contain: first (0-based) and end (excluded)."""
 
     @property
     def text(self) -> str:
@@ -108,7 +108,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def element(name: str, text: str, attributes: Mapping[str, str] | None = None) -> str:
-    """`<name attributes>`, `text` on lines of its own, `</name>`; `text` is ready to be sent."""
+    """Return `<name attributes>`, the lines of `text`, `</name>`; `text` is ready to be sent."""
     line_end = "" if text == "" or text.endswith("\n") else "\n"
     return f"<{name}{_attributes(attributes or {})}>\n{text}{line_end}</{name}>"
 
@@ -147,14 +147,15 @@ def _escape_match(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CurrentDocument:
-    """The document a question is about.
+    """The document of a question.
 
     Attributes:
-        document: As it was when asked.
-        name: What the model calls it.
-        cursor: Where the caret is: with a selection, its active end; None where nobody said that.
-        selected: What is selected, in the order of the text; empty for none.
-        visible: What the user sees of it; None where nobody said that.
+        document: The document at the time of the question.
+        name: The model's name for the document.
+        cursor: The position of the caret: the active end of a selection, if there is one; None if
+            it is not known.
+        selected: The selected ranges, in the order of the text; empty if there is no selection.
+        visible: The visible range; None if it is not known.
     """
 
     document: TextDocument
@@ -176,7 +177,7 @@ def find_current_document(snapshot: Snapshot, location: EditorLocation) -> Curre
     except NotShown:
         return None  # the filter's decision: nothing of it is sent, not even its name
     cursor, ranges = _cursor_and_selections(snapshot, uri, location)
-    # A question that names a place is about that, whatever the user sees meanwhile.
+    # A question that names a place is about that place, even if another place is visible.
     names_place = location.range is not None and not location.selections
     visible = None if names_place else snapshot.activity.visible_of(uri)
     real = snapshot.document(uri)

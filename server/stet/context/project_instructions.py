@@ -1,9 +1,9 @@
-"""What a project tells agents in its `AGENTS.md` files: its own words, and no more than that.
+"""The instructions that a project gives to agents in its `AGENTS.md` files: its own words only.
 
-The file in the folder of the document a question is about comes first, then those above it up to the
-workspace root; without a document those of the roots. They are text of a stranger's repository: they
-come through the privacy filter, are cut to a size, and stand in tags they can't close. What they say
-widens nothing: rules, tools and hosts are asked elsewhere.
+The file in the folder of the question's document comes first, then those above it up to the
+workspace root; without a document, those of the roots. The files are text of a stranger's
+repository: they pass the privacy filter, are cut to a size, and are inside tags that they can't
+close. They grant no rights: rules, tools and hosts are decided elsewhere.
 """
 
 from collections.abc import Iterator
@@ -22,9 +22,10 @@ MAX_ALL = 16_000
 
 
 def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
-    """Return the project's instructions for the model, the nearest first; "" if there are none.
+    """Return the project's instructions for the model, the nearest first.
 
-    Blocks on the disk. `uri` is the document the question is about.
+    Return "" if there are no instructions. Blocks on the disk. `uri` is the document of the
+    question.
     """
     left = MAX_ALL
     elements = []

@@ -16,7 +16,7 @@ from stet.text.lines import without_end
 
 NAME = "since_last_turn"
 MAX_CHARACTERS = 4000
-"""How much the section holds, but for its last lines, which say what was left out."""
+"""The most characters of the section, without its last lines, which list the omissions."""
 MAX_LINES = 12
 """How many lines of one text are shown."""
 MAX_LINE = 200
@@ -40,7 +40,7 @@ _IMPORTED = (
 )
 
 Truncate = Callable[[str, int], str]
-"""The first so many characters of a line, as they may be told."""
+"""Returns the first characters of a line, at most the given number, as they may be shown."""
 _Item = tuple[str, ...]
 """Lines that are shown together or not at all."""
 
@@ -59,12 +59,12 @@ def since_last_turn_section(
     """Return the section, or None if there is nothing to report.
 
     Args:
-        feedback: What is told.
-        truncate: Cuts lines of files: what is left of a secret is none by its look.
-        moved: The names of the active file at the last question and now, "" for none; None where it is
-            the same.
-        imported: Hunks that wait in the active file as blocks of another program, with their places in
-            the text that is shown.
+        feedback: The feedback to report.
+        truncate: Cuts lines of files: the rest of a cut secret no longer looks like a secret.
+        moved: The names of the active file at the last question and now, "" for no file; None if
+            the active file is the same.
+        imported: Hunks that are pending in the active file as blocks of another program, with their
+            places in the text that is shown.
     """
     changed = [_file_item(file, truncate) for file in feedback.files]
     opened = [] if moved is None else [(_active(*moved),)]

@@ -1,8 +1,9 @@
-"""What build files say of names: the modules of a `go.mod`, the `paths` of a `tsconfig.json`, the
-name, the main file, the `exports` and `imports` of a `package.json`, the crate of a `Cargo.toml`.
+"""The names that build files define.
 
-Only what is needed to lead an import to a file, and only what stands in the file as plain text: no
-build is run. A build file that can't be read says nothing.
+These are the modules of a `go.mod`, the `paths` of a `tsconfig.json`, the name, the main file, the
+`exports` and `imports` of a `package.json`, the crate of a `Cargo.toml`. Only the facts that are
+needed to resolve an import are read, and only from plain text: no build is run. A build file that
+can't be read defines nothing.
 """
 
 import json
@@ -19,7 +20,7 @@ MAX_CHARACTERS = 200_000
 MAX_PATTERNS = 200
 """Patterns of `paths`, `exports` and the like that are kept of one file."""
 MAX_TARGETS = 12
-"""Places that are kept of what one of them stands for."""
+"""The most targets that are kept of one pattern."""
 MAX_DEPTH = 8
 """Conditions in each other that are looked at."""
 MAX_PARTS = 16
@@ -51,21 +52,21 @@ Patterns = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class BuildFile:
-    """What one build file says.
+    """The definitions of one build file.
 
     Attributes:
-        module: How Go calls the folder of the file; empty for other build files.
-        replaced: Other modules of Go, each with the folder that stands for it, relative to the file.
-        base_url: The folder from which bare names of scripts count, relative to the build file's
-            own; None if it is not set.
-        paths: Patterns of such names, at most one `*` in each, with what they stand for.
-        extends: The build files that it adds to, as they are written, the last one first.
+        module: Go's name for the folder of the file; empty for other build files.
+        replaced: Other modules of Go, each with the folder that replaces it, relative to the file.
+        base_url: The base folder of bare names of scripts, relative to the build file's own; None
+            if it is not set.
+        paths: Patterns of such names, at most one `*` in each, with their targets.
+        extends: The build files that it extends, as they are written, the last one first.
         references: The parts of the project, as they are written.
-        name: How a package of scripts is called, or a crate.
-        main: What the folder means as a script, relative to it, in the order in which it is tried;
-            of a crate its root.
-        exports: Patterns of what may be asked of a package, as `paths`, each beginning with `.`.
-        imports: The same for what it calls by names of its own, each beginning with `#`.
+        name: The name of a package of scripts, or of a crate.
+        main: The scripts that the folder may mean, relative to it, in the order in which they are
+            tried; for a crate its root.
+        exports: Patterns of the names that a package exports, as `paths`, each beginning with `.`.
+        imports: The same for the package's own internal names, each beginning with `#`.
     """
 
     module: str = ""
@@ -135,7 +136,7 @@ def _package(said: Mapping[str, object]) -> BuildFile:
 
 
 def _patterns(said: object, beginning: str) -> Patterns:
-    """Names with what each stands for under any condition, in order."""
+    """Return names with their targets under any condition, in order."""
     found = []
     for name, meant in _mapping(said).items():
         if name.startswith(beginning) and name.count("*") <= 1:

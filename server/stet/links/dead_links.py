@@ -1,8 +1,8 @@
-"""Dead links: links that lead to no file, each with its place and with files that may be meant.
+"""Dead links: links that lead to no file, each with its place and with similar file names.
 
-A module that is not in the workspace is installed somewhere else, so of imports only those count that
-can mean only a file next to them. Files without text (images, say) are looked up by name before a link
-is called dead.
+A module that is not in the workspace is installed somewhere else, so the only imports that count
+are imports that must mean a file next to them. Files without text (images, say) are looked up by
+name before a link is reported as dead.
 """
 
 import posixpath
@@ -128,8 +128,10 @@ class LinkLocations:
 MIN_LIKENESS = 0.45
 """Dice's coefficient of the trigrams of two names, from which on they are alike."""
 MIN_SAME = 0.7
-"""The same for the letters that two names share in order: two letters changed about leave a short
-name hardly a trigram."""
+"""The least share of letters that two names have in common, in order.
+
+Trigrams are not enough: a short name with two swapped letters keeps hardly any.
+"""
 _N_COMPARED = 20
 """Names whose letters are compared: those that share the most trigrams."""
 

@@ -22,24 +22,24 @@ from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
 LINES_PER_FILE = 5
-"""Lines given of one file."""
+"""The most lines that are returned of one file."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileQuery:
-    """The conditions; all that are given must hold.
+    """The conditions of a query; all given conditions must hold.
 
     Attributes:
-        tag: A tag of a note, which stands for its subtags too.
+        tag: A tag of a note; it includes its subtags.
         property: The name of a front matter property.
-        condition: What the property must be; None: anything.
+        condition: The condition on the value of the property; None: any value.
         folder: Only below this folder.
         patterns: Only paths that match.
-        after: Written then or later.
+        after: Written at this time or later.
         before: Written before.
-        linking: Canonical URIs of the files that come into question.
+        linking: Canonical URIs of the candidate files.
         task: Has a task that is open, or done.
-        text: Holds this, case ignored; with `task` in the task.
+        text: Contains this text, case ignored; with `task` in the task.
     """
 
     tag: str = ""
@@ -72,7 +72,7 @@ class FileMatch:
 
 
 def match_all(query: FileQuery, snapshot: Snapshot) -> Iterator[FileMatch | None]:
-    """Yield the match of every file, or None for a file that is not meant. Blocks on the disk."""
+    """Yield the match of every file, or None for a file that does not match. Blocks on the disk."""
     redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
     for located in snapshot.walk(query.folder):
         yield _match_file(query, snapshot, located, redactor)
@@ -90,7 +90,7 @@ def _match_file(
     except NotShown:
         return None  # gone since it was listed
     if document.is_large and (query.tag or query.property or query.task or query.text):
-        return None  # as a file of that size on the disk: nobody waits until it is looked through
+        return None  # skipped as a file of that size on the disk: a scan would take too long
     if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
         return None
     lines = list(_matching_lines(query, document, redactor))

@@ -190,7 +190,7 @@ def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
     """
     start = posixpath.dirname(source).rstrip("/") + "/"
     place = bisect_left(candidates, start)
-    # Whatever shares the most letters with the folder stands beside its place.
+    # The path that shares the most letters with the folder is next to the folder's place.
     neighbours = candidates[max(0, place - 1) : place + 1]
     shared = max(
         (posixpath.commonprefix((start, path)) for path in neighbours), key=len, default=""

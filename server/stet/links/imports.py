@@ -1,7 +1,8 @@
-"""Imports of source code, for the common languages, found by a scan of each.
+"""Imports of source code, for the common languages, each with its own scan.
 
-A scan knows no build: it finds what is written as an import at the place where the language wants
-it, outside comments. Whether a file of the workspace is meant is decided in `stet.links.link_resolver`.
+A scan knows no build: it finds text in the form and at the place of an import of the language,
+outside comments. Whether an import means a file of the workspace is decided in
+`stet.links.link_resolver`.
 """
 
 import re
@@ -12,7 +13,7 @@ from stet.text import masking
 from stet.text.masking import mask_rust
 
 _MAX_DEPTH = 16
-"""Inline modules within each other; what stands deeper is not looked at."""
+"""The most nested inline modules; deeper modules are not scanned."""
 
 # Texts are blank here. `mod` and `use` are never names.
 _TOKEN = re.compile(
@@ -52,10 +53,10 @@ def _path(text: str, at: int) -> Iterator[Link]:
 
 
 def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[Link]:
-    """Yield a module in a file of its own, which the attributes before the module may have named."""
+    """Yield a module in its own file. The attributes before the module may have named the file."""
     if not paths:
         yield Link(LinkKind.RUST_MOD, match["file"], match.start("file"), inside=inside)
-    elif not inside:  # else the path counts from a folder of its own
+    elif not inside:  # otherwise the path is relative to another folder
         yield from paths
 
 
@@ -174,7 +175,7 @@ def find_python(text: str) -> Iterator[Link]:
 
 
 def _begins_statement(text: str, at: int) -> bool:
-    """Whether nothing but blanks stands between a place and a line's beginning, a `;` or a `:`."""
+    """Return whether only blanks are between a place and a line's beginning, a `;` or a `:`."""
     before = text[max(0, at - 200) : at].rstrip(" \t")
     return before[-1:] in ("\n", "\r", ";", ":") or (not before and at <= 200)
 
@@ -221,7 +222,7 @@ def find_c(text: str) -> Iterator[Link]:
 
 
 def find_references(text: str) -> Iterator[Link]:
-    """`/// <reference path="a.d.ts" />`, which is a comment to all but TypeScript."""
+    """Yield `/// <reference path="a.d.ts" />`, which is a comment to all but TypeScript."""
     for found in _REFERENCE.finditer(text):
         yield Link(LinkKind.REFERENCE, found["path"], found.start("path"))
 

@@ -47,14 +47,15 @@ class Link:
     """One link.
 
     Attributes:
-        kind: How it is written.
+        kind: The syntax of the link.
         written: The part of the text that names the file, exactly as written.
-        start: Where that part begins, in code points of the text.
-        context: What else is needed to know what is meant: for `PYTHON_NAME` the module after
-            `from`, for `RUST_USE` the path before a group, for `LATEX_IMAGE` the folders that
-            pictures are in, a line each, for a wikilink the quote of the YAML text that holds it, or
-            `[` where it is a value of YAML itself; else empty.
-        renamed: For Python, whether the code calls it by a name of its own (`import a.b as c`).
+        start: The start of that part, in code points of the text.
+        context: Other text that is needed to resolve the link: for `PYTHON_NAME` the module after
+            `from`, for `RUST_USE` the path before a group, for `LATEX_IMAGE` the folders of
+            pictures, a line each, for a wikilink the quote of the YAML string around it, or `[` if
+            the wikilink is itself a value of YAML; else empty.
+        renamed: For Python, whether the code gives the module a name of its own (`import a.b as
+            c`).
         inside: For Rust, the inline modules around it, `a/b` for `mod a { mod b { ... } }`.
     """
 
@@ -91,7 +92,7 @@ class Edge:
 
 
 class LinkGraph(Protocol):
-    """Links between the files that may be shown; URIs may be given in any spelling."""
+    """Links between the files that may be shown; URIs may have any spelling."""
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
         """Return the links in a file, including dead links, in order of place."""

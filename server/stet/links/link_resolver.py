@@ -44,7 +44,7 @@ PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
         LinkKind.LATEX_IMAGE: ("", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".svg"),
     }
 )
-"""What may be left out of a path, by kind, in the order in which it is tried."""
+"""Endings that a path may leave out, by kind, in the order in which they are tried."""
 FROM_ABOVE = frozenset({LinkKind.LATEX, LinkKind.LATEX_IMAGE})
 """Paths that may count from a folder above: that of the main file."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -60,12 +60,13 @@ _COMPILED = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedLink:
-    """What a link means.
+    """The target of a link.
 
     Attributes:
-        targets: The files: one, but for packages.
-        base: The folder from which the link counts; None: from the file's own folder, or by name.
-        lead: What stands in the link before the path from `base`: the alias of a folder.
+        targets: The target files: one file, except for packages.
+        base: The folder to which the link is relative; None: the file's own folder, or a link by
+            name.
+        lead: The text of the link before the path from `base`: the alias of a folder.
     """
 
     targets: tuple[str, ...]
@@ -74,7 +75,7 @@ class ResolvedLink:
 
 
 def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """Return the file that `link` in the file `source` means, or None if there is none."""
+    """Return the target of `link` in the file `source`, or None if there is no target."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return _wiki(link_path(link), source, files)
     if link.kind in PATH_ENDINGS:
@@ -136,8 +137,8 @@ def _path(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
 def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
     """Return a header of the workspace by its include path, which may begin in any folder.
 
-    A bare name is most often one of the system's. Ours is only the one of that name that lies where
-    others are meant to find it.
+    A bare name is usually the name of a system header. A header of the workspace with this name is
+    meant only if it lies in a folder for public headers.
     """
     found = files.ending_with(path)
     if "/" not in path and (len(found) != 1 or not found[0].endswith(f"/include/{path}")):

@@ -1,8 +1,8 @@
-"""What moving a file does to the links of the workspace: which are written anew, and how.
+"""The effects of a file move on the links of the workspace: which links are rewritten, and how.
 
-Every link is read twice: before the move, to know what it means, and after it, to see whether it
-still does. So links to the file, links of the file, and links that the new name would capture are
-one case. A link that means the right file as it stands is not touched.
+Every link is resolved twice: before the move, to find its target, and after the move, to check that
+the target is still the same. So links to the file, links of the file, and links that the new name
+would capture are one case. A link that still has the right target is not changed.
 """
 
 import posixpath
@@ -40,14 +40,14 @@ class LinkRewrites:
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """One file gets another name.
+    """A file that gets another name.
 
     Attributes:
-        old: Its path.
-        new: Its path then.
-        before: The files as they are.
-        after: The files as they will be.
-        exists: Whether something lies at a path that is none of them.
+        old: The old path.
+        new: The new path.
+        before: The files before the move.
+        after: The files after the move.
+        exists: Whether a file exists at a path that is not among these files.
     """
 
     old: str
@@ -143,9 +143,10 @@ def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] 
 def _still_means(
     link: Link, before: ResolvedLink, after: ResolvedLink | None, targets: tuple[str, ...]
 ) -> bool:
-    """Whether a link means the same as it stands.
+    """Return whether an unchanged link still has the same target.
 
-    A path must count from where it did: what finds it elsewhere too may be us alone.
+    A path must be relative to the same folder as before: only Stet may find the target from another
+    folder.
     """
     if after is None or set(after.targets) != set(targets):
         return False
@@ -194,9 +195,9 @@ def _rewrite_relative_targets(link: Link, source: str, move: FileMove) -> list[R
 
 
 def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[Replacement] | None:
-    """As `_rewrite_link`, for `from module import names`: the names must agree on their module.
+    """Rewrite `from module import names`, like `_rewrite_link`; all names need the same module.
 
-    A name that is no module itself belongs to the module's file.
+    A name that is not a module belongs to the module's file.
     """
     module, *names = part
     wanted = [

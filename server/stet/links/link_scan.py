@@ -40,13 +40,13 @@ _NONE = _OutgoingLinks((), (), frozenset())
 
 @dataclass(slots=True)
 class _GraphCache:
-    """What has been worked out of one graph.
+    """The cached results for one graph.
 
     Attributes:
-        out: Of each file that was asked about.
-        back: For each path the edges that lead there, by the path of their file; None until it has
-            been asked for.
-        paths: The path of each canonical URI; None until it has been asked for.
+        out: For each file that was queried.
+        back: For each path the edges that lead there, by the path of their file; None until the
+            first query.
+        paths: The path of each canonical URI; None until the first query.
     """
 
     out: dict[str, _OutgoingLinks] = field(default_factory=dict)
@@ -54,16 +54,16 @@ class _GraphCache:
     paths: dict[str, str] | None = None
 
 
-@dataclass(frozen=True)  # without slots: what is worked out is kept beside it
+@dataclass(frozen=True)  # without slots: cached results are stored beside the fields
 class ScannedLinks:
     """The link graph of one snapshot.
 
     Attributes:
         files: All files that links can lead to, by path.
-        links: What was found in each file that was read, by path.
+        links: The links found in each file that was read, by path.
         uris: The URI of each file, by path.
         is_cut: Whether files were left out because there are too many.
-        known: What has been worked out of them so far.
+        known: The results computed from these files so far.
     """
 
     files: FileTable
@@ -215,14 +215,15 @@ class FileLinks:
 
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
-    """A file that a scan has taken in.
+    """A file that a scan has included.
 
     Attributes:
-        located: As the walk gave it: the same object as long as the file is the same and not open.
+        located: The location from the walk: the same object while the file is unchanged and not
+            open.
         path: Its path.
-        may_link: Whether it can hold links.
-        is_read: Whether anything is looked for in it.
-        found: What was found.
+        may_link: Whether it can contain links.
+        is_read: Whether the scan reads it.
+        found: The links found.
     """
 
     located: Located
@@ -238,11 +239,11 @@ _Stamp = tuple[float, int, int]
 
 
 class LinkCache:
-    """What was found in files, until they change; one for a server, shared by its threads.
+    """The links found in files, until the files change; one per server, shared by its threads.
 
     Attributes:
-        latest: The graph of the scan before; what it has worked out is taken over.
-        scanned: What the scan before took, by URI.
+        latest: The graph of the previous scan; its cached results are reused.
+        scanned: The files of the previous scan, by URI.
     """
 
     def __init__(self, size: int = 2 * MAX_FILES) -> None:
@@ -252,12 +253,12 @@ class LinkCache:
         self._found: OrderedDict[str, tuple[_Stamp, FileLinks]] = OrderedDict()
 
     def get(self, path: str, stamp: _Stamp) -> FileLinks | None:
-        """Return what was found in the file at `path` with this stamp."""
+        """Return the links found in the file at `path` with this stamp."""
         cached = self._found.get(path)
         return cached[1] if cached is not None and cached[0] == stamp else None
 
     def save(self, path: str, stamp: _Stamp, file_links: FileLinks) -> None:
-        """Keep it, and forget what was put in first where that is too much."""
+        """Save the links. If there are too many, drop the oldest entries."""
         self._found[path] = (stamp, file_links)
         while len(self._found) > self._size:
             self._found.popitem(last=False)
@@ -331,7 +332,7 @@ class _LinkScan:
                 self.aliases.setdefault(alias, []).append(scanned.path)
 
     def graph(self) -> ScannedLinks:
-        """Return what was found, before links are resolved."""
+        """Return the links found, before they are resolved."""
         roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
         aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
         files = FileTable(

@@ -38,17 +38,17 @@ _NOT_IN_STRING = re.compile(r"[\"'\\\r\n{}]")
 def write_link(
     link: Link, old: ResolvedLink, source: str, target: str, files: FileTable
 ) -> str | None:
-    """Return what to write in place of `link.written`, in the file `source`, to mean `target`.
+    """Return the text that replaces `link.written` in the file `source` and means `target`.
 
     Args:
-        link: As it stands.
-        old: What it meant before.
-        source: Where the file with the link is now.
-        target: Where the file that is meant is now.
-        files: The files as they are now.
+        link: The link as written.
+        old: Its target before the move.
+        source: The current path of the file with the link.
+        target: The current path of the target.
+        files: The current files.
 
     Returns:
-        None where the style of the link can't say it.
+        None if the style of the link can't express the target.
     """
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return _wiki(link, source, target, files)
@@ -115,8 +115,9 @@ def _path(link: Link, old: ResolvedLink, source: str, target: str, files: FileTa
 
 
 def _package(written: str, old: str, target: str, files: FileTable) -> str | None:
-    """Return the package folder that means the script `target`. The result is None unless `written`
-    named `old` by a folder.
+    """Return the package folder that means the script `target`.
+
+    The result is None unless `written` named `old` by a folder.
     """
     name = posixpath.basename(posixpath.normpath(written))
     if name not in (".", "..") and (f"/{name}/" not in old or _parted(old)[0] == name):
@@ -150,7 +151,7 @@ def _like_written(link: Link, written: str, path: str) -> str | None:
 
 
 def _without_ending(path: str, written: str, old: str, kind: LinkKind) -> str:
-    """`path` without the ending that `written`, which meant `old`, left out or changed."""
+    """Return `path` without the ending that `written` left out or changed when it meant `old`."""
     for left_out in PATH_ENDINGS[kind]:
         if left_out and _is_written(written, old, left_out):
             ending = posixpath.splitext(left_out)[1]
@@ -181,7 +182,7 @@ def _is_written(written: str, old: str, left_out: str) -> bool:
 
 
 def _encoded(link: Link, path: str) -> str:
-    """`path` as a URL; its last part as it was written while it is the same."""
+    """Return `path` as a URL. Keep the spelling of its last part while the part is the same."""
     reserved = _IN_ANGLE if link.kind is LinkKind.ANGLE and "%" not in link.written else _IN_URL
     encoded = reserved.sub(lambda found: quote(found[0], safe=""), path)
     if re.search(r"%[89a-fA-F]", link.written):
@@ -245,6 +246,6 @@ def _rust(link: Link, old: ResolvedLink, source: str, target: str, files: FileTa
         return None
     n_parts = sum(part in RUST_KEYWORDS for part in parts) + is_named + len(was)
     full = [*names, *now, *parts[n_parts:]]
-    # The path before a group belongs to its other members too.
+    # The other members of the group share the path before the group.
     same, name = full[: len(lead)], "::".join(full[len(lead) :])
     return name if name and same == lead else None

@@ -54,7 +54,7 @@ def mask_indented_code(text: str) -> str:
 
 
 def _may_hold_code(lines: list[str]) -> bool:
-    """Whether a line may be code that counts: not one right below text, which it would go on with."""
+    """Return whether a line may be code: not a line right after text, which it would continue."""
     is_text = False
     for line in lines:
         found = _MAY_COUNT.match(line)

@@ -1,13 +1,13 @@
-"""From the name of a module to its file, for each language.
+"""Find the file of a module by the module's name, for each language.
 
-Where a language looks for modules is written in build files, of which a scan reads only what is plain
-text (`stet.links.build_files`). So a name means the file that its parts lead to from a folder above, or
-from the one place where exactly they are found.
+The search folders of a language are set in build files, of which a scan reads only plain text
+(`stet.links.build_files`). So a name means the file to which its parts lead from a folder above, or
+from the only place where exactly these parts exist.
 
 - Rust: the modules of a module are in a folder of its name; those of a crate's root are next to it.
-- Scripts: `npm`, `yarn` and `pnpm` link the packages of a workspace to each other under their names, and
-  `exports` says which of their files may be imported. What is built is rarely there, so its source is
-  meant. Aliases of the build come first.
+- Scripts: `npm`, `yarn` and `pnpm` link the packages of a workspace to each other under their
+  names, and `exports` lists the files that may be imported. Built files are rarely there, so their
+  source is meant. Aliases of the build come first.
 - Python, Go, Java and Kotlin, namespaces of PHP.
 """
 
@@ -51,7 +51,7 @@ def _rust_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | No
     if base is None or (crate is not None and base != crate and not is_below(base, crate)):
         return None
     parts = parts[n_up:]
-    # What a member of a group shares with the others is a link of its own, but for `crate`.
+    # The path that the members of a group share is a separate link, except for `crate`.
     n_least = max(1, len(lead) - n_up) if lead and lead != ["crate"] else 0
     if lead and parts and files.in_folder(join_path(base, parts[0])):
         n_least = max(1, n_least)  # a module whose file is not there
@@ -67,7 +67,7 @@ def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] 
     """Resolve a path that begins with a neighbouring module or with a crate of the workspace."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
-    # What a member of a group shares with the others is a link of its own.
+    # The path that the members of a group share is a separate link.
     n_least = len(lead)
     module_folder = join_path(_inner_folder(source, files), link.inside)
     if _rust_file(f"{module_folder}/{first}", files) is not None:
@@ -91,7 +91,7 @@ def _deepest(base: str, parts: list[str], n_least: int, files: FileTable) -> str
 def rust_module_folders(link: Link, source: str, files: FileTable) -> tuple[str, ...]:
     """Return the folders in which the file `source` has the modules that `link` may declare."""
     folder = _inner_folder(source, files)
-    # What is a crate's root by its place alone may be a module of the other roots beside it.
+    # A file that is a crate's root only by its place may be a module of other roots beside it.
     named = folder if _is_named_root(source) else source.removesuffix(".rs")
     return tuple(dict.fromkeys(join_path(each, link.inside) for each in (folder, named)))
 
@@ -151,7 +151,7 @@ def _holds_roots(folder: str, files: FileTable) -> bool:
 
 
 def _crate_root(crate: str, source: str, files: FileTable) -> str | None:
-    """Return the root of a crate, where the meant root is known."""
+    """Return the root of a crate if it is certain which root is meant."""
     if _inner_folder(source, files) == crate:
         return source
     return next((path for name in _CRATE_ROOTS if (path := f"{crate}/{name}") in files.paths), None)
@@ -333,7 +333,7 @@ def _python_anywhere(path: str, source: str, files: FileTable) -> _Resolution | 
 
 
 def _python_file(path: str, files: FileTable) -> str | None:
-    # Python's names are exact whatever the disk folds.
+    # Python's names are case-sensitive, even if the disk folds case.
     return next((path + ending for ending in _PYTHON if path + ending in files.paths), None)
 
 

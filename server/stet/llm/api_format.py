@@ -1,17 +1,18 @@
 """Messages and names of tools in the form of the chat completions API.
 
-The result of a message depends on that message alone and is the same each time, so that the
+The result for a message depends on that message alone and is the same each time, so that the
 requests of a conversation have the same beginning byte for byte (providers' prompt caches).
 
-First the conversation is given a form that every provider takes: each call has an id of its own and
-one result. What one provider gave and what another takes differ: ids of 70 characters, the same id in
-every round, no id at all. Mistral takes letters and digits only, nine of them, which all others take
-too; the chat template of Kimi K2 reads the tool's name and the call's number out of its id.
+First the conversation is put into a form that every provider accepts: each call has its own id and
+one result. Providers differ in the ids that they return and accept: ids of 70 characters, the same
+id in every round, no id at all. Mistral accepts only ids of nine letters and digits, and all others
+accept such ids too; the chat template of Kimi K2 reads the tool's name and the call's number from
+its id.
 
-Providers refuse a conversation that names a tool in any other way than with up to 64 ASCII letters,
-digits, `_` and `-` (OpenAI; Gemini wants a letter or `_` first), and refuse it again in every later
-request. Models write a namespace before the name, a control token of their chat template after it,
-quotes around it, or another case.
+Providers refuse a conversation unless each tool name has up to 64 ASCII letters, digits, `_` and
+`-` (OpenAI; Gemini requires a letter or `_` first), and refuse the conversation again in every
+later request. Models write a namespace before the name, a control token of their chat template
+after it, quotes around it, or another case.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ from stet.llm.model import Message, ToolCall, ToolDefinition
 MAX_NAME = 64
 """Characters of a name that every provider takes."""
 UNNAMED = "unknown"
-"""Sent in the place of a name that has no usable character."""
+"""Sent instead of a name without any usable character."""
 
 _MAX_LOOKED_AT = 200
 _VALID = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -45,7 +46,7 @@ def is_valid(name: str) -> bool:
 
 
 def valid_name(name: str) -> str:
-    """Return `name`, changed as little as makes every provider take it; the same for the same name."""
+    """Return `name` with the fewest changes that every provider accepts. Equal names stay equal."""
     if is_valid(name):
         return name
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", " ".join(_plain(name))).strip("_-")
@@ -116,7 +117,7 @@ def _key(text: str) -> str:
 
 NOT_RUN = "Not carried out to its end.\n"
 SILENT = "(No answer.)"
-"""In the place of an answer without a word: providers refuse an empty one for ever after."""
+"""Replaces an empty answer: providers refuse a conversation with an empty answer forever."""
 
 _TAKEN_BY_ALL = re.compile(rf"[A-Za-z0-9]{{{CALL_ID_LENGTH}}}")
 _KIMI_K2 = re.compile(r"kimi[-_. ]?k2", re.IGNORECASE)
@@ -139,10 +140,10 @@ def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
 
 
 class _CallIds:
-    """Gives each call of a conversation its id.
+    """A source of ids for the calls of a conversation.
 
     Args:
-        numbered: Whether an id is made of the tool's name and the number of the call.
+        numbered: Whether an id consists of the tool's name and the number of the call.
     """
 
     def __init__(self, *, numbered: bool) -> None:
@@ -195,7 +196,8 @@ def _unit(unit: Sequence[Message], ids: _CallIds) -> Iterator[Message]:
 def _take_result(results: list[Message], call_id: str, known: Collection[str]) -> Message | None:
     """Remove the first of the remaining results that belongs to a call and return it.
 
-    That with its id, else the first whose id no call has (`known` are those of the calls).
+    That is the result with the call's id, else the first result whose id no call has (`known` are
+    the ids of the calls).
     """
     ids = [result.tool_call_id for result in results]
     if call_id in ids:
@@ -219,7 +221,9 @@ _MAX_RAW_CHARACTERS = 2000
 
 
 def to_api_messages(messages: Iterable[Message], model: str) -> list[dict[str, Any]]:
-    """Return a conversation as every provider takes it, whatever a model or a kept chat put there.
+    """Return a conversation in a form that every provider accepts.
+
+    The model's output and a stored chat may contain anything.
 
     Args:
         messages: The conversation.

@@ -106,7 +106,7 @@ CALL_ID_LENGTH = 9
 """Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""
 
 MAX_ID = 64
-"""Characters of an id that is kept: it names a call here, and goes back in a form of its own."""
+"""Characters kept of an id: it names a call here, and is sent back in another form."""
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _LENGTH = {"length", "max_tokens", "model_length", "max_output_tokens"}
@@ -126,14 +126,14 @@ class _PartialCall:
 
 
 class CompletionAccumulator:
-    """One answer in the making.
+    """An answer that is being received.
 
     Attributes:
-        finish_reason: The provider's word for why it ended; "" while it has not said.
-        usage: Its last count of tokens, or None.
-        model: The name it gave itself.
-        n_choices: How many chunks brought a choice.
-        n_characters: What was said, called and thought so far.
+        finish_reason: The provider's reason for the end; "" if it has not been sent.
+        usage: The provider's last count of tokens, or None.
+        model: The name that the model reports.
+        n_choices: How many chunks contained a choice.
+        n_characters: The characters of text, calls and thoughts so far.
     """
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class CompletionAccumulator:
 
     @property
     def text(self) -> str:
-        """What was said so far."""
+        """Return the text so far."""
         return "".join(self._text)
 
     @property
@@ -192,11 +192,11 @@ class CompletionAccumulator:
 
     @property
     def has_whole_arguments(self) -> bool:
-        """Whether the arguments of every call are JSON: asked where no finish reason was given."""
+        """Return whether each call's arguments are JSON. Used if there is no finish reason."""
         return all(_is_json(finished_call.arguments) for finished_call in self._finished_calls())
 
     def _finish(self, reason: object) -> bool:
-        """Keep the first reason given, but let one that says "cut" win over one that does not."""
+        """Keep the first reason, but let a reason that means "cut" replace one that does not."""
         if not isinstance(reason, str) or not reason:
             return False
         reason = reason.lower()
@@ -245,9 +245,10 @@ class CompletionAccumulator:
     def _slot(self, index: object, call_id: str, name: str) -> _PartialCall:
         """Return the call that a piece belongs to.
 
-        By index; a server that gives none means the last call unless the id is another one. An id
-        that changes together with a new name is a new call, though its index be an old one (Gemini
-        numbers every parallel call 0); an id that changes alone is the same call (older vLLM).
+        The index decides. If a server sends no index, the piece belongs to the last call unless the
+        id is another one. An id that changes together with a new name is a new call, even with an
+        old index (Gemini numbers every parallel call 0); an id that changes alone is the same call
+        (older vLLM).
         """
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
         last = self._calls[-1] if self._calls else None
@@ -293,7 +294,7 @@ def new_call_id() -> str:
 
 
 def _text_of(content: object) -> str:
-    """Text given as such, or as a list of parts of which only those of type text are said."""
+    """Return the text of a string, or of the parts of type text in a list."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

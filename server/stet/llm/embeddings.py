@@ -39,7 +39,7 @@ def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> 
         EmbeddingError: If a key is needed and is not there.
     """
     base_url, model = embedding_target(settings, environ)
-    # The key of the environment belongs to the address of the environment, and to no other.
+    # The key of the environment belongs to the address of the environment only.
     key_env = settings.api_key_env or ("" if settings.base_url else _KEY)
     key = environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
@@ -57,7 +57,7 @@ async def embed(
     """Return a vector for each text, in order.
 
     Raises:
-        EmbeddingError: If there are none.
+        EmbeddingError: If there are no vectors.
     """
     endpoint = embedding_endpoint(settings, system.environ())
     openai, transport = await asyncio.to_thread(_import_sdk)
@@ -104,7 +104,7 @@ def _parse_vectors(raw: bytes, n_texts: int) -> list[list[float]]:
     """Return the vectors of an answer, in the order of the texts.
 
     Raises:
-        ValueError: If it is no answer to so many texts.
+        ValueError: If the answer does not fit the number of texts.
     """
     try:
         answer = parse_bounded(raw, _MAX_PARTS)

@@ -41,7 +41,7 @@ class ToolRefusal(Enum):
 
 
 _TOOLS = re.compile(
-    # A path to the field in the request may stand before it: `body.tools`, `$.tools`.
+    # A path to the field in the request may come before it: `body.tools`, `$.tools`.
     r"(?<![\w.])(?:(?:body|request|\$)\.)?"
     r"(?:tools?|tool[ _-](?:use|choice|calls?|calling|parameters?)"
     r"|functions|function[ _-]call(?:s|ing)?)(?!\w|[\[.]\w)",
@@ -76,7 +76,7 @@ _POSSIBLE = re.compile(
 )
 _REFUSING = {400, 404, 405, 415, 422, 501}
 _MAX_LOOKED_AT = 4_000
-"""Characters: a traceback may be long, and what matters stands at its beginning or its end."""
+"""Characters: a traceback may be long, and its important part is at the beginning or the end."""
 
 
 def tool_refusal(detail: str, status: int) -> ToolRefusal:
@@ -99,7 +99,7 @@ def tool_refusal(detail: str, status: int) -> ToolRefusal:
 
 
 def _is_refused(detail: str) -> bool:
-    """Whether tools and a refusal stand near each other, in one sentence."""
+    """Return whether tools and a refusal occur near each other, in one sentence."""
     tools = [found.span() for found in _TOOLS.finditer(detail)]
     refused = [found.span() for found in _REFUSED.finditer(detail)]
     return any(
@@ -291,7 +291,7 @@ _WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
 
 
 def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -> ModelError | None:
-    """Return the error for a refusal that is recognized by its words, whatever its status, or None."""
+    """Return the error for a refusal that is recognized by its words at any status, or None."""
     detail = " / ".join(words)
     if _OVERFLOW.search(detail):
         return _overflow(endpoint)
@@ -317,7 +317,7 @@ def _overflow(endpoint: ModelEndpoint) -> ContextOverflow:
 
 
 def _words(body: object) -> tuple[str, ...]:
-    """Return the provider's words, wherever they are: the message, then code, type and parameter."""
+    """Return the provider's words in any form: the message, then code, type and parameter."""
     if isinstance(body, list) and body:  # Gemini wraps its error in a list
         return _words(body[0])
     if not isinstance(body, Mapping):

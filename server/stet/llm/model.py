@@ -61,7 +61,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
-    """A tool as the model is told of it: name, description, JSON schema of the arguments."""
+    """A tool as the model sees it: name, description, JSON schema of the arguments."""
 
     name: str
     description: str
@@ -196,19 +196,19 @@ class Model(Protocol):
         ...
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
-        """Ask once and wait for the whole answer.
+        """Send one request and wait for the whole answer.
 
         Cancelling the awaiting task closes the connection.
 
         Args:
             request: The round.
-            on_text: Takes the answer's text as it comes.
+            on_text: Takes the answer's text as it arrives.
             on_wait: Takes a sentence for the user whenever the round starts again: after a rate
-                limit, a fault of the server, a broken stream. What `on_text` was given before it
-                is void: the text begins anew.
+                limit, a fault of the server, a broken stream. Earlier text of `on_text` is void
+                then: the text starts again.
 
         Raises:
-            ModelError: With a sentence for the user, after the retries it allows itself.
+            ModelError: With a sentence for the user, after the model's own retries.
         """
         ...
 
@@ -217,7 +217,7 @@ class Model(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of connections and child processes."""
+        """Close connections and child processes."""
         ...
 
 
@@ -265,7 +265,7 @@ class ModelError(Exception):
 
 
 class NoModel(ModelError):
-    """No model is configured, reachable or installed; the message tells how to get one."""
+    """No model is configured, reachable or installed; the message says how to get one."""
 
 
 class ModelUnavailable(ModelError):

@@ -8,21 +8,22 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
-    """One model behind one OpenAI-compatible address.
+    """One model at one OpenAI-compatible address.
 
     Attributes:
         provider: The preset's name.
         base_url: Up to and without `/chat/completions`; for azure the resource's address.
-        model: What the provider calls it; "": the first one the server lists.
-        api_key: The secret, or "" where none is needed.
-        key_env: The environment variable a key is (or would be) read from; "" for none.
+        model: The provider's name for the model; "": the first one that the server lists.
+        api_key: The secret, or "" if no key is needed.
+        key_env: The environment variable a key is (or would be) read from; "" if there is no
+            variable.
         api_version: For azure only.
-        max_tokens_field: What this provider calls the cap on an answer.
-        hint: What to do where nothing answers at this address.
-        context_tokens: How many tokens fit, or None where that is not known.
+        max_tokens_field: The provider's name for the limit on an answer.
+        hint: What to do if nothing answers at this address.
+        context_tokens: The size of the context window, or None if it is not known.
         constrained: Whether the server obeys grammars.
-        keep_alive: Whether connections are used again. A server that closes idle ones at the moment
-            the next request is sent fails that request.
+        keep_alive: Whether connections are used again. A server that closes idle connections at the
+            moment the next request is sent fails that request.
     """
 
     provider: str
@@ -76,10 +77,10 @@ def host_of(url: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long silence is borne, in seconds.
+    """The longest tolerated silence, in seconds.
 
     Attributes:
-        connect: Until the connection stands.
+        connect: Until the connection is established.
         first: Until the first word; reasoning models and long queues are silent for minutes.
         idle: Between two pieces of an answer.
         total: For one whole answer.

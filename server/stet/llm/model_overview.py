@@ -40,9 +40,9 @@ class ModelOverview:
     """All options, and the one that would be used.
 
     Attributes:
-        options: In the order in which `auto` looks at them.
-        choice: What would be used, or None.
-        problem: Why there is none: a sentence with the way out; "" where there is one.
+        options: In the order in which `auto` examines them.
+        choice: The option that would be used, or None.
+        problem: Why there is no choice: a sentence with a remedy; "" if there is a choice.
     """
 
     options: tuple[ModelOption, ...]

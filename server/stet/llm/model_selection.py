@@ -1,13 +1,14 @@
-"""Which model is used, and why.
+"""The choice of the model, and its reason.
 
-`select_model` inspects the machine and decides, `decide_model` is the decision as a pure function of
-the settings, the environment and what was found, and `open_model` makes a `Model` of the choice. The
-order of `auto` is part of the contract: the model that the settings name; OPENAI_API_KEY; another
-provider's key; a local server that says who it is; the embedded model; else `NoModel` with the way to
-get one. A key is sent to its own provider only, or where the user's settings send it by name.
+`select_model` inspects the machine and decides, `decide_model` is the decision as a pure function
+of the settings, the environment and the facts found, and `open_model` makes a `Model` of the
+choice. The order of `auto` is part of the contract: the model that the settings name;
+OPENAI_API_KEY; another provider's key; a local server that identifies itself; the embedded model;
+else `NoModel` with the way to get one. A key is sent to its own provider only, or where the user's
+settings send it by name.
 
-Local servers are asked over loopback. Ollama and LM Studio have ports and answers of their own. Ports
-8000 and 8080 are never asked: any program may answer there. No secret is sent.
+Local servers are asked over loopback. Ollama and LM Studio have ports and answers of their own.
+Ports 8000 and 8080 are never asked: any program may answer there. No secret is sent.
 """
 
 import asyncio
@@ -183,10 +184,10 @@ class ModelEnvironment:
 
 
 async def select_model(settings: ModelSettings, system: System) -> ModelChoice:
-    """Look at environment and machine, and decide.
+    """Inspect the environment and the machine, and decide.
 
     Raises:
-        NoModel: With the sentence that tells how to get one.
+        NoModel: With a sentence that says how to get one.
     """
     return decide_model(settings, await inspect_environment(settings, system))
 
@@ -208,7 +209,7 @@ def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> Mode
     """Return the model to use.
 
     Raises:
-        NoModel: With the sentence that tells how to get one.
+        NoModel: With a sentence that says how to get one.
     """
     if script := environment.environ.get(SCRIPT_ENV):
         return ModelChoice("scripted", script, "", f"{SCRIPT_ENV} names a script.")

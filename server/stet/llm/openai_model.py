@@ -1,11 +1,11 @@
-"""Any model behind an OpenAI-compatible address: one adapter for every provider.
+"""Any model at an OpenAI-compatible address: one adapter for every provider.
 
-What is particular to a provider is data (`stet.llm.providers`) or is learnt from its first
-refusal; how it fails is put into words in `stet.llm.failure_mapping`.
+The peculiarities of a provider are data (`stet.llm.providers`) or are learnt from its first
+refusal; its failures are described in `stet.llm.failure_mapping`.
 
-What a server turns out not to understand is learnt from its refusal and remembered (`ServerQuirks`):
-providers name the parameter they refuse in the text of a 400; the optional ones can be left out or
-renamed, and the round goes on without a word to the user.
+Parameters that a server does not understand are learnt from its refusal and remembered
+(`ServerQuirks`): providers name the refused parameter in the text of a 400; the optional ones can
+be left out or renamed, and the round continues without a message to the user.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ class ServerQuirks:
         """Whether the failure of `sent` taught something, so that the round can go on at once."""
         if failure.status not in _BAD_REQUEST:
             return False
-        if "tool_choice" in sent:  # older models and other servers behind the name don't know it
+        if "tool_choice" in sent:  # older models and other servers at this address don't know it
             self._dropped.add("tool_choice")
             return True
         if self._learn_cap(failure.detail, sent):
@@ -249,13 +249,13 @@ class OpenAIModel:
         return replace(completion, model=completion.model or self.name)
 
     def _check_whole(self, answer: CompletionAccumulator, *, done: bool) -> None:
-        """Refuse an answer whose end was not seen.
+        """Refuse an answer whose end was not received.
 
-        A finish reason is an end. So is the closing mark of a server that gives no reasons, if
-        something was said and no call is left open.
+        A finish reason is an end. The closing mark of a server that sends no reasons is an end too,
+        if there is some text and no call is incomplete.
 
         Raises:
-            Failure: If it was not.
+            Failure: If the end was not received.
         """
         if answer.is_broken:
             how = f"was given up by the provider ({answer.finish_reason})"

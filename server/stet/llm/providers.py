@@ -3,12 +3,12 @@
 A default model is the provider's own name for a mid-priced model that calls tools. Names change, so
 the message of a 404 says to set `model.name`.
 
-Prices are in US dollars per million tokens, with their date. `model.price` overrides them. Only models
-with a certain price are listed; an alias that its provider moves from model to model
-(`gemini-flash-latest`) is not. Providers with prices by the hour of the day, by region or by who serves
-a request (DeepSeek, Azure, OpenRouter) are not listed either. Where a provider charges more for a
-longer prompt, the price is that of up to 200,000 tokens; where no price of cached input is given,
-cached input counts as input.
+Prices are in US dollars per million tokens, with their date. `model.price` overrides them. Only
+models with a certain price are listed; an alias that its provider moves from model to model
+(`gemini-flash-latest`) is not listed. Providers with prices that depend on the hour, the region or
+the server of a request (DeepSeek, Azure, OpenRouter) are not listed either. If a provider charges
+more for a longer prompt, the price is that of up to 200,000 tokens; if there is no price of cached
+input, cached input counts as input.
 """
 
 import re
@@ -28,14 +28,16 @@ class ProviderSpec:
 
     Attributes:
         name: As in the setting `model.provider`.
-        base_url: Of its OpenAI-compatible API; "" where the user must give it.
-        key_envs: The variables its key is read from, first found first; empty: no key is needed.
-        model: What is asked where the settings name none; "": the first the server lists.
-        tools: Whether its models call tools: all of them, or as it turns out when asked.
+        base_url: The address of its OpenAI-compatible API; "" if the user must give it.
+        key_envs: The variables its key is read from, the first that is set; empty: no key is
+            needed.
+        model: The model that is asked if the settings name none; "": the first that the server
+            lists.
+        tools: Whether its models call tools: all of them, or depending on the model.
         base_url_envs: Variables its own SDK reads the address from.
-        families: How the names of its own models begin.
-        max_tokens_field: What it calls the cap on an answer.
-        hint: What to do where nothing answers.
+        families: Prefixes of the names of its own models.
+        max_tokens_field: The provider's name for the limit on an answer.
+        hint: What to do if nothing answers.
     """
 
     name: str
@@ -150,7 +152,7 @@ _ALL = (
 )
 
 COMPATIBLE = ProviderSpec("openai-compatible", "", tools="auto")
-"""A server at an address of the user's that is none of the providers above."""
+"""A server at an address given by the user, not of a provider above."""
 
 PROVIDERS = {preset.name: preset for preset in _ALL}
 """By name, in the order in which `auto` looks for keys and servers."""

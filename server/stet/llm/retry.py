@@ -1,9 +1,9 @@
-"""When a round is tried again, and how long it waits before that.
+"""The rules for repeating a round, and the wait before the next attempt.
 
-Waiting follows the server's Retry-After where there is one, else "full jitter": a random time
-between nothing and an exponentially growing cap (M. Brooker, "Exponential Backoff And Jitter",
-AWS Architecture Blog, 2015). The openai package would wait up to two minutes without a word; here
-the user is told of every wait, and a long one is refused at once with the time it would take.
+The wait is the server's Retry-After if there is one, else "full jitter": a random time between zero
+and an exponentially growing cap (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture
+Blog, 2015). The openai package would wait up to two minutes without a message; here the user is
+informed of every wait, and a long wait is refused at once with its length.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from enum import Enum
 from stet.llm.model import ModelError, ModelUnavailable, Sink
 
 MAX_SECONDS = 366 * 86_400.0
-"""A longer wait that a server asks for is taken for a year: more is not to be told as a date."""
+"""A longer wait than a year counts as a year: its end can't be given as a date."""
 _MAX_VALUE = 100
 _DAY = 86_400
 
@@ -34,14 +34,14 @@ class RetryMode(Enum):
 
 
 class AttemptFailure(Exception):
-    """One try failed.
+    """A failed attempt.
 
     Attributes:
-        error: What the user is told if it is not tried again.
-        retry_mode: Whether it may be.
+        error: The error for the user if there is no further attempt.
+        retry_mode: Whether the request may be repeated.
         retry_after: Seconds the server asked to wait, or None.
-        status: The HTTP status, or 0 where there was none.
-        detail: What the server said, for recognising a parameter it does not know.
+        status: The HTTP status, or 0 if there was no status.
+        detail: The server's text, used to recognize a parameter that the server does not know.
     """
 
     def __init__(

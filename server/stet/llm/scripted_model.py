@@ -1,8 +1,8 @@
-"""A model that says what it was told to: for tests of the agent, and for demonstrations.
+"""A model that replies from a script: for tests of the agent, and for demonstrations.
 
-`STET_SCRIPTED_MODEL=path` makes `stet serve` use one read from a JSON file: a list of
-`{"text": …, "tool_calls": [{"name": …, "arguments": {…}}], "error": …, "hold": "path"}`, every key
-optional. `hold` keeps the reply back until a file lies at that path.
+`STET_SCRIPTED_MODEL=path` makes `stet serve` use a script from a JSON file: a list of `{"text": …,
+"tool_calls": [{"name": …, "arguments": {…}}], "error": …, "hold": "path"}`, every key optional.
+`hold` delays the reply until a file exists at that path.
 """
 
 import asyncio
@@ -44,8 +44,9 @@ def say(text: str) -> Completion:
 
 
 def call(name: str, /, **arguments: Any) -> Completion:
-    """Return an answer that calls one tool. The call gets its id, unique in the script, when the
-    answer is given.
+    """Return an answer that calls one tool.
+
+    The call gets its id, unique in the script, when the answer is sent.
     """
     tool_call = ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
     return Completion("", (tool_call,), StopReason.TOOL_CALLS)
@@ -59,7 +60,7 @@ def combine(*completions: Completion) -> Completion:
 
 
 class ScriptedModel:
-    """Gives its replies one after the other, streamed in small pieces.
+    """A model that gives its replies in order, streamed in small pieces.
 
     Attributes:
         requests: Every request seen so far, oldest first.
@@ -136,7 +137,7 @@ class ScriptedModel:
         """Nothing to do."""
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
 
 async def _completion(reply: Reply, request: Request) -> Completion:

@@ -1,18 +1,18 @@
-"""Tool calls for models that have none of their own: told in words, answered in words.
+"""Tool calls for models without native tool calls: described as text, answered as text.
 
-The tools are described at the end of the system message; the model calls one by writing
+The tools are described at the end of the system message; the model calls a tool by writing
 
     <tool_call>
     {"name": "read_file", "arguments": {"path": "notes.md"}}
     </tool_call>
 
 on lines of its own, the form that open models are most often trained on. The embedded model has a
-form of its own where it calls tools (`stet.agent.small`).
+form of its own for tool calls (`stet.agent.small`).
 
-Parsing is strict about what is a call (a tag on a line of its own, or an answer that is one JSON object naming a
-tool), lenient about how it is written (a missing closing tag, a fence around it). What is in a call's
-tag but is no call goes to the agent as a call that can't be run, so that the model is told. Data shown
-to the model can't close its wrapping: the tags are defused in it.
+Parsing is strict about the definition of a call (a tag on a line of its own, or an answer that is
+one JSON object naming a tool), lenient about its spelling (a missing closing tag, a fence around
+it). Text in a call's tag that is not a call goes to the agent as an invalid call, so that the model
+gets an error. Data shown to the model can't close its wrapping: the tags are escaped in it.
 """
 
 import json
@@ -96,19 +96,21 @@ def render_call(call: ToolCall) -> str:
 
 
 def escape_tags(text: str) -> str:
-    """`text` in which our tags are no tags any more (a backslash stands in them)."""
+    """Return `text` with our tags escaped: each contains a backslash and is no longer a tag."""
     return _TAG.sub(r"<\\", text)
 
 
 def parse_answer(
     text: str, tools: Sequence[ToolDefinition], *, is_cut: bool
 ) -> tuple[str, tuple[ToolCall, ...]]:
-    """Return what a model said and the calls that it makes.
+    """Return the text of a model's answer and the calls in it.
 
     Args:
-        text: Its whole answer.
-        tools: Those it was told of: outside a tag, only an object naming one of them is a call.
-        is_cut: The answer ended for want of tokens: a call left open is dropped, not guessed.
+        text: The whole answer.
+        tools: The tools offered to the model: outside a tag, only an object that names one of them
+            is a call.
+        is_cut: Whether the answer ended for lack of tokens: an incomplete call is dropped, not
+            guessed.
     """
     calls: list[ToolCall] = []
     said: list[str] = []
@@ -293,7 +295,7 @@ def _to_text_request(request: Request) -> Request:
 
 
 def _with_tools(messages: list[Message], tools: tuple[ToolDefinition, ...]) -> list[Message]:
-    """Append the tools' description to the system message; the bytes are the same in every round."""
+    """Append the tools' description to the system message, with the same bytes in every round."""
     described = render_tools(tools)
     if messages and messages[0].role == "system":
         first = Message("system", f"{messages[0].content}\n\n{described}")

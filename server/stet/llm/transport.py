@@ -1,12 +1,12 @@
 """The openai package, and the only module that imports it: one streamed request at a time.
 
-Importing this module takes 0.3 s and more, so it is imported late, in a worker thread. The SDK builds
-the request, signs it and keeps the connections. The events are read by `completion_stream`, because the
-SDK takes a stream that breaks off, or a web page, for a complete answer.
+Importing this module takes 0.3 s and more, so it is imported late, in a worker thread. The SDK
+builds the request, signs it and keeps the connections. The events are read by `completion_stream`,
+because the SDK treats a stream that breaks off, or a web page, as a complete answer.
 
 The client bounds the size of answers, also of compressed ones: the SDK reads errors and lists as a
-whole, and 4 MB of gzip can be 4 GB of memory. An answer is decoded in pieces as it arrives, other work
-of the event loop goes on meanwhile, and an answer that grows too large is given up.
+whole, and 4 MB of gzip can be 4 GB of memory. An answer is decoded in pieces as it arrives, other
+work of the event loop continues meanwhile, and an answer that grows too large is abandoned.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCodi
 ERROR_BYTES = 64_000
 """Decoded bytes of an error that are read; the rest is left out."""
 ERROR_SECONDS = 5.0
-"""How long the body of an error may take; what has come by then is all of it."""
+"""The longest time for reading an error's body; the part that has arrived by then is used."""
 WHOLE_BYTES = 2_000_000
 """Decoded bytes of an answer that is no stream; 64,000 tokens take a quarter."""
 STREAM_BYTES = 128_000_000
@@ -128,7 +128,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 
 class _BoundedErrorBody(_BoundedBody):
-    """The beginning of an error's body: what matters stands there."""
+    """The beginning of an error's body: it contains the important part."""
 
     def __init__(self, response: httpx2.Response) -> None:
         super().__init__(response, ERROR_BYTES)
@@ -364,7 +364,7 @@ class _SilenceLimit:
         return said
 
     def is_too_long(self, n_bytes: int) -> bool:
-        """Count so many bytes more; whether no honest server is quiet for so long."""
+        """Count so many more bytes. Return whether no honest server is quiet for so long."""
         self._n_bytes += n_bytes
         return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
@@ -377,7 +377,7 @@ class _StreamDeadline:
         self._timeouts = replace(
             timeouts, first=min(timeouts.first, bound), idle=min(timeouts.idle, bound)
         )
-        # Whoever is less patient than the time-outs has no time for another try.
+        # A caller with less patience than the time-outs has no time for another attempt.
         self._again = RetryMode.ONCE if self._timeouts.idle == timeouts.idle else RetryMode.NEVER
         self._loop = asyncio.get_running_loop()
         self._end = self._loop.time() + timeouts.total
@@ -416,10 +416,10 @@ class _StreamDeadline:
 def sdk_client(
     endpoint: ModelEndpoint, timeouts: Timeouts, whole_bytes: int = WHOLE_BYTES
 ) -> openai.AsyncOpenAI:
-    """Return the SDK's client, with every option given so that it takes nothing from the
-    environment.
+    """Return the SDK's client.
 
-    An answer that is no stream may have `whole_bytes`, decoded.
+    Every option is set, so that the SDK reads nothing from the environment. An answer that is not a
+    stream may have `whole_bytes`, decoded.
     """
     timeout = httpx2.Timeout(None, connect=timeouts.connect, pool=timeouts.connect)
     http = BoundedClient(
@@ -427,7 +427,8 @@ def sdk_client(
         timeout=timeout,
         # A proxy of the environment does not reach this machine's own ports.
         trust_env=not endpoint.is_loopback,
-        # The user has named who is sent their text; who answers there names nobody else.
+        # The user has chosen the server that gets their text; this server must not choose another
+        # one.
         follow_redirects=False,
     )
     key = endpoint.api_key or "none"
@@ -450,7 +451,7 @@ def sdk_client(
 
 
 def omitted_headers(endpoint: ModelEndpoint) -> dict[str, str | openai.Omit]:
-    """Headers the SDK would send of its own accord, from the environment, to anybody."""
+    """Return headers to omit: the SDK would send them to any server, from the environment."""
     headers: dict[str, str | openai.Omit] = {}
     if endpoint.provider not in {"openai", "azure"}:
         headers |= {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}

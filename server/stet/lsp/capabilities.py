@@ -15,7 +15,7 @@ _WITH_PREVIEW = (
 HEADLESS = "stet headless"
 """What our own client without a screen calls itself."""
 _LEAVES_BUFFERS = frozenset({"kakoune-lsp", "kak-lsp"})
-"""They make, move and delete files on the disk only, over what is there: we do that with more care."""
+"""They create, move and delete files on the disk only and overwrite: Stet takes more care."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,8 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
     return ClientCapabilities(
         name=name,
         version=version,
-        # Kate takes them right behind a command; it says neither that nor its name. Another that does
-        # not know them answers so.
+        # Kate accepts them right after a command; it reports neither this nor its name. Another
+        # editor that does not know them answers so.
         apply_edit=_flag(capabilities, "workspace.apply_edit")
         or (not name and _has_editor(capabilities)),
         # Neovim takes them and never says so.
@@ -103,7 +103,7 @@ def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
         hover_markdown=lsp.MarkupKind.Markdown
         in (_value(capabilities, "text_document.hover.content_format") or ()),
         lens_refresh=_flag(capabilities, "workspace.code_lens.refresh_support"),
-        # Others say that they know annotations, and apply the edit at once all the same.
+        # Other editors say that they know annotations, but apply the edit at once.
         previews_edits=_value(capabilities, "workspace.workspace_edit.change_annotation_support")
         is not None
         and _flag(capabilities, "workspace.workspace_edit.document_changes")

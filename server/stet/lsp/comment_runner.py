@@ -1,11 +1,13 @@
-"""Comments that ask for a turn: which lines are such comments, and starting their turns.
+"""Comments that ask for a turn: finding their lines, and starting their turns.
 
-`CommentCheck` tells a comment from a string or a fence that looks like one. A process of its own finds
-comments; its result is kept while the text is the same, so moving the cursor costs nothing.
+`CommentCheck` distinguishes a comment from a string or a fence that looks like one. A separate
+process finds comments; its result is kept while the text is the same, so moving the cursor costs
+nothing.
 
 `CommentRunner` starts a turn when the user asks for it or, if the settings allow it, when a file is
-saved. Opening a repository full of such comments must not start anything, so a save counts only comments
-on lines that were changed since the document was opened, and not comments that an accepted hunk added.
+saved. Opening a repository full of such comments must not start anything, so a save counts only
+comments on lines that were changed since the document was opened, and not comments that an accepted
+hunk added.
 """
 
 import asyncio
@@ -34,7 +36,7 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 MAX_CACHED = 32
-"""Texts of which it is kept where their instructions are."""
+"""The most texts whose instruction lines are cached."""
 
 CommentLines = tuple[range, ...]
 """The lines (0-based) of each comment that holds an instruction."""
@@ -120,7 +122,7 @@ class CommentRunner:
         agent: Agent,
         start: Callable[[Coroutine[Any, Any, object], str], None],
     ) -> None:
-        """`agent` gives who answers, once it is there; `start` begins work in the background."""
+        """Create the runner. `agent` answers the turns; `start` begins work in the background."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -130,9 +132,9 @@ class CommentRunner:
         self._in_order: dict[str, asyncio.Lock] = {}
 
     def run(self, document: TextDocument, line: int, text: str, chat: str | None = None) -> str:
-        """Do what the comment on a line (0-based) of `document`, which reads `text`, says.
+        """Start the turn for the comment on a line (0-based) of `document`, whose text is `text`.
 
-        Gives the turn's id. Whether there is such a comment is found out when the turn begins.
+        Return the turn's id. The turn itself checks that there is such a comment.
         """
         lines = marker_on_line(text.rstrip("\r\n"))
         prompt = comment_text_on_line(text) or f"The comment on line {line + 1}"
@@ -163,7 +165,7 @@ class CommentRunner:
             self._started.setdefault(canonical(ask.comment.uri), set()).add(ask.prompt)
 
     async def _after_saving(self, document: TextDocument, changes: tuple[TextChange, ...]) -> None:
-        # The snapshot is taken here: the workspace belongs to the event loop.
+        # Take the snapshot here: the workspace belongs to the event loop.
         snapshot = self._workspace.snapshot().asked_about(document.uri)
         name, key = snapshot.name_of(document.uri), canonical(document.uri)
         # Saved twice in a moment: what is gone in one text and there in the next is new.
@@ -193,7 +195,7 @@ class CommentRunner:
         done = self._started.setdefault(canonical(document.uri), set())
         done &= {one.text for one in comments}  # what is gone may be written again
         for comment in users:
-            if comment.text not in done:  # the same twice in one file is one thing to do
+            if comment.text not in done:  # two equal comments in one file are one task
                 done.add(comment.text)
                 self._begin(document, comment)
 

@@ -168,9 +168,9 @@ class Client:
         return await self._operate("create", label, lsp.CreateFile(uri=uri), fill)
 
     async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
-        """Ask the editor to give a file another name, never that of another file.
+        """Ask the editor to rename a file, but never to the name of an existing file.
 
-        Without options some editors overwrite what has the new name.
+        Without options, some editors overwrite a file that has the new name.
         """
         options = lsp.RenameFileOptions(overwrite=False, ignore_if_exists=True)
         rename = lsp.RenameFile(old_uri=uri, new_uri=new_uri, options=options)
@@ -224,7 +224,7 @@ class Client:
 
     @property
     def accepts_text_answers(self) -> bool:
-        """Whether `choose` may be answered in words, and None says that nobody is there: our own client."""
+        """Return whether `choose` accepts text answers, and None for no user: our own client."""
         return self._server.editor.name == HEADLESS
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
@@ -232,7 +232,7 @@ class Client:
         return self._server.tasks.spawn(work, name)
 
     def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
-        """Let something that waits for the editor go on beside everything else."""
+        """Start a task that waits for the editor, in parallel to all other work."""
         self._server.tasks.start(work, name)
 
     def publish_diagnostics(self, uri: str, diagnostics: Sequence[lsp.Diagnostic]) -> None:
@@ -255,10 +255,10 @@ class Client:
         self._server.window_show_message(params)
 
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
-        """Put a message with buttons in front of the user.
+        """Show the user a message with buttons.
 
-        None where the editor has none, or nothing was chosen: never the only way to answer. Where
-        the wait is cancelled, the editor is told that the message is of no use any more.
+        None if the editor has no buttons, or nothing was chosen: never the only way to answer. If
+        the wait is cancelled, the editor is notified that the message is obsolete.
         """
         if not self._server.editor.message_requests:
             return None
@@ -316,10 +316,10 @@ class Client:
     async def fetch_configuration(self, section: str) -> tuple[object, ...]:
         """Ask the editor for the settings of one section.
 
-        Asked with exactly one item: some editors answer null to dotted or empty sections.
+        The request has exactly one item: some editors answer null to dotted or empty sections.
 
         Returns:
-            One value as plain JSON, which is None where nothing is set; empty if the editor can't be
+            One value as plain JSON, which is None if nothing is set; empty if the editor can't be
             asked or does not answer.
         """
         if not self._server.editor.configuration:

@@ -14,8 +14,9 @@ _PACKAGES = ("pygls", "lsprotocol", "openai", "pydantic", "xllamacpp", "wordllam
 
 
 def facts(editor: ClientCapabilities | None, settings: Settings) -> list[str]:
-    """Return one line for each fact about the program. `editor` is None before `initialize`; this
-    takes some ms.
+    """Return one line for each fact about the program.
+
+    `editor` is None before `initialize`; this function takes some ms.
     """
     return [
         f"Stet {__version__}",
@@ -39,8 +40,9 @@ def _describe_editor(editor: ClientCapabilities) -> str:
 
 
 def describe_settings(settings: object, defaults: object = None, prefix: str = "") -> list[str]:
-    """Return the names of the settings that differ from the defaults. Booleans and numbers are
-    given with their value.
+    """Return the names of the settings that differ from the defaults.
+
+    Booleans and numbers are given with their value.
     """
     defaults = Settings() if defaults is None else defaults
     lines: list[str] = []

@@ -1,8 +1,8 @@
-"""Files that change on the disk while they are not open, and files that are renamed: their hunks follow.
+"""Hunks of files that change on the disk while they are not open, and of files that are renamed.
 
 `DiskWatch` reads files with hunks after a branch switch or a write of another program. Editors that
-watch files for a server report the change; with the others, the files are read when the user asks for
-pending hunks.
+watch files for a server report the change; with the others, the files are read when the user asks
+for pending hunks.
 
 `RenameTracker` follows `workspace/didRenameFiles`. With editors that don't send it, one document is
 closed and another with the same text is opened, in either order, within a short time.
@@ -41,7 +41,7 @@ class DiskWatch:
         start: Start,
         editor: Callable[[], ClientCapabilities] = ClientCapabilities,
     ) -> None:
-        """`start` begins a task; `editor` tells which one it is, once it has said so."""
+        """Create the watch. `start` begins a task; `editor` returns the editor once it is known."""
         self._workspace = workspace
         self._ledger = ledger
         self._start = start
@@ -129,7 +129,7 @@ SETTLE_SECONDS = 2.0
 FRESH_SECONDS = 5.0
 """So old at most is a file that has just been saved under a new name."""
 _MAX_RECENT = 16
-"""Of what was closed lately, the most that is remembered."""
+"""The most recently closed or opened documents that are remembered."""
 
 Spawn = Callable[[Coroutine[Any, Any, object], str], object]
 
@@ -170,10 +170,10 @@ class RenameTracker:
         self._opened: list[_RecentDocument] = []
 
     def rename(self, uri: str, new_uri: str) -> None:
-        """Move the hunks along after the file or folder `uri` was renamed to `new_uri`.
+        """Move the hunks after the file or folder `uri` was renamed to `new_uri`.
 
-        What is no name of a document that is followed is refused, in the log: there nobody could
-        decide them any more.
+        A name that can't be a tracked document is refused, in the log: its hunks could never be
+        decided.
         """
         if canonical(uri) == canonical(new_uri):
             return
@@ -210,7 +210,7 @@ class RenameTracker:
     def _match_pair(
         self, others: list[_RecentDocument], recent: _RecentDocument, *, opened: bool
     ) -> None:
-        """Look for the other half; keep this one for later if there is none."""
+        """Find the other half of a rename; keep this half for later if there is no match."""
         for candidate in reversed(others):
             if (
                 recent.at - candidate.at <= SETTLE_SECONDS
@@ -229,7 +229,7 @@ class RenameTracker:
         """Two documents with one text: carry the hunks over if it is one file with another name."""
         if not self._ledger.is_tracked(old):
             return
-        # What waits in the new one tells that it was a file of its own before.
+        # Pending hunks in the new file show that it was a separate file before.
         replaces = bool(self._ledger.live(new))
         if await asyncio.to_thread(self._is_rename, old, new, replaces=replaces):
             still_closed = self._workspace.document(old) is None

@@ -43,10 +43,10 @@ class IndexFeed:
         self._is_due = False
 
     async def begin(self) -> None:
-        """Have the index made, or brought up to date, once the editor has had its first moments.
+        """Build or update the index after the first moments of the editor.
 
-        Without a folder of the editor's nothing is read before somebody searches: a file that was
-        opened alone says little about all that lies beside it.
+        Without a workspace folder, nothing is read before the first search: a file that was opened
+        alone says little about the files beside it.
         """
         await asyncio.sleep(QUIET_SECONDS)
         if self._workspace.folders:
@@ -178,7 +178,7 @@ class EmbeddingPort:
     """An `VectorSource` by way of `stet.llm`."""
 
     def __init__(self, system: System, workspace: Workspace) -> None:
-        """`system` tells the keys, `workspace` what may be sent, and keeps what was."""
+        """Create the adapter. `system` has the keys; `workspace` limits and records the sent text."""
         self._system = system
         self._workspace = workspace
 

@@ -186,7 +186,7 @@ _MOST_NAMED = 5
 _MOST_TEXT = 20_000_000
 """Characters of a note; hunks in a longer one would hold up the server each time they change."""
 _LONG_LINE = 10_000
-"""Characters; in a longer line nobody types the first line of a block."""
+"""Characters; a block's first line is not typed in a longer line."""
 
 
 class BlockImport:
@@ -225,12 +225,12 @@ class BlockImport:
             self._schedule_import(uri, tell=True)
 
     def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
-        """Text was typed; the hot path.
+        """Handle typed text; the hot path.
 
         Args:
             uri: The document.
-            changes: What happened, in order.
-            lines: Its lines behind them.
+            changes: The changes, in order.
+            lines: Its lines after the changes.
         """
         is_due = canonical(uri) in self._watched or any(
             SIGN in change.text or _may_begin_block(lines, change.range.start.line)
@@ -373,7 +373,7 @@ class BlockImport:
         )
 
     def _is_unreported(self, document: TextDocument, bad: MalformedBlock) -> bool:
-        """Whether a block that can't be read has not been told yet, wherever in its file it stands."""
+        """Return whether an invalid block is unreported; its place in the file does not matter."""
         beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
         known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
         is_news = known not in self._reported

@@ -29,7 +29,7 @@ class RequestFailed(LspError):
 
 
 class ContentModified(LspError):
-    """What was named has changed since; ask again."""
+    """The named thing has changed since; ask again."""
 
     CODE = -32801
     MESSAGE = "The text has changed since."

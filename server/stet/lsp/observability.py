@@ -14,7 +14,7 @@ from stet.settings.values import Settings
 log = logging.getLogger(__name__)
 
 TRACE_FILE = "model-trace.log"
-"""Beside the log."""
+"""The file is beside the log."""
 _MAX_TRACE_BYTES = 20_000_000
 _MAX_RECORD = 5_000_000
 """Characters of one round."""
@@ -61,8 +61,7 @@ class Observability:
             )
 
     def tracer(self) -> Callable[[str], None] | None:
-        """Return the function that writes down what a model is sent and sends. Return None if
-        nobody wants this.
+        """Return the function that writes the trace of a model, or None if no trace is wanted.
 
         Blocking: it is called in a worker.
         """

@@ -1,8 +1,8 @@
-"""What is attached to questions, and presets: attachments that are saved under a name.
+"""The attachments of questions, and presets: attachments that are saved under a name.
 
-The attachments are the workspace's (`Workspace.attachments`). Presets come from the user, who saves them
-with `stet.context`, and from the settings; a saved preset hides one of the settings with the same name.
-Attachments and saved presets outlive the server.
+The attachments are the workspace's (`Workspace.attachments`). Presets come from the user, who saves
+them with `stet.context`, and from the settings; a saved preset hides a preset of the settings with
+the same name. Attachments and saved presets outlive the server.
 """
 
 import asyncio
@@ -166,7 +166,7 @@ class PresetController:
         """Whether what is attached was changed in this run."""
 
     async def restore(self) -> None:
-        """Bring back what earlier runs have kept, but for what has been changed since this one began."""
+        """Restore the state kept by earlier runs, except for parts changed since this run began."""
         rows = await asyncio.to_thread(self._store.load_presets)
         for name, fields in rows.presets.items():
             if name not in self._changed and (attachments := from_json(fields)) is not None:
@@ -203,10 +203,10 @@ class PresetController:
         self._save(presets)
 
     def preset_attachments(self, name: str) -> Attachments:
-        """Return what the preset of that name attaches now.
+        """Return the current attachments of the preset of that name.
 
         Raises:
-            UnknownPreset: If there is none, or it is not clear which.
+            UnknownPreset: If there is no such preset, or the name is ambiguous.
         """
         known = {one.name: one for one in reversed(self._workspace.settings.context.presets)}
         preset = self._match_name(name, (*self._saved, *known))
@@ -295,8 +295,8 @@ class PresetController:
         """Return the name of the saved preset that `name` means.
 
         Raises:
-            UnknownPreset: If there is none.
-            ContextChangeRefused: If it is one of the settings.
+            UnknownPreset: If there is no such preset.
+            ContextChangeRefused: If it is a preset of the settings.
         """
         known = [one.name for one in self._workspace.settings.context.presets]
         found = self._match_name(name, (*self._saved, *known))
@@ -307,10 +307,10 @@ class PresetController:
         return found
 
     def _match_name(self, name: str, known: Iterable[str]) -> str:
-        """Return the name in `known` that `name` means, in any case where the match is unambiguous.
+        """Return the name in `known` that `name` means, in any case if the match is unambiguous.
 
         Raises:
-            UnknownPreset: If there is none, or there are several.
+            UnknownPreset: If there is no match, or there are several.
         """
         names = list(dict.fromkeys(known))
         if name in names:

@@ -1,16 +1,16 @@
-"""What outlives the server: hunks are restored at the start, and their texts are saved meanwhile.
+"""State that outlives the server: hunks are restored at the start, and their texts are saved later.
 
-The ledger writes every proposal and decision at once. `ReviewPersistence` saves the texts of documents
-with hunks, off the event loop and when the user pauses: with the latest text, hunks are found again
-exactly, whatever was typed before the server died.
+The ledger writes every proposal and decision at once. `ReviewPersistence` saves the texts of
+documents with hunks, off the event loop and when the user pauses: with the latest text, hunks are
+found again exactly, even after typing before a crash.
 
-`completed_operations` asks the disk which operations on whole files a killed server had completed: a
-move, a removal or an empty new file leaves no trace in a text. Only hunks that had been sent are asked
-about, because a file may be gone for another reason, with an old copy in the trash. An uncertain hunk
-waits, and the user decides again.
+`completed_operations` reads from the disk which operations on whole files a killed server had
+completed: a move, a removal or an empty new file leaves no trace in a text. Only hunks that had
+been sent are checked, because a file may be gone for another reason, with an old copy in the trash.
+An uncertain hunk is pending, and the user decides again.
 
-`StoreMaintenance` writes what waits for a disk that refused, removes old files, and loads what could not
-be loaded at the start.
+`StoreMaintenance` repeats writes that the disk refused, removes old files, and loads data that
+could not be loaded at the start.
 """
 
 import asyncio
@@ -127,7 +127,7 @@ class ReviewPersistence:
 
     async def restore(self) -> None:
         """Bring back the hunks of earlier runs, or log why that failed."""
-        # Whatever goes wrong is logged where tasks are kept, and must not keep the server from work.
+        # Errors are logged where tasks are kept, and must not keep the server from working.
         await asyncio.wait({self._spawn(self._restore(), "restoring proposals")})
 
     async def _restore(self) -> None:
@@ -138,7 +138,7 @@ class ReviewPersistence:
             await self._restore_positions(restored)
         if self._store.has_missed:
             return  # what hunks still need is not known yet
-        # Only now, so that nothing goes which the hunks still need; nobody waits for it.
+        # Only now, so that texts that the hunks still need are kept; no task waits for this one.
         _ = self._spawn(asyncio.to_thread(self._tidy, restored.hunks, folders), "tidying up")
 
     async def _restore_positions(self, restored: RestoredState) -> None:
@@ -287,7 +287,7 @@ class ReviewPersistence:
         _ = self._spawn(asyncio.to_thread(self._store.flush), "keeping where hunks stand")
 
     def _save_positions(self) -> None:
-        """Hand over where the hunks of changed files stand; written later, in that order."""
+        """Pass the hunk positions of changed files to the store; written later, in that order."""
         snapshots = (self._ledger.anchor_snapshot(uri) for uri in self._due)
         self._store.note_snapshots([snapshot for snapshot in snapshots if snapshot is not None])
         self._due.clear()
@@ -300,7 +300,7 @@ N_SOON = 60
 
 
 class StoreMaintenance:
-    """Calls `StateStore.flush` in a worker for as long as the store is behind."""
+    """A task that calls `StateStore.flush` in a worker while the store has unwritten data."""
 
     def __init__(
         self,

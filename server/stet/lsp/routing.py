@@ -1,21 +1,23 @@
-"""How a message reaches a handler: the verbs of the routing table, and the boundary that no error crosses.
+"""The path of a message to a handler: the verbs of the routing table, and the error boundary.
 
 - `mutates`: a notification changes the state. A plain `def`, run at once, in message order, no I/O.
 - `reads`: a request is answered from state within milliseconds.
 - `reads_or_waits`: a request that is nearly always answered from state.
 - `reads_async`: a request that is answered by a coroutine; it ends when the editor cancels it.
-- `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, hands the work to
+- `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, gives the work to
   `Tasks` and returns: the reply is sent before the work begins.
-- `command_async`: a command whose answer needs the disk. It is called in its place among the messages
-  and reads the disk in a worker; other messages are handled meanwhile.
+- `command_async`: a command whose answer needs the disk. It is called at its place among the
+  messages and reads the disk in a worker; other messages are handled meanwhile.
 
-Until the server is ready, commands wait in order (`Readiness`, `QueuedCommand`).
+No error crosses the boundary. Until the server is ready, commands wait in order (`Readiness`,
+`QueuedCommand`).
 
-Handlers are bound by closures whose first parameter is called `ls`: the framework looks at names and
-annotations of what is registered (a `functools.partial` would be called with the wrong arguments).
+Handlers are bound by closures whose first parameter is called `ls`: the framework examines the
+names and annotations of registered functions (a `functools.partial` would be called with the wrong
+arguments).
 
-A handler of a `LazyModule` is imported when the first handler of its module is called: the editor waits
-for the answer to `initialize`, which needs only the names.
+A handler of a `LazyModule` is imported when the first handler of its module is called: the editor
+waits for the answer to `initialize`, which needs only the names.
 """
 
 import asyncio
@@ -154,12 +156,12 @@ class Router(Generic[State]):
         state: Callable[[], State],
         line_up: Callable[[State], QueuedCommand | None] = lambda _: None,
     ) -> None:
-        """Bind nothing yet.
+        """Create a router without handlers.
 
         Args:
             server: Takes the messages.
-            state: Gives what handlers work on; called with every message, so it must be quick.
-            line_up: Gives a command its place in the line, where commands have to wait.
+            state: Returns the state for handlers; called with every message, so it must be quick.
+            line_up: Returns a command's place in the queue, if commands have to wait.
         """
         self._server = server
         self._state = state
@@ -197,10 +199,10 @@ class Router(Generic[State]):
         handler: Callable[[State, Params], Awaitable[object] | object],
         options: object | None = None,
     ) -> None:
-        """Register the handler of a request whose answer must sometimes be waited for.
+        """Register the handler of a request whose answer may need a coroutine.
 
-        The handler is called in its place among the messages. Where it gives a coroutine, the request
-        is answered with what that returns; other messages are taken meanwhile.
+        The handler is called at its place among the messages. If it returns a coroutine, the
+        request is answered with the coroutine's result; other messages are handled meanwhile.
         """
 
         def handle(ls: LanguageServer, params: Any) -> Generator[Any, Any, object]:  # noqa: ARG001 - pygls passes itself by this name
@@ -241,7 +243,7 @@ class Router(Generic[State]):
         handler: Callable[[State, Params], Awaitable[object]],
         options: object | None = None,
     ) -> None:
-        """Register the handler of a request that is answered when what the handler gives is there."""
+        """Register the handler of a request that is answered when its awaitable is done."""
 
         async def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
             return await _await_at_boundary(method, handler(self._state(), params))
@@ -256,16 +258,17 @@ class Router(Generic[State]):
         stops: bool = False,
         at_once: bool = False,
     ) -> None:
-        """Register a command that is answered when what the handler gives is there.
+        """Register a command that is answered when the handler's awaitable is done.
 
-        What a plain `def` does before it gives that is done before the next message.
+        The work that a plain `def` does before it returns the awaitable is done before the next
+        message.
 
         Args:
-            name: Of the command.
-            handler: What is called.
-            stops: Whether its work ends when the editor cancels the request: only for one that
-                changes nothing.
-            at_once: Whether it is called before the server is ready, too.
+            name: The name of the command.
+            handler: The function that is called.
+            stops: Whether its work ends when the editor cancels the request: only for a command
+                that changes nothing.
+            at_once: Whether it is also called before the server is ready.
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
@@ -348,7 +351,7 @@ def boundary(name: str) -> Iterator[None]:
 
 
 def notify_handler(name: str, handler: Callable[..., object], *arguments: object) -> None:
-    """Call the handler of a notification: nobody waits for an answer, so errors end in the log."""
+    """Call the handler of a notification: there is no answer, so errors end in the log."""
     try:
         call_handler(name, handler, *arguments)
     except InternalError:

@@ -74,8 +74,8 @@ def build_server(
     server.documents = _EarlyDocuments(state)
     route = Router(server, state, lambda made: made.startup.readiness.enqueue())
 
-    # `initialize` itself is the framework's. Text synchronisation proper (open, change, close)
-    # and what editors tell of the disk go past this table, for speed.
+    # `initialize` itself is handled by the framework. Text synchronization (open, change, close)
+    # and the editor's disk events bypass this table, for speed.
     route.mutates(lsp.INITIALIZED, server_lifecycle.initialized)
     route.mutates(lsp.SHUTDOWN, server_lifecycle.shutdown)
     route.mutates(lsp.TEXT_DOCUMENT_DID_SAVE, server_lifecycle.did_save, lsp.SaveOptions())
@@ -103,9 +103,10 @@ def build_server(
 
 
 def _commands(route: "Router[ServerState]") -> None:
-    """Commands answer at once, but for those that need the disk for it; work goes on in tasks.
+    """Register the commands. They answer at once, except if they need the disk.
 
-    Until the server is ready they wait, but for those that need nothing of what earlier runs kept.
+    Work continues in tasks. Until the server is ready commands wait, except commands that need no
+    state of earlier runs.
     """
     route.command_async("stet.ask", turn_commands.ask, at_once=True)
     route.command("stet.turn", turn_commands.turn)
@@ -232,10 +233,10 @@ class _EarlyDocuments:
 
 
 def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
-    """Serve one editor on the standard streams until it leaves; gives the exit code.
+    """Serve one editor on the standard streams until it leaves; return the exit code.
 
     Args:
-        reports: Of what fails, already listening to the log.
+        reports: The reports of failures, already listening to the log.
         log_level_given: Whether the command line set the log's level, which then stays.
     """
     server = build_server(log_level_given=log_level_given, operations=Observability(reports))
@@ -243,7 +244,7 @@ def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:
 
 
 def serve_session(server: StetLanguageServer) -> int:
-    """Serve one editor on standard input and output until it leaves; gives the exit code.
+    """Serve one editor on standard input and output until it leaves; return the exit code.
 
     The code is 0 after `shutdown`, 1 if the editor left without it, 128 + n after signal n.
     """
@@ -254,7 +255,7 @@ def serve_session(server: StetLanguageServer) -> int:
 
 
 async def _run_session(server: StetLanguageServer) -> int:
-    # What has been imported stays: looking through it for rubbish stops everything for 35 ms.
+    # Imported objects stay: a garbage collection of them stops everything for 35 ms.
     gc.freeze()
     reading, writing = stdio.take_streams()
     server.lifetime.listen_to_signals()

@@ -160,14 +160,14 @@ class ReviewUi:
 
 
 class Background:
-    """What works beside the editor: the search index and the bridge to OpenCode.
+    """Services beside the editor: the search index and the bridge to OpenCode.
 
     Attributes:
         index: The search index.
         index_feed: Passes events of the editor to the index.
         index_view: Shows the user the state of the index.
         symbols: Searches for symbols, of which only the newest counts.
-        opencode: What an OpenCode server is sent of the editor.
+        opencode: Sends the state of the editor to an OpenCode server.
     """
 
     def __init__(self, server: StetLanguageServer, system: System, documents: Documents) -> None:
@@ -194,16 +194,16 @@ class Background:
 
 
 class AgentUi:
-    """The agent, and where its conversations are seen and started.
+    """The agent, and the places where its conversations are shown and started.
 
     Attributes:
         agent: All conversations.
         turn_view: Progress, questions and end messages of turns.
         chats: The chat documents.
         comment_runner: Starts the turns that comments in the text ask for.
-        comment_check: Which lines are such comments.
-        request_log: What was sent to whom, as a document.
-        context_document: What a question would send, as a document.
+        comment_check: Finds the lines of such comments.
+        request_log: The sent requests and their receivers, as a document.
+        context_document: The content of a question, as a document.
     """
 
     def __init__(

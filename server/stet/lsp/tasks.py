@@ -41,7 +41,7 @@ class Tasks:
         return task
 
     def start(self, coroutine: Coroutine[Any, Any, object], name: str) -> None:
-        """`spawn` for work that nobody waits for."""
+        """Call `spawn` for work whose result is not awaited."""
         _ = self.spawn(coroutine, name)
 
     def cancel(self) -> None:
@@ -78,7 +78,7 @@ class LatestRequest(Generic[T]):
         self._running: asyncio.Task[T] | None = None
 
     def stop(self) -> None:
-        """End the work of the request before, if it goes on."""
+        """Stop the work of the previous request, if it is still running."""
         if self._running is not None:
             self._running.cancel()
 

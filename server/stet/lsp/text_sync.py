@@ -1,10 +1,10 @@
 """Text synchronization: a change reaches the workspace first, then the hunks in the document.
 
-`ReorderBuffer` puts the changes of an editor that sends them out of order in order. Helix up to 25.01
-gives every notification to a task of its own, so keys that arrive at once (a paste, a macro, a key held
-down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change whose version
-leaves a gap waits, and changes are applied by version. A change that does not come within a moment is
-not awaited: Helix also counts changes that it reverts and never sends.
+`ReorderBuffer` sorts the changes of an editor that sends them out of order. Helix up to 25.01 gives
+every notification to a task of its own, so keys that arrive at once (a paste, a macro, a key held
+down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change whose
+version leaves a gap waits, and changes are applied by version. A missing change is awaited for a
+moment only: Helix also counts changes that it reverts and never sends.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from stet.workspace.workspace import Modification, Workspace
 log = logging.getLogger(__name__)
 
 HOLD_SECONDS = 0.4
-"""How long a change waits for those before it; what was overtaken comes within milliseconds."""
+"""How long a change waits for earlier changes; overtaken changes arrive within milliseconds."""
 MAX_WAITING = 1000
 """Changes of one document; more are no burst of keys."""
 
@@ -37,7 +37,7 @@ class ReorderBuffer:
     """What arrives of each open document, in the order of its versions. Touched on the loop only."""
 
     def __init__(self, apply: Callable[[Modification], None]) -> None:
-        """`apply` is given every change, once, when its turn has come."""
+        """Create the buffer. `apply` gets every change once, in order."""
         self._apply = apply
         self._last: dict[str, int] = {}
         self._held: dict[str, dict[int, Modification]] = {}
@@ -87,7 +87,7 @@ class ReorderBuffer:
             self._flush(key)
 
     def _apply_next(self, key: str, waiting: dict[int, Modification]) -> None:
-        """Take what has waited for nothing else."""
+        """Apply the pending changes whose predecessors have been applied."""
         while (following := waiting.pop(self._last[key] + 1, None)) is not None:
             self._last[key] += 1
             self._apply(following)
@@ -184,7 +184,7 @@ class TextSync:
         self._blocks.opened(modification.uri)
         self._renames.opened(modification.uri, params.text_document.text)
         if self._ledger.live(modification.uri):
-            # What was said of the file before it was open, eglot shows nowhere in it.
+            # Eglot does not show diagnostics that were sent before the file was open.
             self._listeners.opened(modification.uri)
         if not self._ledger.is_tracked(modification.uri):
             return

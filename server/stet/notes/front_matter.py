@@ -1,6 +1,6 @@
-"""The parts of a note: its YAML front matter with the other names it gives the note, and its blocks.
+"""The parts of a note: its YAML front matter with the note's other names, and its blocks.
 
-A CommonMark parser tells blocks apart; what is inside a paragraph is left as it is.
+A CommonMark parser separates the blocks; the text inside a paragraph is left unchanged.
 """
 
 import re
@@ -54,7 +54,7 @@ class FrontMatter:
 
 
 def find_front_matter(text: str) -> FrontMatter | None:
-    """Return the front matter of `text`, or None if there is none or its end is missing."""
+    """Return the front matter of `text`, or None if it is missing or has no end."""
     opening = _OPENING.match(text)
     if opening is None:
         return None
@@ -118,9 +118,9 @@ def _plain(name: str) -> str:
 MAX_NOTE_CHARACTERS = 1_000_000
 """A longer note is not read: no person wrote it."""
 MAX_LINES = 30_000
-"""Nor is one of more lines: each may be a block of its own."""
+"""A note with more lines is not read either: each line may be a block of its own."""
 MAX_PIPES = 20_000
-"""In a note with more, tables are not told apart: each cell is a block of its own."""
+"""In a note with more, tables are not parsed: each cell is a block of its own."""
 
 Token: TypeAlias = Any
 """A token of the parser: `type`, `content`, `map` (first line and end, 0-based)."""

@@ -51,7 +51,7 @@ def add_tags(text: str, tags: Sequence[str]) -> tuple[TextEdit, tuple[str, ...]]
     """Return the edit of a note that adds tags to its front matter, and the tags that are new.
 
     Raises:
-        InvalidTag: If one of them is none.
+        InvalidTag: If one of the tags is invalid.
         InvalidYaml: If the front matter can't be read or changed.
     """
     properties = read_properties(text)
@@ -192,7 +192,7 @@ def _inline_tags(text: str) -> Iterator[str]:
 
 
 def _plain(content: str) -> str:
-    """Return a paragraph's text, with one mark for code, links, escapes and whatever is no text."""
+    """Return a paragraph's text, with one mark for code, links, escapes and other non-text."""
     tokens: list[Token] = []
     parser = block_parser()
     parser.inline.parse(content, parser, {}, tokens)

@@ -119,7 +119,7 @@ def _looks_like_yaml(text: str) -> bool:
 def _check_result(
     before: str, after: str, values: Mapping[str, object], remove: Collection[str]
 ) -> None:
-    """See that what was written says what was wanted, and the rest what it said.
+    """Check that the written text has the intended values, and the rest its old values.
 
     Raises:
         InvalidYaml: If not.
@@ -170,10 +170,10 @@ def _end_of(yaml: str, old: YamlEntry) -> int:
 
 
 def _value_start(yaml: str, old: YamlEntry) -> int:
-    """Behind the colon.
+    """Return the place after the colon.
 
     Raises:
-        InvalidYaml: If there is none: a name written with `?`.
+        InvalidYaml: If there is no colon: a name written with `?`.
     """
     colon = _COLON.match(yaml, old.key.end_mark.index)
     if colon is None:

@@ -40,15 +40,16 @@ class YamlEntry:
 
 
 def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
-    """Return the properties in `yaml`, in order. Return no properties if it is empty or only has
-    comments.
+    """Return the properties in `yaml`, in order.
+
+    Return no properties if it is empty or only has comments.
 
     Args:
         yaml: The front matter without its marks.
         first_line: The line (1-based) of the whole text at which it begins, for messages.
 
     Raises:
-        InvalidYaml: If it is no YAML, or no block of properties.
+        InvalidYaml: If it is not YAML, or not a block of properties.
     """
     node = _composed(yaml, first_line)
     if node is None:
@@ -198,7 +199,7 @@ def item_edits(
         return None
     starts = [item.start_mark.index for item in node.value]
     if starts != sorted(starts) or starts[0] < node.start_mark.index:
-        return None  # aliases stand elsewhere
+        return None  # aliases are elsewhere
     before = [as_written(item) for item in old if isinstance(item, tuple)]
     steps = SequenceMatcher(None, before, [as_wanted(item) for item in values], autojunk=False)
     if node.flow_style:

@@ -1,7 +1,7 @@
-"""YAML as text: values written, and the quoted texts of a front matter found without a parser.
+"""YAML as text: values are formatted, and quoted strings are found without a parser.
 
-Values are written so that readers of YAML 1.1 and of 1.2 read the same. Quoted texts are found by a
-scan, since a search reads thousands of notes.
+Values are written so that readers of YAML 1.1 and of 1.2 read the same. Quoted strings of a front
+matter are found by a scan, since a search reads thousands of notes.
 """
 
 import json
@@ -91,7 +91,7 @@ def _inline(value: object) -> str:
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:
-    """Whether a text can stand without quotes and stays a text, or the date it looks like."""
+    """Return whether a text without quotes stays a text, or the date that it looks like."""
     if _PLAIN.fullmatch(value) is None or _NOT_PLAIN.search(value) is not None:
         return False
     if in_flow and _IN_FLOW.search(value) is not None:

@@ -37,7 +37,10 @@ class ReportDirectory:
     """The folder of one user's reports."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder` is made with the first report; None: `crashes` beside the log."""
+        """Create the directory object, without a folder.
+
+        The first report creates `folder`; None: `crashes` beside the log.
+        """
         self._folder = folder
 
     @property
@@ -79,11 +82,11 @@ _CLOSE_SECONDS = 1.0
 
 
 class CrashReporter(SafeHandler):
-    """Keeps the last lines of the log, and writes a report when one is about a bug.
+    """A log handler that keeps the last lines, and writes a report when a record is about a bug.
 
     Attributes:
-        reports: Where reports lie.
-        facts: Gives what is known of program and surroundings, a line each.
+        reports: The directory of reports.
+        facts: Returns the known facts about the program and its environment, a line each.
     """
 
     def __init__(self, reports: ReportDirectory | None = None) -> None:
@@ -98,7 +101,7 @@ class CrashReporter(SafeHandler):
         self._has_notified = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Note a record, and report what it tells of."""
+        """Store a record, and report its error."""
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S")
         self._lines.append(f"{at} {anonymous_line(record)}")
         error = record.exc_info[1] if record.exc_info else None
@@ -113,7 +116,7 @@ class CrashReporter(SafeHandler):
         thread.start()
 
     def notify_by(self, tell: Callable[[str], None]) -> None:
-        """Have the user told of the first report, by whatever thread has written it."""
+        """Set the function that notifies the user of the first report, from any thread."""
         self._tell = tell
         if self._untold:
             tell(self._untold)
@@ -125,7 +128,7 @@ class CrashReporter(SafeHandler):
         super().close()
 
     def _is_new(self, error: BaseException) -> bool:
-        """Whether no such error has been reported from the same place."""
+        """Return whether no such error has been reported from the same place."""
         last = error.__traceback__
         while last is not None and last.tb_next is not None:
             last = last.tb_next
@@ -175,7 +178,7 @@ class CrashReporter(SafeHandler):
 
 
 def catch_all() -> None:
-    """Have what nobody catches logged, wherever it is raised, before it ends the process or a thread."""
+    """Log uncaught errors of any origin, before they end the process or a thread."""
 
     def ended(kind: type[BaseException], error: BaseException, tb: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -210,10 +213,10 @@ class FaultLog:
         self._path = Path()
 
     def begin(self, facts: Sequence[str]) -> int:
-        """Be ready for a fault; gives how many of earlier runs have become reports. Blocking.
+        """Prepare for a fault. Return how many earlier faults have become reports. Blocking.
 
         Args:
-            facts: What a report is to say of this run.
+            facts: The facts about this run for a report.
 
         Raises:
             OSError: If nothing can be written there.
@@ -230,7 +233,7 @@ class FaultLog:
         return n_found
 
     def end(self) -> None:
-        """Let go of it: nothing happened."""
+        """Remove the preparation: no fault occurred."""
         if self._file is None:
             return
         faulthandler.disable()
@@ -241,7 +244,7 @@ class FaultLog:
         self._file = None
 
     def _collect(self) -> int:
-        """Make reports of what dead processes left; gives how many there were."""
+        """Make reports of the files that dead processes left; return their number."""
         from stet.system.os_system import is_alive  # late: it imports sockets
 
         n_found = 0

@@ -15,7 +15,7 @@ from stet.text.escape import escape
 
 STET_LOGGER = "stet"
 MAX_RECORD = 20_000
-"""Characters of one record, which may quote what a library was given."""
+"""Characters of one record, which may quote the input of a library."""
 
 _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _BEYOND = 1000

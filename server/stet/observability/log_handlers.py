@@ -146,7 +146,7 @@ class LazyLogFile(SafeHandler):
         """Open the log file in a folder that belongs to Stet alone.
 
         Raises:
-            OSError: If either can't be made.
+            OSError: If the file or the folder can't be created.
         """
         from stet.observability.owner_only_file import (
             OwnerOnlyFile,  # late: it imports sockets and queues

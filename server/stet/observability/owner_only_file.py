@@ -50,7 +50,7 @@ class OwnerOnlyFile(RotatingFileHandler):
             old.close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's
-        """Leave it to `LazyLogFile`; logging itself prints it, to a stderr nobody may read."""
+        """Leave the error to `LazyLogFile`; logging itself prints it to a stderr without a reader."""
         error = sys.exc_info()[1]
         if isinstance(error, OSError):
             raise error
@@ -58,10 +58,10 @@ class OwnerOnlyFile(RotatingFileHandler):
 
 @contextmanager
 def _locked(descriptor: int) -> Iterator[bool]:
-    """Hold the lock on an open file as long as nobody else does; gives whether it is held.
+    """Lock an open file, if no other process has locked it. Yield whether the lock is held.
 
-    Windows renames no file that another process has open, and some file systems know no locks: there
-    it counts as held.
+    Windows can't rename a file that another process has open, and some file systems have no locks:
+    there the lock counts as held.
     """
     duplicate = os.dup(
         descriptor

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 MAX_SIGNATURE = 300
 LONG = 120
-"""A function of more lines gives away the functions in it; a shorter one keeps them."""
+"""A function with more lines is split from its inner functions; a shorter one keeps them."""
 
 
 def with_plain_ends(text: str) -> str:
@@ -20,12 +20,12 @@ class Definition(NamedTuple):
     """A function, a class or the like, in lines (0-based).
 
     Attributes:
-        first: Where its comments and decorators begin.
+        first: The first line of its comments and decorators.
         head: The line that names it.
-        end: The line behind the last.
-        name: As it is written.
+        end: The line after the last.
+        name: The name as written.
         signature: As `Chunk.signature`.
-        is_type: Whether what is defined in it is found apart from it, whatever its length.
+        is_type: Whether inner definitions are found separately at any length.
     """
 
     first: int

@@ -1,12 +1,13 @@
 r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
 
-Called only in a process that may be ended (`outline_helper.py`): a parser can take minutes for a
-short text that was made for it, and nothing stops it. A language whose package `tree_sitter_NAME` is
-not installed has no grammar here.
+Called only in a process that may be killed (`outline_helper.py`): a parser can take minutes for a
+short malicious text, and can't be interrupted. A language whose package `tree_sitter_NAME` is not
+installed has no grammar here.
 
-What counts as a definition is told by queries in tree-sitter's language. `@type` is what definitions lie in, `@function` any other definition, `@outer` what leads one in and
-belongs to it, `@above` what belongs to the definition below it. Declarations without a body are none,
-but for those of C, `@declared`, if they have a comment or go over several lines.
+Queries in tree-sitter's language define the definitions. `@type` is a definition that contains
+others, `@function` any other definition, `@outer` a node that leads into a definition and belongs
+to it, `@above` a node that belongs to the definition below it. Declarations without a body do not
+count, except for those of C, `@declared`, if they have a comment or more than one line.
 """
 
 import importlib
@@ -22,12 +23,12 @@ from stet.outline.definition import MAX_SIGNATURE, Definition
 
 
 class Grammar(NamedTuple):
-    """A grammar and what is asked of it.
+    """A grammar and its query.
 
     Attributes:
         package: Its Python package.
-        function: What in the package gives the language.
-        endings: Of the files that it reads, with spaces between.
+        function: The function of the package that returns the language.
+        endings: The endings of its files, separated by spaces.
         query: Finds definitions.
     """
 
@@ -148,12 +149,12 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
 
 
 MAX_CHARACTERS = 400_000
-"""A longer text is not given to a grammar: it is made by a machine, or takes long for its size."""
+"""A longer text is not parsed with a grammar: it is generated, or takes long for its size."""
 MAX_NAME = 120
 MAX_HEAD = 4_000
 """Bytes of a head that are looked at."""
 MAX_DECLARATORS = 20
-"""A C function's name lies in so many pointers, brackets and the like at most."""
+"""The most pointers, brackets and the like around the name of a C function."""
 MAX_OUTER = 4
 
 _CPP = re.compile(
@@ -343,7 +344,7 @@ def _named(node: Any) -> Any:
 
 
 def _declared(node: Any) -> Any:
-    """Return the innermost of the declarators of C, or None if there is none."""
+    """Return the innermost of the declarators of C, or None if there is no declarator."""
     inner = node.child_by_field_name("declarator")
     for _ in range(MAX_DECLARATORS):
         if inner is None or inner.type in _LEAVES:

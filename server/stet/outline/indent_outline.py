@@ -67,13 +67,14 @@ class Outline:
     style: Style
 
     def enclosing(self, line: int, indent: str | None = None) -> Symbol | None:
-        """Return the symbol that encloses a line (0-based). A line that begins a symbol belongs to
-        that symbol.
+        """Return the symbol that encloses a line (0-based).
+
+        A line that begins a symbol belongs to that symbol.
 
         Args:
-            line: The line; one that does not exist is enclosed by nothing.
-            indent: Given for new text that is to stand *above* `line`: the white space it begins
-                with, which tells how deep it belongs.
+            line: The line; a line that does not exist has no enclosing symbol.
+            indent: Given for new text that will be inserted *above* `line`: the white space at its
+                beginning, which determines its level.
         """
         if self.style is Style.PLAIN or not 0 <= line <= len(self.lines):
             return None

@@ -68,5 +68,5 @@ _BY_ENDING: Mapping[str, str] = MappingProxyType(
 
 
 def language_named(ending: str) -> str:
-    """Return the language of files whose name has the given ending (`.py`); `""` if unknown."""
+    """Return the language of files with the given ending of a name (`.py`); `""` if unknown."""
     return _BY_ENDING.get(ending.lower(), "")

@@ -1,13 +1,13 @@
-"""Strings that look random, as keys do whose issuer nobody knows.
+"""Strings that look random, like keys of an unknown issuer.
 
-Words of a language, names in a program and paths change seldom between capitals, small letters and
+Words of a language, names in a program and paths seldom change between capitals, small letters and
 digits; of two neighbours in a random string of 62 letters and digits 62 % are of different classes.
-Both this and the entropy (Shannon, bits for each character) must be high. What is known to look
-random and to be none is left: hashes (hexadecimal, or named as such before them), data in base64,
-UUIDs.
+Both this share and the entropy (Shannon, bits for each character) must be high. Known
+random-looking text without secrets is left out: hashes (hexadecimal, or named as such before them),
+data in base64, UUIDs.
 
-Letters alone are told by their pairs: of the pairs of neighbours in words and names of programs three
-quarters are among the 140 that are the most frequent there; of pairs that chance made, a fifth are.
+Letters alone are classified by their pairs: of the pairs of neighbours in words and names of
+programs three quarters are among the 140 most frequent pairs; of random pairs, a fifth are.
 """
 
 import math
@@ -50,12 +50,12 @@ LEAST = 20
 MOST = 200
 """Characters: what is longer is data."""
 MOST_ALONE = 58
-"""The same for what is all of a line: data in base64 is broken into lines of 60 to 76."""
+"""The same for a whole line: data in base64 is broken into lines of 60 to 76."""
 
 _CHANGES = 0.4
 """Least share of neighbours of different classes."""
 _TO_DIGITS = 0.08
-"""The same for those of which one is a digit: 27 % by chance, next to none in `ReadV1ValuesByName`."""
+"""The same for pairs with one digit: 27 % in random text, next to none in `ReadV1ValuesByName`."""
 _WORDS = 0.36
 """Most of it that may be small letters in threes and more: 16 % by chance, half of `readByte4OfUrl`."""
 _BITS = 3.6
@@ -89,7 +89,7 @@ def long_runs(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of each run of at least `LEAST` letters, digits and signs of base64."""
     for run in _RUN.finditer(text):
         start, end = run.span()
-        # After a line end that is written as two characters the second is none of the word's.
+        # After a line end that is written as two characters, the second is not part of the word.
         start += text[start] in "nrt" and text[start - 1 : start] == "\\"
         yield start, end
 
@@ -133,18 +133,18 @@ def entropy(word: str) -> float:
 
 
 def is_named_as_hash(text: str, start: int) -> bool:
-    """Whether what begins at `start` is called a hash or a number by what stands before it."""
+    """Return whether the text before `start` calls the following text a hash or a number."""
     return _HASH_BEFORE.search(text[max(0, start - _BEFORE) : start]) is not None
 
 
 def _is_known(text: str, start: int, end: int) -> bool:
-    """Whether a run is a hash or a piece of data by what stands around it."""
+    """Return whether the text around a run shows that the run is a hash or a piece of data."""
     if _IN_PATH.search(text[max(0, start - _LONGEST_URL) : start]):
         return True
     if is_named_as_hash(text, with_signs(text, start)):
         return True
     if "_" in text[start:end] or "-" in text[start:end]:
-        return False  # in data that is broken into lines there is none of them
+        return False  # data that is broken into lines contains neither
     line = text.rfind("\n", 0, start) + 1
     right = text[end : end + 8].partition("\n")[0]
     if text[line:start].strip(" \t\"'+b(0123456789") or right.strip(" \t\"'+,\\nr);"):

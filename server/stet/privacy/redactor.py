@@ -1,16 +1,17 @@
-"""Marks in the place of secrets: what a model is told instead of a key, and the way back.
+"""Marks that replace secrets in text for a model, and the way back.
 
     [redacted: AWS key #1]
 
-A `Redactor` gives each secret a mark of its own, the same one as long as the process lives, so that
-what has been sent once is sent again to the byte. A mark is a number: nothing of the secret can be
-learnt from it. Only here is known what it stands for, and `restore` tells it to nobody but a text
-that holds the secret already: the file that the model is editing. Nothing is kept on the disk.
+A `Redactor` gives each secret a mark of its own, the same one during the whole process, so that
+text that is sent again has the same bytes. A mark is a number: it reveals nothing of the secret.
+Only the redactor knows the secret of a mark, and `restore` reveals it only to a text that contains
+the secret already: the file that the model is editing. Nothing is kept on the disk.
 
 Lines stay lines (`stet.privacy.secrets`), so line numbers mean the same with and without marks.
 
-Secrets that have been seen once are found again wherever they are, whole or in part. Pieces of each secret are looked up at every place of a text, so a text takes the same time however many
-are known, and none is ever forgotten.
+Secrets that have been seen once are found again at any place, whole or in part. Pieces of each
+secret are looked up at every place of a text, so a text takes the same time for any number of known
+secrets, and no secret is ever forgotten.
 """
 
 import re
@@ -23,9 +24,9 @@ from types import MappingProxyType
 LEAST = 8
 """Characters of a secret that is looked for; shorter ones would be met by chance."""
 _LEAST_PLAIN = 12
-"""The same of one that could be a word or a number."""
+"""The same for a secret that could be a word or a number."""
 PART = 16
-"""Characters of a part of a secret by which it is known, wherever in the secret it stands."""
+"""Characters of a part of a secret that identify it; the part may be anywhere in the secret."""
 _STEP = PART - LEAST + 1
 """A part of that length holds a piece that begins at a multiple of this."""
 _FEW = 64
@@ -64,7 +65,7 @@ class KnownSecrets:
                 del alike[0]
 
     def may_contain(self, text: str, since: int) -> bool:
-        """Whether a secret that came behind the first `since` may stand in a text."""
+        """Return whether a text may contain a secret that was added after the first `since`."""
         return any(
             secret[at : at + LEAST] in text
             for secret in self._order[since:]
@@ -72,7 +73,7 @@ class KnownSecrets:
         )
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Start, end and kind of where secrets stand in a text, or parts of them that are long enough."""
+        """Yield start, end and kind of the secrets in a text, or of long enough parts of secrets."""
         # As nearly always there are few and none is there: far sooner told than by every place.
         if len(self._pieces) <= _FEW and not any(piece in text for piece in self._pieces):
             return
@@ -93,7 +94,7 @@ def _piece_starts(secret: str) -> list[int]:
 
 
 def _extend_match(text: str, at: int, secret: str, piece: int) -> tuple[int, int]:
-    """How far text and secret are alike around a piece that stands in both."""
+    """Return how far text and secret are equal around a piece that occurs in both."""
     n_before = 0
     while n_before < min(at, piece) and text[at - n_before - 1] == secret[piece - n_before - 1]:
         n_before += 1
@@ -112,12 +113,12 @@ _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
 _MAX_LOOKS = 4
 _LOOKBEHIND = 1000
-"""Characters behind a cut: longer secrets are known by their beginning."""
+"""Characters after a cut: longer secrets are recognized by their beginning."""
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class UnknownMark(Exception):
-    """A mark stands for nothing that is in the text; the message says which and what to do."""
+    """A mark that refers to nothing in the text; the message names it and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,14 +149,14 @@ class Redactor:
         self._n_cached = 0
 
     def redact(self, text: str, *, wrapped: bool = False) -> RedactedText:
-        """Return a text with a mark in the place of each secret.
+        """Return a text with a mark instead of each secret.
 
         Takes about 0.1 ms for 1,000 characters the first time, next to nothing after that.
 
         Args:
-            text: Any.
-            wrapped: Whether lines of encoded data count, for a piece of a text that can't be seen
-                whole.
+            text: Any text.
+            wrapped: Whether lines of encoded data count, for a piece of a text whose whole is not
+                available.
         """
         key = (text, wrapped)
         with self._lock:
@@ -171,7 +172,7 @@ class Redactor:
             redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
             for _ in range(_MAX_LOOKS):
                 if len(self._known) == n_known:
-                    break  # else what was found now may stand elsewhere in the text too
+                    break  # else a secret found now may also occur elsewhere in the text
                 n_known = len(self._known)
                 redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
             self._remember(key, redacted)
@@ -225,7 +226,7 @@ class Redactor:
                 _ = self._mark(secret, kind)
 
     def learn(self, text: str) -> None:
-        """Get to know the secrets of a whole text, so that any part of it is told without them."""
+        """Learn the secrets of a whole text, so that they are removed from any part of it."""
         self.redact(text)
 
     def learn_private_keys(self, text: str) -> None:
@@ -239,7 +240,7 @@ class Redactor:
                 _ = self._mark(line, PRIVATE_KEY)
 
     def reserve_marks(self, texts: Iterable[str]) -> None:
-        """See that no mark is given that stands in one of these texts: an earlier process gave it."""
+        """Reserve the marks that occur in these texts: an earlier process assigned them."""
         with self._lock:
             for text in texts:
                 self._reserve_marks(text)
@@ -252,14 +253,14 @@ class Redactor:
         return next((mark for mark in found if mark in self._secrets), "")
 
     def restore(self, text: str, file: str) -> str:
-        """Return the model's text, with the secrets in place of their marks.
+        """Return the model's text, with the secrets instead of their marks.
 
         Args:
-            text: By the model.
-            file: The text that it is for: only what stands there is put back.
+            text: The text by the model.
+            file: The text of the target file: only secrets that it contains are restored.
 
         Raises:
-            UnknownMark: If a mark is not one of a secret in `file`, or it can't be told.
+            UnknownMark: If a mark is not one of a secret in `file`, or the secret is ambiguous.
         """
         if MARK_PREFIX not in text:
             return text
@@ -292,7 +293,7 @@ class Redactor:
         after = 0
         for start, end, kind in _joined(stretches):
             if any(start < last and first < end for first, last in mark_text):
-                continue  # it is told with a mark already
+                continue  # it is replaced by a mark already
             mark = self._mark(text[start:end], kind)
             kinds[kind] += 1
             parts += (text[after:start], mark)

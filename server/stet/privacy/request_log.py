@@ -1,8 +1,8 @@
-"""What was sent to whom: told to the user in `stet.ledger`, without a word of what was in it.
+"""The log of sent requests, shown to the user in `stet.ledger`, without any of their text.
 
-A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or another
-agent. It names places, never text; whoever makes one has put marks in the place of secrets in names
-as well (`stet.privacy.redactor`).
+A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or
+another agent. It names places, never text; the caller that creates a record has replaced secrets in
+names by marks too (`stet.privacy.redactor`).
 """
 
 from collections import deque
@@ -33,18 +33,18 @@ class RequestRecord:
     """One request.
 
     Attributes:
-        at: When it went out, in seconds since the epoch.
-        to: What for.
-        host: Where to, with its port; "" for this process.
-        model: What was asked there, if that has a name.
-        turn: For which turn; "" for none.
-        chat: Of which conversation; "" for none.
-        parts: What was in it that had not been sent before in this turn: files with lines, results,
+        at: When it was sent, in seconds since the epoch.
+        to: The purpose.
+        host: The receiver, with its port; "" for this process.
+        model: The name of the requested model or service, if it has a name.
+        turn: The turn; "" for none.
+        chat: The conversation; "" for none.
+        parts: The parts that had not been sent before in this turn: files with lines, results,
             pages.
-        characters: Of all text in it.
-        tokens: About how many that were.
-        kinds: How many secrets of each kind had a mark in their place, in order of the kinds.
-        is_open: Whether marks were not wanted (`privacy.redactSecrets`).
+        characters: The number of characters of all text in it.
+        tokens: The approximate number of tokens.
+        kinds: How many secrets of each kind were replaced by marks, in order of the kinds.
+        is_open: Whether marks were disabled (`privacy.redactSecrets`).
     """
 
     at: float
@@ -61,10 +61,10 @@ class RequestRecord:
 
 
 class RequestLog:
-    """The latest of them; touched on the event loop only.
+    """The latest requests; used on the event loop only.
 
     Attributes:
-        persist: Is given each one, to keep it beyond the process; set by who can.
+        persist: Receives each request, to keep it beyond the process; set by the store.
     """
 
     def __init__(self) -> None:

@@ -1,12 +1,12 @@
-"""Secrets that are told by the layout of what they stand in, over more than one line or literal.
+"""Secrets that are found by their layout, over more than one line or literal.
 
     machine example.org          db.example.org:5432:app:me:s3cret     user,password
       login me                                                        me,s3cret
       password s3cret
 
-Logins of netrc and pgpass, columns of tables, keys that are cut into literals, and private keys in
-DER whose first line is missing or that are encoded once more. Each finder begins at literals that
-such text holds, and looks at a bounded stretch from there; none reaches over the end of a line.
+Logins of netrc and pgpass, columns of tables, keys that are split into literals, and private keys
+in DER without their first line or encoded once more. Each finder begins at literals that such text
+contains, and reads a bounded stretch from there; none crosses the end of a line.
 """
 
 import base64
@@ -94,7 +94,7 @@ def is_encoded_key(run: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> b
 
 
 def _hint_offsets(text: str, hint: str) -> Iterator[int]:
-    """Where a literal stands."""
+    """Yield the offsets of a literal."""
     at = text.find(hint)
     while at >= 0:
         yield at
@@ -150,9 +150,9 @@ def _row_secrets(text: str, start: int, end: int) -> tuple[list[SecretSpan], int
     """Return the cells under the names of secrets, and the end of the rows that were examined.
 
     Args:
-        text: Any.
-        start: Of a line that may be a table's head.
-        end: Of the same line.
+        text: Any text.
+        start: The start of a line that may be a table's head.
+        end: The end of the same line.
     """
     head = text[start:end].rstrip("\r")
     sign = next((one for one in (",", ";", "\t", "|") if one in head), "")

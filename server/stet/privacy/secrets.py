@@ -1,16 +1,17 @@
-"""Find the secrets of a text: keys by their form, passwords by what is before them, random strings.
+"""Find the secrets of a text: keys by form, passwords by the text before them, random strings.
 
-Found are keys that services issue (their prefixes are published by the services, so that scanners
+The finders find keys that services issue (the services publish their prefixes, so that scanners
 know them), private keys in PEM, passwords in URLs, headers and assignments, and strings that look
-random (`stet.privacy.randomness`). Each pattern takes time linear in the text: repetitions are bounded,
-or begin where no character of theirs is before them, or nothing is asked after them.
+random (`stet.privacy.randomness`). Each pattern takes time linear in the text: repetitions are
+bounded, or begin where none of their characters comes before them, or have no condition after them.
 
-A secret never reaches over the end of a line: of a private key each line is one. So a text with marks
-instead of secrets has as many lines, and line numbers mean the same in both.
+A secret never crosses the end of a line: each line of a private key is one secret. So a text with
+marks instead of secrets has as many lines, and line numbers mean the same in both.
 
 `RULES` are the forms that are found by a literal in them: each a literal, a pattern and a kind. The
-literals are searched for in each text, which has a cost: what a run of letters and digits shows by itself
-or by what is right before it is left to `issued_keys`, what a name shows to `assignments`.
+literals are searched for in each text, which has a cost: secrets that a run of letters and digits
+shows by itself or by the text right before it are left to `issued_keys`, secrets that a name shows
+to `assignments`.
 """
 
 import re
@@ -248,12 +249,12 @@ LEAST = 6
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A stretch of a text that is not to be told.
+    """A stretch of a text to redact.
 
     Attributes:
         start: In code points.
-        end: Behind the last one.
-        kind: What it is, in words.
+        end: After the last one.
+        kind: The kind of the secret, in words.
     """
 
     start: int
@@ -381,7 +382,7 @@ def _keys(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _whole_end(text: str, found: int, end: int) -> int:
-    """Where a key ends that goes on, in base64, after what its form says."""
+    """Return the end of a key that continues, in base64, after the text of its form."""
     rest = text[found:end]
     goes_on = rest[:1] == "+" or (rest[:1] == "/" and _MIXED.match(rest) is not None)
     return end if goes_on else found

@@ -1,7 +1,8 @@
-"""Who named what a tool is to act on: the user, or a text that somebody else wrote.
+"""The source of a tool's target: the user, or a text that somebody else wrote.
 
-A model passes on what it reads. So where it acts on a name, a target or an argument that the user has
-not said and a file, a page, an output or an error has, the user is told which, and is asked each time.
+A model repeats text that it reads. So if it acts on a name, a target or an argument that comes not
+from the user but from a file, a page, an output or an error, the user sees the source, and must
+confirm each time.
 """
 
 import re
@@ -12,7 +13,7 @@ from urllib.parse import unquote
 from stet.text.unicode_normal import normalize_unicode
 
 _WORD = re.compile(r"[^\s\"'`()<>{}\[\],;|&=]{4,}")
-"""What can name something; what is shorter stands in every text."""
+"""Text that can name something; shorter text occurs everywhere."""
 _UNSEEN = re.compile("[\u00ad\u034f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
 """Characters that take no room in a name."""
 _SLASHES = re.compile(r"[/\\]+")
@@ -51,7 +52,7 @@ class TaintTracker:
     _n_characters: int = 0
 
     def add(self, source: str, text: str) -> None:
-        """Note a text; `source` is told to the user, who knows it by that name."""
+        """Add a text; `source` is its name for the user."""
         words = normalize_spelling(text)
         if not words.strip() or words in self._sources:
             return

@@ -1,10 +1,10 @@
-"""All pending hunks as one page, a unified diff, and the decisions in the page that the user has edited.
+"""All pending hunks as one page, a unified diff, and the decisions in the page edited by the user.
 
-Each hunk has an `@@` section of its own with its id, however near the next hunk is, because each is
-decided by itself. A hunk that the user has removed from the page is rejected. A hunk with other `+` lines
-is amended. A hunk with other changed lines is left alone and reported, and so is a whole page that can't
-be distinguished from a damaged one. White space at the ends of lines does not count, because editors
-remove it; line ends don't either.
+Each hunk has its own `@@` section with its id, even if the next hunk is near, because each is
+decided by itself. A hunk that the user has removed from the page is rejected. A hunk with other `+`
+lines is amended. A hunk with other changed lines is left alone and reported, and so is a whole page
+that looks damaged. White space at the ends of lines does not count, because editors remove it; line
+ends don't either.
 """
 
 import re
@@ -43,11 +43,11 @@ _HOW = """\
 
 @dataclass(frozen=True, slots=True)
 class DiffSection:
-    """One hunk as it is shown.
+    """One hunk as shown.
 
     Attributes:
-        hunk: The hunk as it was then.
-        lines: What stands below its `@@` line, marks included, without line ends.
+        hunk: The hunk at the time of writing.
+        lines: The lines below its `@@` line, marks included, without line ends.
     """
 
     hunk: Hunk
@@ -56,11 +56,11 @@ class DiffSection:
 
 @dataclass(frozen=True, slots=True)
 class DiffDocument:
-    """A review as it was written.
+    """A review as written.
 
     Attributes:
-        text: All of it.
-        name: Stands in its first line, so that an edited page is held against the right one.
+        text: The whole text.
+        name: The name in its first line, so that an edited page is compared with the right one.
         sections: Its hunks, in order.
     """
 
@@ -209,14 +209,14 @@ def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class DiffLocation:
-    """A line that a page shows, told from a hunk: where that stands by now, others know.
+    """A line that a page shows, relative to a hunk. The hunk's current place is known elsewhere.
 
     Attributes:
         hunk: The hunk's id.
-        n_above: How many lines above its first one; 0 if it is none of those.
-        n_below: How many lines below its last one, 1 for the next; 0 if it is none of those.
-        nth: Which of its own lines otherwise, from 0. An added line counts as the one it is written
-            over, or as the last.
+        n_above: The distance above its first line; 0 if the line is not above.
+        n_below: The distance below its last line, 1 for the next; 0 if the line is not below.
+        nth: Otherwise the index of the hunk's own line, from 0. An added line counts as the line
+            that it replaces, or as the last.
     """
 
     hunk: str

@@ -40,7 +40,7 @@ class HunkOverlap(ReviewError):
 
 
 class BlockInTheWay(ReviewError):
-    """A new hunk would change what a block in the file stands for."""
+    """A new hunk would change the lines that a block in the file represents."""
 
     def __init__(self, first: int, end: int) -> None:
         lines = f"line {first + 1}" if end <= first + 1 else f"lines {first + 1}-{end}"
@@ -51,7 +51,7 @@ class BlockInTheWay(ReviewError):
 
 
 class WrongHunkState(ReviewError):
-    """What was asked for can't be done with a hunk that is as it is."""
+    """The requested action is not possible in the current state of the hunk."""
 
 
 class EditInFlight(WrongHunkState):

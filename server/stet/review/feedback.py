@@ -1,8 +1,8 @@
-"""What became of a conversation's proposals, and of the files it knows, since the model last heard.
+"""The outcomes of a conversation's proposals and the changes of its files since the last report.
 
-Values only; `stet.context.since_last_turn` puts them into words. All text of files comes
-through `Snapshot.show`: of a file that may not be shown (any more) nothing is told but that a hunk
-was decided.
+Values only; `stet.context.since_last_turn` describes them in words. All text of files comes through
+`Snapshot.show`: for a file that may not be shown (any more), the model only learns that a hunk was
+decided.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ def external_changes(
 
 
 def _is_part_of(hunk: Hunk, now: TextDocument, changes: Sequence[LineHunk]) -> bool:
-    """Whether an accepted hunk stands in `now` as it was written, and is among the changes."""
+    """Return whether `now` contains an accepted hunk as written, and the changes include it."""
     if now.text_in(hunk.range) != hunk.new:
         return False
     start, end = _lines_of(hunk)
@@ -107,20 +107,20 @@ _UNDECIDED = frozenset({OutcomeKind.PENDING, OutcomeKind.SENT, OutcomeKind.CONFL
 
 @dataclass(frozen=True, slots=True)
 class HunkOutcome:
-    """What became of one hunk.
+    """The outcome of one hunk.
 
     Attributes:
         hunk: Its id.
-        kind: Its state, as the model is told of it.
-        file: As the model calls it; empty where it may not be shown.
-        line: Where the hunk stands now, from 1; 0 where that means nothing.
-        summary: What it was for.
-        reason: The user's, if they gave one.
-        diff: What the user made of the text that the agent wrote; lines are counted within it.
-        theirs: In conflict, the lines of the user that stand at the place; None otherwise.
-        is_changed: Whether the user made something else of it, told now or before.
-        inline: Whether it stands in the text as a block.
-        new_file: For an accepted move, what the file is called since.
+        kind: Its state, as reported to the model.
+        file: The model's name for the file; empty if it may not be shown.
+        line: The current line of the hunk, from 1; 0 if there is no such line.
+        summary: The purpose of the hunk.
+        reason: The user's reason, if they gave one.
+        diff: The user's changes to the text that the agent wrote; lines are counted within it.
+        theirs: In conflict, the lines of the user at the place; None otherwise.
+        is_changed: Whether the user has changed it, reported now or before.
+        inline: Whether the text contains it as a block.
+        new_file: For an accepted move, the new name of the file.
     """
 
     hunk: str
@@ -138,13 +138,14 @@ class HunkOutcome:
 
 @dataclass(frozen=True, slots=True)
 class FileDelta:
-    """What was changed in a file that the model was shown, but for what was accepted of its own: edits,
-    another name, its removal.
+    """The changes of a file that the model was shown, without its own accepted edits.
+
+    Changes are edits, another name, its removal.
 
     Attributes:
-        file: As the model calls it.
-        changes: In order; new lines are counted in the text as it is now, from 0.
-        is_gone: Whether there is no such file any more.
+        file: The model's name for the file.
+        changes: In order; new lines are counted in the current text, from 0.
+        is_gone: Whether the file no longer exists.
     """
 
     file: str
@@ -154,12 +155,12 @@ class FileDelta:
 
 @dataclass(frozen=True, slots=True)
 class ModelKnowledge:
-    """What the model of a conversation knows.
+    """The knowledge of the model of a conversation.
 
     Attributes:
-        upto: The `changed` of the latest change of a hunk that it was told of; None while the
-            conversation has not begun: what was decided before that is no news.
-        shown: The texts of files as it was shown them last, by canonical URI.
+        upto: The `changed` of the latest reported change of a hunk; None while the conversation has
+            not begun: earlier decisions are not news.
+        shown: The texts of files as last shown to the model, by canonical URI.
     """
 
     upto: int | None = None
@@ -168,12 +169,12 @@ class ModelKnowledge:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackDelta:
-    """What the model is to be told.
+    """The news for the model.
 
     Attributes:
         outcomes: The most urgent first, then in order of file and place.
         files: In the order they were shown.
-        knowledge: What it knows once it is told.
+        knowledge: The model's knowledge after the report.
     """
 
     outcomes: tuple[HunkOutcome, ...]
@@ -220,11 +221,11 @@ def collect_feedback(
 
 @dataclass(frozen=True, slots=True)
 class _FileView:
-    """What there is to see of a file.
+    """The visible state of a file.
 
     Attributes:
-        document: Its text, if there is one that may be shown.
-        is_missing: Whether there is none because there is no such file.
+        document: Its text, if there is a text that may be shown.
+        is_missing: Whether there is no text because there is no such file.
     """
 
     document: TextDocument | None

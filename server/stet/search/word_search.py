@@ -120,7 +120,7 @@ MAX_FILES = 20_000
 MAX_CHARACTERS = 100_000_000
 """Text read in one search."""
 LINES_PER_FILE = 4
-"""Lines given of one file."""
+"""The most lines that are returned of one file."""
 MAX_LINES = 500
 """Lines of one file that are weighed."""
 MAX_LINE = 1000

@@ -170,7 +170,7 @@ class FileReader:
             NotShown: If there is none, or it may not be shown.
         """
         while True:
-            # The snapshot is taken here: the workspace belongs to the event loop.
+            # Take the snapshot here: the workspace belongs to the event loop.
             document = await asyncio.to_thread(self.snapshot().show_and_learn, uri)
             # The user went on typing while the disk was asked.
             now = self.workspace.shown(uri)

@@ -120,7 +120,7 @@ async def _prepare_move(
     """
     old, new = locations.old, locations.new
     for _ in range(_MAX_TRIES):
-        # The snapshot is taken here: the workspace belongs to the event loop.
+        # Take the snapshot here: the workspace belongs to the event loop.
         updates = await asyncio.to_thread(
             _compute_link_updates, ctx.reader.snapshot(), ctx, locations
         )

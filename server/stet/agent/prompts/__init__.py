@@ -1,7 +1,7 @@
-"""What the model is told before anything else: Markdown files, put together once a turn.
+"""The system prompt: Markdown files, joined once per turn.
 
-Nothing here changes with the clock, the cursor or the open files: the beginning of every request is
-the same to the byte, so that a provider's cache of it holds. Live state comes last.
+Nothing here depends on the clock, the cursor or the open files: the beginning of every request has
+the same bytes, so that a provider's cache of the beginning stays valid. Live state comes last.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from stet.review.policy.rules import EditRules, describe_policy
 
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """How the model is to be, beside what it is to do.
+    """The manner of the model, as opposed to its task.
 
     Attributes:
-        character: The user's words for it (`agent.character`).
-        language: What people write in this workspace, in English; None where that can't be told.
-        project: The project's own instructions, in their tags; empty for none.
+        character: The user's words for the manner (`agent.character`).
+        language: The natural language of this workspace, in English; None if it is not known.
+        project: The project's own instructions, in their tags; empty if there are none.
     """
 
     character: str = ""

@@ -19,7 +19,7 @@ from stet.llm.model import Message, Request
 MAX_PLACES = 8
 """Functions documented in one turn."""
 MAX_CHARACTERS = 4000
-"""Of one function: what the embedded model can read beside the examples."""
+"""Characters of one function: the embedded model can read this much beside the examples."""
 
 _REQUEST_WORDS = re.compile(
     r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE
@@ -79,14 +79,14 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True, slots=True)
 class _DocumentationSlot:
-    """Where one line of documentation goes.
+    """The place for one line of documentation.
 
     Attributes:
-        code: What it is about.
-        name: What the code calls it; empty where that is not known.
-        line: It goes before this line of the passage, 0-based.
-        before: What stands before the sentence: indent and quotes or comment mark.
-        after: What stands behind it.
+        code: The code that the line describes.
+        name: The name of this code; empty if the name is not known.
+        line: The line is inserted before this line of the passage, 0-based.
+        before: The text before the sentence: indent and quotes or comment mark.
+        after: The text after the sentence.
     """
 
     code: str
@@ -154,8 +154,8 @@ def _find_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
 def _python_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
     """Below the header of every function and class that has no docstring."""
     lines = [line.rstrip("\r\n") for line in passage.lines]
-    # A header of our own makes lines of a method a whole piece; taking the indent off would not:
-    # the text of a string may stand further left.
+    # An added header makes the lines of a method a complete unit. Removing the indent would not:
+    # the text of a string may have a smaller indent.
     source = "\n".join(("if True:" if _is_indented(lines) else "", *lines)) + "\n"
     try:
         tree = ast.parse(source)

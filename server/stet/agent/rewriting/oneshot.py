@@ -18,26 +18,26 @@ from stet.text.render import fence_for
 _WORD = re.compile(r"\w+")
 _BLANKS = " \t"
 _FEWEST_WORDS = 2
-"""Words that stand beside a selection on one side only, for their repetition to be no chance."""
+"""Words beside a selection on one side only, so that their repetition is no coincidence."""
 
 
 def extract_replacement(text: str, passage: RewritePassage, mark: str) -> str:
-    r"""Return what of an answer replaces the selection.
+    r"""Return the part of an answer that replaces the selection.
 
     Args:
         text: The answer, with `\n` as line end.
-        passage: What was to be rewritten, with what was shown before and after it.
-        mark: The name of the tag that the selection was marked with.
+        passage: The passage to rewrite, with the text that was shown before and after it.
+        mark: The name of the tag that marks the selection.
 
     Raises:
-        TurnFailed: If the answer holds tags and it can't be told what they enclose.
+        TurnFailed: If the answer contains tags and their content is ambiguous.
     """
     text = _strip_line(_strip_mark(text, passage, mark), passage)
     return _restore_edges(text, passage)
 
 
 def repeats_surroundings(text: str, passage: RewritePassage) -> bool:
-    """Whether an answer begins or ends with the words beside the selection, and it does not."""
+    """Return whether the answer, unlike the selection, begins or ends with the words beside it."""
     head, tail = _line_around(passage)
     begins = bool(_WORD.search(head)) and text.startswith(head.lstrip())
     ends = bool(_WORD.search(tail)) and text.endswith(tail.rstrip())
@@ -64,7 +64,7 @@ def _strip_mark(text: str, passage: RewritePassage, mark: str) -> str:
 
 
 def _line_around(passage: RewritePassage) -> tuple[str, str]:
-    """Return what stands on the selection's first line before it, and on its last line after it."""
+    """Return the text before the selection in its first line, and after it in its last line."""
     head = re.split(r"[\r\n]", passage.before)[-1]
     tail = "" if passage.text.endswith(("\n", "\r")) else re.split(r"[\r\n]", passage.after)[0]
     return head, tail
@@ -132,19 +132,19 @@ _MOST_TIMES = 3
 _MOST_MORE = 40
 """... and how many characters more."""
 _LEAST_SHARE = 20
-"""It has at least one character for so many of the selection."""
+"""The new text has at least one character for every 20 of the selection."""
 
 
 def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
-    """Read the new text of `passage` out of an answer, with the file's line ends.
+    """Read the new text of `passage` from an answer, with the file's line ends.
 
     Args:
-        answer: All that the model has said.
-        passage: What was to be rewritten.
-        mark: The name of the tag that the selection was marked with.
+        answer: The whole answer of the model.
+        passage: The passage to rewrite.
+        mark: The name of the tag that marks the selection.
 
     Raises:
-        TurnFailed: If it can't be told what the new text is.
+        TurnFailed: If the new text is ambiguous.
     """
     answer = answer.replace("\r\n", "\n")
     if _ANY_FENCE.search(answer):
@@ -275,12 +275,12 @@ _MARK = "selection"
 
 
 def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
-    """Ask for the new text at once.
+    """Ask for the whole new text in one request.
 
     Args:
-        passage: What is rewritten.
-        small: Whether the model is the embedded one, which must be kept from going on for ever, and
-            which copies what stands around a selection if it is shown it.
+        passage: The passage to rewrite.
+        small: Whether the model is the embedded one. It may generate text without end, and copies
+            the text around a selection if this text is shown.
     """
     mark = _mark_for(passage)
     request, language = passage.prompt, passage.language
@@ -300,7 +300,8 @@ def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
         first = passage.first_line - n_breaks(passage.before)
         around = _marked(passage.name, parts, first, mark)
         messages.append(Message("user", _question(request, language, passage.text, around)))
-    # A model too small for the work may go on for ever: nobody rewrites to three times the length.
+    # A model that is too small for the task may generate text without end. No user rewrites text to
+    # three times its length.
     cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
     return RewritePlan(
         (Request(tuple(messages), max_tokens=cap),),
@@ -309,7 +310,7 @@ def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
 
 
 def _mark_for(passage: RewritePassage) -> str:
-    """Return the name of a tag that stands nowhere in what is shown."""
+    """Return the name of a tag that does not occur in the shown text."""
     shown, number = f"{passage.before}{passage.text}{passage.after}", 1
     while f"{_MARK}{'' if number == 1 else number}>" in shown:
         number += 1

@@ -85,17 +85,16 @@ def _front_matter(lines: list[str]) -> int:
 
 
 def _prose(lines: list[str], skip: int) -> list[int]:
-    """Return the numbers (0-based) of lines that hold words. Fences, code, tables and the like are
-    left out.
+    """Return the numbers (0-based) of lines with prose, without fences, code, tables and the like.
 
     Args:
-        lines: All of them.
-        skip: How many at the start are none.
+        lines: All lines.
+        skip: The number of lines at the start that are not prose.
     """
     found, fence, after_blank = [], "", True
     for number, line in enumerate(lines[skip:], skip):
         text = line.strip()
-        # Indented behind a blank line it is code, or deep in a list: both are left.
+        # An indented line after a blank line is code, or deep in a list: both stay unchanged.
         is_code = line.startswith(("    ", "\t")) and after_blank
         after_blank = not text or is_code
         if fence:

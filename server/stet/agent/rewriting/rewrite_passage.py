@@ -98,7 +98,7 @@ class RewritePassage:
 
     @property
     def is_prose(self) -> bool:
-        """Whether it is text for people; so is what nobody knows the language of."""
+        """Return whether the passage is text for people, or text in an unknown language."""
         return self.language in _PROSE
 
     @property
@@ -139,7 +139,7 @@ class RewriteRunner:
         self._emit = emit
 
     async def run(self, plan: RewritePlan) -> str:
-        """Ask all that is planned; gives the passage's new text.
+        """Send all planned requests and return the new text of the passage.
 
         Raises:
             TurnFailed: If an answer is cut, refused or of no use.

@@ -58,8 +58,8 @@ class LineWindow:
 
     Attributes:
         document: The file.
-        first: 0-based.
-        end: Behind the last one.
+        first: The first line, 0-based.
+        end: The line after the last one.
     """
 
     document: TextDocument
@@ -228,7 +228,7 @@ def _unmarked(lines: str) -> str:
 
 
 def _change_rule(name: str, quote: QuotableLine, rules: list[str]) -> str:
-    """One line and what it becomes, at the same indent; the rules that this takes are added."""
+    """Return the rule for a line and its replacement at the same indent. Add the needed rules."""
     old = "".join(f"- {line}\n" for line in quote.text.split("\n"))
     new = "".join(f"+ {line}\n" for line in quote.unchanged_prefix.split("\n"))[:-1]
     return f"{_literal(old + new)} {_unequal_rule(name, quote.line, rules)}"
@@ -237,8 +237,8 @@ def _change_rule(name: str, quote: QuotableLine, rules: list[str]) -> str:
 def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
     """Return the rule for an unindented line other than `line`, up to white space at the end.
 
-    One rule for each character: it goes on with that character and the next rule, or with another
-    and anything, or it ends.
+    There is one rule for each character: the text continues with that character and the next rule,
+    or with another character and any text, or it ends.
     """
     for n, character in enumerate(line):
         ways = [f"{_literal(character)} {name}{n + 1}"]
@@ -274,14 +274,14 @@ _PROPOSED_PREFIX = "Proposed "
 
 
 class GrammarConstrainedModel(ModelWrapper):
-    """Asks a model in short words, under a grammar of calls.
+    """A model that gets short prompts, under a grammar of calls.
 
     Args:
-        inner: The model, one that obeys a grammar (`Model.constrained`).
-        ctx: Of the turn: what has been read and proposed stands there.
-        files: What it may read, by the name that it knows.
-        line: The first line that the user has selected in the first of them, 0-based, if any is.
-        request_text: What the user asks.
+        inner: The model; it obeys a grammar (`Model.constrained`).
+        ctx: The context of the turn, with the files read and the edits proposed.
+        files: The files that the model may read, by the names that the model knows.
+        line: The first selected line in the first of the files, 0-based, if there is a selection.
+        request_text: The user's request.
     """
 
     def __init__(
@@ -362,8 +362,8 @@ class GrammarConstrainedModel(ModelWrapper):
 def to_plain_messages(messages: Sequence[Message]) -> Iterator[Message]:
     """Yield a conversation with calls and results as text, user and assistant alternating.
 
-    Files stand there without line numbers, and behind each what the user has said: a small model
-    follows what it has read last.
+    Files appear without line numbers, and each file is followed by the user's request: a small
+    model follows the text that it has read last.
     """
     names = {call.id: call.name for one in messages for call in one.tool_calls}
     request = ""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from stet.llm.model import Message, ToolCall
 
 PROPOSED = "Proposed.\n"
-"""What a small model is told of an edit that was taken."""
+"""The result that a small model gets for a successful edit."""
 _FILE = "File: "
 
 

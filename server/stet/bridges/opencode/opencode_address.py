@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from stet.settings.values import OpenCodeSettings
 
 _TEMPORARY = frozenset({401, 408, 425, 429})
-"""Statuses of the 400s after which the same request may succeed."""
+"""The 4xx statuses after which the same request may succeed."""
 
 
 class OpenCodeError(Exception):
@@ -47,12 +47,12 @@ class OpenCodeRefused(OpenCodeError):
 
     @property
     def is_final(self) -> bool:
-        """Whether the same request would be refused again: not for want of a login or of patience."""
+        """Return whether the same request would fail again, even after a login or later."""
         return 400 <= self.status < 500 and self.status not in _TEMPORARY
 
 
 class SessionStopped(OpenCodeError):
-    """The session's part can be neither kept nor replaced, so the session is told nothing more."""
+    """The session's part can be neither kept nor replaced, so the session gets no more updates."""
 
 
 class SessionBusy(OpenCodeError):
@@ -94,8 +94,8 @@ def resolve_address(
     """Return the server that the settings name, or None if the bridge is off.
 
     Raises:
-        InvalidSetting: If the address is none, or would carry text over the network in clear, or the
-            password that is asked for is not there.
+        InvalidSetting: If the address is invalid, or would carry text over the network in clear, or
+            the required password is missing.
     """
     if not settings.enabled or not settings.url.strip():
         return None
@@ -153,5 +153,5 @@ def _is_loopback(host: str) -> bool:
 
 
 def _invalid(why: str) -> InvalidSetting:
-    # Without the address itself: a login may stand in it.
+    # The address itself is left out: it may contain a login.
     return InvalidSetting(f"bridges.opencode.url {why}. Nothing is sent to OpenCode")

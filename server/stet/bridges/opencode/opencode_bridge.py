@@ -44,7 +44,7 @@ MIN_WAIT = 0.05
 MAX_WAIT_AWAY = 30.0
 """Between two tries while the server is down."""
 MAX_WAIT_BUSY = 5.0
-"""The same while its agent is at work."""
+"""The same interval while the session's agent is working."""
 
 OFF, CONNECTING, UPDATED, NO_SESSION = "off", "connecting", "told", "no session"
 WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
@@ -64,13 +64,13 @@ class OpenCodeBridge:
     def __init__(
         self, workspace: Workspace, system: System, start: Start, warn: Callable[[str], None]
     ) -> None:
-        """Nothing is told before settings name a server.
+        """Create the bridge. Nothing is sent before the settings name a server.
 
         Args:
             workspace: The editor.
-            system: Knows the environment.
-            start: Begins a task.
-            warn: Tells the user of a setting that can't be followed.
+            system: Provides the environment.
+            start: Starts a task.
+            warn: Warns the user of a setting that can't be applied.
         """
         self._workspace = workspace
         self._system = system
@@ -117,7 +117,7 @@ class OpenCodeBridge:
             self._mark_changed()
 
     async def close(self) -> None:
-        """Hide what is live and let go of the server."""
+        """Hide the live part and close the connection to the server."""
         self._address = None
         await self._disconnect()
 
@@ -215,7 +215,7 @@ class OpenCodeBridge:
         return redacted.text, sending
 
     async def _disconnect(self) -> None:
-        """Hide what is live in the server that was told so far, and close the connections to it."""
+        """Hide the live part in the current server, and close the connections to this server."""
         connection, keeper = self._connection, self._part_client
         self._connection = self._part_client = None
         if connection is None:
@@ -233,7 +233,7 @@ class OpenCodeBridge:
         """Return the client that keeps the part of this server.
 
         Raises:
-            OpenCodeError: If the server is none that can be told.
+            OpenCodeError: If the server can't be used.
         """
         if self._connection is None:
             self._connection = await asyncio.to_thread(_connect, address)

@@ -1,23 +1,24 @@
 """Keep one context part in an OpenCode session, by either of the server's APIs.
 
 `ReplaceClient` uses the first API. A part can be replaced while its message is the session's last.
-After an answer, a replacement would change what the model has answered to, and lose the provider's
-cache of all later messages. Then the part is marked `ignored`, which hides it from the model, and a new
-message is posted: first one, then the other, so that no failure leaves two parts. Nothing is reverted,
-because a revert would remove messages of others.
+After an answer, a replacement would change the text that the model has answered, and invalidate the
+provider's cache of all later messages. Then the part is marked `ignored`, which hides it from the
+model, and a new message is posted. The two steps have this order, so that no failure leaves two
+parts. Nothing is reverted, because a revert would remove messages of others.
 
-A message that comes while the session's agent works makes the agent go on for another round, so none is
-posted then; the old part is hidden at once all the same, before the agent's next step. Each message
-names the session's agent: without it, OpenCode uses `build` where the user is in `plan`.
+A message that arrives while the session's agent works makes the agent continue for another round,
+so no message is posted then; the old part is still hidden at once, before the agent's next step.
+Each message names the session's agent: without the name, OpenCode uses `build` when the user is in
+`plan`.
 
 A server may refuse to replace a part although the part exists. Then the part is hidden at once, and
-every later text of that session is posted as a new message. If hiding or posting is refused too, nothing
-more is sent to the session (`SessionStopped`) until the server has been away. Parts are recognised by
-their metadata, also after a restart of either side or a lost answer.
+every later text of that session is posted as a new message. If hiding or posting is refused too,
+nothing more is sent to the session (`SessionStopped`) until the server has been away. Parts are
+recognised by their metadata, also after a restart of either side or a lost answer.
 
-`AppendClient` uses the newer API (`/api`), which can neither replace nor hide a message. So a message is
-sent at most once in `SECONDS_BETWEEN`, only when the context has changed, and says that it replaces the
-earlier one. Nothing can be removed when Stet leaves.
+`AppendClient` uses the newer API (`/api`), which can neither replace nor hide a message. So a
+message is sent at most once in `SECONDS_BETWEEN`, only when the context has changed, and says that
+it replaces the earlier one. Nothing can be removed when Stet leaves.
 
 This module is imported late, because it imports the HTTP client.
 """
@@ -76,7 +77,7 @@ class ReplaceClient:
         self._not_replaced: set[str] = set()
         """Sessions in which a part could not be replaced."""
         self._stopped: dict[str, str] = {}
-        """Sessions that are told nothing more, and why."""
+        """Sessions that get no more updates, with the reason."""
 
     async def update(self, part: ContextPart) -> bool:
         """See to it that the session holds one part, the one wished for, or none.
@@ -99,10 +100,10 @@ class ReplaceClient:
             raise
 
     async def release(self) -> None:
-        """Hide what is live: nobody keeps it true any more.
+        """Hide the live part, because it will not be updated any more.
 
         Raises:
-            OpenCodeError: If the server can't be asked.
+            OpenCodeError: If the server can't be reached.
         """
         if self._last_text is None or self._last_text.id in self._stopped:
             return
@@ -139,7 +140,7 @@ class ReplaceClient:
         if live is not None:
             if may_replace and await self._is_last(live) and await self._replace(live, text):
                 return
-            await self._hide(live)  # at once, whatever the agent does: the part is no longer true
+            await self._hide(live)  # at once, even while the agent works: the part is out of date
         if text:
             await self._check_idle(session)
             await self._post(session, text)
@@ -158,7 +159,7 @@ class ReplaceClient:
         return True
 
     async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
-        """Return the session to send to, or None if there is none."""
+        """Return the session to send to, or None if there is no session."""
         if part.pinned:
             try:
                 return await self._connection.request(
@@ -177,7 +178,7 @@ class ReplaceClient:
         return opencode_schema.newest_session(session, part.folders)
 
     async def _find_parts(self, session: opencode_schema.OpenCodeSession) -> None:
-        """Look for parts of ours; all but the last are hidden."""
+        """Find the parts that Stet has posted, and hide all but the last."""
         found = [
             LivePart(session.id, message.info.id, part.id, part.text, session.folder)
             for message in await self._last_messages(session)
@@ -260,7 +261,7 @@ class ReplaceClient:
             self._live_part = None
 
     def _stop(self, session: str, why: str, refused: OpenCodeRefused) -> SessionStopped:
-        """Note that a session is told nothing more."""
+        """Record that a session gets no more updates."""
         self._stopped[session] = f"the session {session} {why} ({refused})"
         return SessionStopped(self._stopped[session])
 
@@ -313,16 +314,16 @@ class AppendClient:
         self._last_text: dict[str, str] = {}
         self._last_sent_at: dict[str, float] = {}
         self._stopped: dict[str, str] = {}
-        """Sessions that are told nothing more, and why."""
+        """Sessions that get no more updates, with the reason."""
 
     async def update(self, part: ContextPart) -> bool:
-        """Tell the session what has changed.
+        """Send the changes to the session.
 
         Returns:
             False if there is no session.
 
         Raises:
-            OpenCodeError: If it can't be told now.
+            OpenCodeError: If the changes can't be sent now.
             Stopped: If the session has refused a message.
         """
         session = await self._session(part)
@@ -353,7 +354,7 @@ class AppendClient:
         return True
 
     async def release(self) -> None:
-        """Nothing can be taken back."""
+        """Do nothing, because nothing can be removed."""
 
     async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
         if part.pinned:

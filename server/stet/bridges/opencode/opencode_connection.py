@@ -74,7 +74,7 @@ class OpenCodeConnection:
     """Asks one server, one request at a time. Making one reads certificates: do it in a worker."""
 
     def __init__(self, address: OpenCodeAddress, uid: int | None = None) -> None:
-        """`uid` is the user whose server may be asked beside root's; by default our own."""
+        """Create the connection to a server of root or of the user `uid`, by default our own."""
         self.address = address
         self._uid = current_uid() if uid is None else uid
         self._login = httpx2.BasicAuth(address.username, address.password)
@@ -91,11 +91,11 @@ class OpenCodeConnection:
         )
 
     async def identify(self) -> str:
-        """Ask the server what it is; gives the API that it speaks, `REPLACING` if both.
+        """Ask the server for its identity. Return its API, `REPLACING` if it has both.
 
         Raises:
             Unreachable: If nothing answers; `NotOpenCode` if something else does.
-            Refused: If it wants another password.
+            Refused: If the server requires another password.
         """
         async with _FailureTranslator():
             return await self._identify()

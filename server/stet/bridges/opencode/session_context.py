@@ -96,7 +96,7 @@ class SessionContext:
 def collect_context(snapshot: Snapshot) -> SessionContext:
     """Return what may be sent at this moment. Blocking: the filter reads the disk."""
     active = snapshot.activity.active
-    # For the filter nobody is asking about any file.
+    # For the filter, no question about a file is active.
     world = replace(snapshot, activity=replace(snapshot.activity, active=None), asked=None)
     names, is_focused = _open_files(world, active)
     n_named, room = 0, MAX_NAMES
@@ -156,8 +156,9 @@ def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
 
 
 def _folders(world: Snapshot, active: str | None) -> tuple[str, ...]:
-    """Return the root that holds the active file, or the first root. The path is given as written,
-    and with links resolved.
+    """Return the root that contains the active file, or the first root.
+
+    The path is returned as written, and with links resolved.
     """
     path: Path | None = None if active is None else path_of(active)
     holders = [root.path for root in world.roots if path is not None and root.path in path.parents]
@@ -197,8 +198,8 @@ def _files(context: SessionContext) -> str:
 def _selection(selected: SelectedText | None) -> str:
     if selected is None or not selected.texts:
         return ""
-    # Ranges apart from each other; each begins on a line of its own. Joined first: a tag may begin in
-    # one and end in the next.
+    # The ranges are separate; each begins on a new line. They are joined first, because a tag may
+    # begin in one range and end in the next.
     text = _quotable("\n".join(selected.texts))
     quoted = text if text.endswith("\n") else f"{text}\n"
     cut = f"(cut: {selected.n_cut} more characters are selected)\n" if selected.n_cut else ""

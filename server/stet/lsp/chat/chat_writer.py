@@ -121,9 +121,9 @@ EVERY_SECONDS = 0.2
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same once other text has arrived instead: Neovim says yes and drops the edit then."""
+"""The same once other text has arrived instead: Neovim says yes and then drops the edit."""
 MAX_TRIES = 3
-"""How often an edit may come to nothing in a text that nobody changes meanwhile."""
+"""How often an edit may fail in a text that does not change meanwhile."""
 
 
 class ChatWriter:
@@ -137,8 +137,10 @@ class ChatWriter:
         editor: Callable[[], ClientCapabilities],
         encoding: Callable[[], Encoding],
     ) -> None:
-        """`texts` are those that the editor has open; `editor` and `encoding` tell what was settled with
-        the editor, once it is.
+        """Create the writer.
+
+        `texts` are the documents open in the editor; `editor` and `encoding` return the values
+        agreed with the editor, once they are known.
         """
         self._generated = generated
         self._texts = texts
@@ -226,14 +228,14 @@ class ChatWriter:
         outcome: ApplyOutcome,
         event: asyncio.Event,
     ) -> None:
-        """Wait until an insertion has come, or can't come any more.
+        """Wait until an insertion has arrived, or can't arrive any more.
 
         Args:
             uri: The document.
-            revision: Of its text when the insertion was sent.
-            watch: Tells whether it has come.
-            outcome: What the editor has said of it.
-            event: Set with each text that comes from the editor.
+            revision: The revision of its text when the insertion was sent.
+            watch: Reports whether the insertion has arrived.
+            outcome: The editor's answer about the insertion.
+            event: Set with each text that arrives from the editor.
         """
         try:
             async with asyncio.timeout(CONFIRM_SECONDS) as limit:

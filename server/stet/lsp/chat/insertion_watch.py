@@ -1,13 +1,13 @@
-"""Whether an insertion has arrived, found from the changes of a text and the lines around them alone.
+"""Detect that an insertion has arrived, from the changes of a text and the lines around them alone.
 
-Editors report an insertion in different ways: where text repeats itself, at another place with the same
-result; as whole lines; in several changes; or together with what the user typed meanwhile. Only the
-changed lines and as many characters around them as were inserted are read, so a keystroke costs the same
-in a long text as in a short one.
+Editors report an insertion in different ways: in repeated text, at another place with the same
+result; as whole lines; in several changes; or together with text that the user typed meanwhile.
+Only the changed lines and as many characters around them as were inserted are read, so a keystroke
+costs the same in a long text as in a short one.
 
-`EarlierLines` gives the lines before the latest changes without a copy of the text: as ranges of the
-current lines, and the replaced lines between them. Its cost depends on the number of changes, not on the
-length of the text. Line numbers are 0-based.
+`EarlierLines` gives the lines before the latest changes without a copy of the text: as ranges of
+the current lines, and the replaced lines between them. Its cost depends on the number of changes,
+not on the length of the text. Line numbers are 0-based.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,9 +34,9 @@ class ChangedLines(NamedTuple):
 
 
 class EarlierLines:
-    """The lines of a text from which changes are taken back, the latest change first.
+    """The lines of a text with changes reversed, the latest change first.
 
-    The text must not change while this is in use.
+    The text must not change while this object is in use.
     """
 
     def __init__(self, lines: Sequence[str]) -> None:
@@ -127,8 +127,10 @@ def _take(size: int, lines: Iterable[str]) -> list[str]:
 MAX_TOGETHER = 20
 """The most changes, of several messages, that are examined as one change."""
 MAX_IN_ORDER = 200
-"""The most changes of one message that are taken back one after the other; more are the difference of
-two whole texts."""
+"""The most changes of one message that are reversed one by one.
+
+If a message has more changes, the difference between the two whole texts is used.
+"""
 MAX_CHARACTERS = 1_000_000
 """The most characters of changed lines that are examined as one change."""
 MAX_GAP = 20
@@ -276,9 +278,9 @@ def _context_size(new: str) -> int:
 def _is_inserted(
     new: str, before: Sequence[str], after: Sequence[str], context: tuple[str, str]
 ) -> bool:
-    """Return whether lines became others because `new` was inserted.
+    """Return whether lines changed because `new` was inserted.
 
-    Line ends count as the same: an editor may convert those of a whole text at any time.
+    All line ends count as the same: an editor may convert those of a whole text at any time.
 
     Args:
         new: The inserted text.
@@ -298,7 +300,8 @@ def _holds_once_more(new: str, before: str, after: str) -> bool:
     """Return whether `after` is `before` with `new` inserted anywhere, or holds `new` once more."""
     n = len(after) - len(before)
     start, end = _common_start(before, after), _common_end(before, after)
-    # Between these two places the inserted text may begin anywhere: the text around it is the same.
+    # Between these two places the inserted text may begin anywhere: the surrounding text is the
+    # same.
     if n == len(new) and after.find(new, max(len(before) - end, 0), start + n) >= 0:
         return True
     # What both begin and end with holds it equally often.

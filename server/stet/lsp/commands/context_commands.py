@@ -1,7 +1,7 @@
-"""`stet.context` and `stet.requestLog`: what is sent with questions, and what was sent to whom.
+"""`stet.context` and `stet.requestLog`: the content of questions, and the log of requests.
 
-`stet.context` changes the attachments of all later questions and their presets. `stet.requestLog` (also
-`stet.ledger`) shows the request log as a document.
+`stet.context` changes the attachments of all later questions and their presets. `stet.requestLog`
+(also `stet.ledger`) shows the request log as a document.
 """
 
 from typing import Any, get_args
@@ -22,7 +22,7 @@ _NOT_STARTED = "Stet could not start; its log says why"
 
 
 def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Change what is attached to questions, or its presets; tells how both are then."""
+    """Change the attachments of questions, or their presets; return the new state of both."""
     arguments = CommandArguments("stet.context", values, main="add")
     change = ContextChange(
         clear=arguments.flag("clear"),

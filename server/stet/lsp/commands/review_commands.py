@@ -305,7 +305,7 @@ def _report_refusals() -> Iterator[None]:
 
 
 def _undo_refusal(state: ServerState, hunk: Hunk) -> str:
-    """Why a hunk can't be taken back, as far as that can be told at once; or nothing."""
+    """Return why a hunk can't be undone, if this is known at once; else an empty text."""
     if hunk.state is not HunkState.ACCEPTED:
         return f"it is {hunk.state}"
     if state.workspace.buffer(hunk.uri) is None or hunk.kind in WHOLE_FILE:

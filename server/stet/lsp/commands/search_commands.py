@@ -29,7 +29,7 @@ MAX_LIMIT = 200
 MAX_QUERY = 1000
 """Characters: a longer question finds no more, and takes long to read."""
 MARK = "?"
-"""How a question begins in the editor's search for symbols; what has none is for other servers."""
+"""The prefix of a question in the editor's symbol search; other queries are for other servers."""
 MIN_SYMBOL_QUERY = 2
 """Characters after the mark: fewer are a word that is still being typed."""
 

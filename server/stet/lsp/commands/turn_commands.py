@@ -50,7 +50,7 @@ async def _start_turn(
 
 
 def turn(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """How a turn stands."""
+    """Return the state of a turn."""
     arguments = CommandArguments("stet.turn", values, main="turn")
     turn_id = arguments.required("turn")
     arguments.finish()

@@ -90,7 +90,7 @@ def _detailed() -> Converter:
 
 
 def as_exception(error: object) -> JsonRpcException:
-    """Return the exception for the error part of an answer, whatever its shape."""
+    """Return the exception for the error part of an answer of any shape."""
     if not isinstance(error, dict):
         return JsonRpcException(str(error))
     code, message = error.get("code"), error.get("message")

@@ -1,10 +1,11 @@
 """The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
 pygls gives the types, the capability builder, the registration of handlers and the requests to the
-editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and keeps the text
-(`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at characters
-that do not end one. Public hooks are used where they exist (`converter_factory`, `report_server_error`,
-`lsp_method`); the docstrings of the two overridden private methods give the reason.
+editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and keeps
+the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at
+characters that do not end a line. Public hooks are used if they exist (`converter_factory`,
+`report_server_error`, `lsp_method`); the docstrings of the two overridden private methods give the
+reason.
 """
 
 import asyncio
@@ -53,7 +54,7 @@ from stet.text.encoding import Encoding
 
 
 class TextSyncPort(Protocol):
-    """Where the text of open documents goes. Errors other than `LspError` are taken for bugs."""
+    """The receiver of the text of open documents. Errors other than `LspError` count as bugs."""
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
         """Open a document; `lines` are the lines of its text if it has already been split."""
@@ -197,7 +198,7 @@ class StetProtocol(LanguageServerProtocol):
         return method in self.fm.builtin_features or method in self.fm.features
 
     def _refuse(self, message: object, error: JsonRpcException) -> None:
-        """Answer what can't be handled; a notification has nobody to answer to."""
+        """Answer a message that can't be handled; a notification gets no answer."""
         request = message if isinstance(message, dict) else {}
         # What it says may quote the message.
         log.warning("a message was refused: %s (%d)", type(error).__name__, error.code)
@@ -316,7 +317,7 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        """Into our text store instead of pygls's; what comes after a very long text waits for it."""
+        """Store the text in our store instead of pygls's. After a very long text, messages wait."""
         from stet.text.large_document import LARGE  # not needed before `initialize` is answered
 
         if len(params.text_document.text) < LARGE:

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 CHUNK = 256 * 1024
 """In bytes: read at once by the thread."""
 MAX_BODY = 512 * 1024 * 1024
-"""In bytes: no editor sends more, and a length beyond it is taken for a mistake."""
+"""In bytes: no editor sends more, and a greater length is treated as a mistake."""
 MAX_HEADERS = 32 * 1024
 """In bytes: what is kept while waiting for the blank line that ends the headers."""
 MIN_TAIL = 64
@@ -43,7 +43,7 @@ _BLANK_LINE_BYTES = 4
 
 PARENT_CHECK_SECONDS = 3.0
 CLOSING_SECONDS = 5.0
-"""How long the end of a run may take in all: whatever of it hangs is no longer waited for."""
+"""The longest total time for the end of a run: after this time, hanging parts are abandoned."""
 HARD_EXIT_SECONDS = 3.0
 """When a worker thread that hangs is no longer waited for."""
 
@@ -65,10 +65,11 @@ class Output(Protocol):
 
 
 def missing_stream() -> str:
-    """Name the standard stream, "input" or "output", that was closed when the process began; else "".
+    """Return the standard stream, "input" or "output", closed at the process start; else "".
 
-    Whatever is opened next would take its number, and be taken for the editor. A closed standard error
-    is replaced by the null device, so that no line of the log is written into such a file.
+    The next opened file would get the number of the stream, and would be used as the editor's. A
+    closed standard error is replaced by the null device, so that no line of the log is written into
+    such a file.
     """
     if sys.stdin is None or sys.stdout is None:
         return "input" if sys.stdin is None else "output"
@@ -81,10 +82,10 @@ def missing_stream() -> str:
 
 
 def take_streams() -> tuple[int, int]:
-    """Take standard input and output for the protocol; gives their new descriptors.
+    """Take standard input and output for the protocol; return their new descriptors.
 
-    What still uses the old ones can't disturb the editor: prints go to stderr, and a child process
-    that reads its inherited input finds it empty.
+    Other users of the old descriptors can't disturb the editor: prints go to stderr, and a child
+    process that reads its inherited input finds it empty.
     """
     reading, writing = os.dup(0), os.dup(1)
     empty = os.open(os.devnull, os.O_RDONLY)
@@ -199,7 +200,7 @@ def _read_in_thread(
     ended: Callable[[], None],
 ) -> None:
     try:
-        # Not `sys.stdin.buffer`: a thread that holds its lock can't be left behind at exit.
+        # Not `sys.stdin.buffer`: a thread that holds its lock can't be abandoned at exit.
         while data := os.read(descriptor, CHUNK):
             loop.call_soon_threadsafe(feed, data)
     except OSError as error:
@@ -247,7 +248,7 @@ class FrameReader:
         self._is_held = True
 
     def release(self) -> None:
-        """Go on with what has come meanwhile."""
+        """Continue with the messages that have arrived meanwhile."""
         self._is_held = False
         self._deliver_next()
 
@@ -269,7 +270,7 @@ class FrameReader:
         self._needed = None
         if not self._deliver(body) and (index := LENGTH.search(body)):
             # JSON has no raw line end inside a string, so this is a header: the length was too
-            # large and took part of the next message, which is given back.
+            # large and included part of the next message, which is put back.
             self._buffer[:0] = body[index.start() :]
         return True
 

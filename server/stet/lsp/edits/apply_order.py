@@ -1,16 +1,16 @@
 """Apply or undo several hunks: in order, or as one edit with a preview.
 
-Order of accepting: changes of whole files in the order of their creation, so that each finds the path
-that the one before produced; then edits; then removals of files that no later change uses. The links to
-a file are changed after its move, and only if the file was moved.
+Order of accepting: changes of whole files in the order of their creation, so that each finds the
+path that the previous one produced; then edits; then removals of files that no later change uses.
+The links to a file are changed after its move, and only if the file was moved.
 
-Order of undoing: changes of whole files, the last first; then edits, which a move takes along (if they
-were made first, the file would have unsaved text when it is to be moved). The edits in a new file are
+Order of undoing: changes of whole files, the last first; then edits, which follow a move (if they
+were made first, the file would have unsaved text when it is moved). The edits in a new file are
 undone before the file is removed.
 
-`LspEditorActions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many hunks as
-one edit for editors that are known to ask first (all others apply such an edit at once). The text that
-comes back, not the answer, tells which hunks the user picked.
+`LspEditorActions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many
+hunks as one edit for editors that are known to ask first (all others apply such an edit at once).
+The text that comes back, not the answer, shows which hunks the user picked.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ _ApplyHunks = Callable[[str, Sequence[str]], Awaitable[None]]
 def accept_in_order(
     ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> Coroutine[Any, Any, None]:
-    """Have the editor do what these hunks say now, at the call; their states tell how it went."""
+    """Apply these hunks, as they are at the call, in the editor; their states show the result."""
     return _accept(ledger, delivery, [ledger.hunk(hunk_id) for hunk_id in hunk_ids])
 
 
@@ -78,7 +78,7 @@ def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
 async def undo_in_order(
     ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> None:
-    """Have the editor take these accepted hunks back; their states tell how it went."""
+    """Undo these accepted hunks in the editor; their states show the result."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
     lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
     whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
@@ -94,9 +94,9 @@ async def undo_in_order(
 
 
 def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
-    """Hunks about whole files, in their order; at once only what has no file in common.
+    """Yield steps of hunks about whole files, in order; hunks of a step have no file in common.
 
-    Each step is to be carried out before the next is asked for: it gives files other names.
+    Each step must be applied before the next is requested: it renames files.
     """
     step: list[Hunk] = []
     taken: set[str] = set()
@@ -134,7 +134,7 @@ async def _apply_by_document(
     """One edit a document, however its hunks spell it; a hunk about a whole file goes alone."""
     batches: dict[tuple[str, str], list[str]] = {}
     for hunk_id in hunk_ids:
-        # Asked only now: a move before this has given its file another name.
+        # Read only now: an earlier move has renamed its file.
         hunk = ledger.hunk(hunk_id)
         alone = hunk_id if hunk.kind in WHOLE_FILE else ""
         batches.setdefault((canonical(hunk.uri), alone), []).append(hunk_id)
@@ -187,7 +187,7 @@ class LspEditorActions:
 
 
 CONFIRM_SECONDS = 1.5
-"""How long after its answer the editor may take to send the text of what was ticked."""
+"""How long after its answer the editor may take to send the text with the chosen changes."""
 _LEFT_OUT = "you left it out of the preview"
 
 Edits = list[lsp.TextEdit | lsp.AnnotatedTextEdit | lsp.SnippetTextEdit]
@@ -204,7 +204,7 @@ class RefactorPreview:
         ledger.subscribe(lambda _: self._moved.set())
 
     async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
-        """Have the user pick of pending hunks of lines; their states tell which they took."""
+        """Let the user choose from pending line hunks; the states show the chosen hunks."""
         by_file: dict[str, list[Hunk]] = {}
         for hunk in map(self._ledger.hunk, hunk_ids):
             by_file.setdefault(canonical(hunk.uri), []).append(hunk)
@@ -261,10 +261,10 @@ class RefactorPreview:
         changes: Sequence[lsp.TextDocumentEdit],
         annotations: Mapping[str, lsp.ChangeAnnotation],
     ) -> None:
-        """Show the edit, and wait for what comes of it.
+        """Show the edit, and wait for its outcome.
 
         Raises:
-            EditError: If the editor did not take it.
+            EditError: If the editor did not accept it.
         """
         edit = lsp.WorkspaceEdit(
             document_changes=list(changes), change_annotations=dict(annotations)

@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 async def offer_manual_edit(
     snapshot: Snapshot, client: Client, document: TextDocument, edit: TextEdit, hunk_id: str
 ) -> str:
-    """Write down what the editor won't apply, and show it; gives a sentence that says where."""
+    """Write the edit that the editor won't apply to a file, show it, and return where it is."""
     name, after = snapshot.name_of(document.uri), edit.apply(document.text)
     text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
     try:
@@ -122,7 +122,7 @@ class EditApplier:
         renames: RenameTracker,
         editor: Callable[[], ClientCapabilities] = ClientCapabilities,
     ) -> None:
-        """`editor` tells which one it is, once it has said so."""
+        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -181,21 +181,22 @@ class EditApplier:
             self._rejected[hunk_id] = rejected
 
     async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """Have accepted hunks of one file taken back; their states tell how it went."""
+        """Undo accepted hunks of one file in the editor; their states show the result."""
         await self._apply_hunks(uri, tuple(hunk_ids), HunkState.ACCEPTED, None)
 
     async def write(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
     ) -> None:
-        """Have the editor make an edit that the ledger has set out.
+        """Apply an edit that the ledger has prepared, in the editor.
 
         Args:
             uri: The document.
-            edit_of: Sets it out for the text as it is now and gives it; None if nothing is to do.
-            label: What the editor's undo list calls it.
+            edit_of: Prepares and returns the edit for the current text; None if there is nothing to
+                do.
+            label: The name of the edit in the editor's undo list.
 
         Raises:
-            EditError: If something is in the way, or the editor did not do it.
+            EditError: If an obstacle exists, or the editor did not apply the edit.
         """
         async with self.document_lock(uri):
             current = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
@@ -243,7 +244,7 @@ class EditApplier:
             self._report(uri, problem, done)
 
     def _report(self, uri: str, problem: EditError | None, done: str) -> None:
-        """Tell the user what was in the way of what is not `done`, if anything was."""
+        """Show the user the problem that kept hunks from being `done`, if there was a problem."""
         if problem is not None:
             how = "seen" if isinstance(problem, EditUnconfirmed) else done
             log.warning("%s: not %s: %s", uri, how, problem)
@@ -261,7 +262,7 @@ class EditApplier:
             return
         await self._check_policy([hunk])
         hunk = self._ledger.hunk(hunk_id)
-        if hunk.state is state:  # nobody has thought better of it meanwhile
+        if hunk.state is state:  # the user has not changed their mind meanwhile
             apply = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             try:
                 await apply(hunk)
@@ -342,7 +343,7 @@ class EditApplier:
             return False
         if approval is not None:
             self._late_confirmation.expect(uri, left)
-        # What was applied in part was not wanted as a whole, by the editor or its user.
+        # The editor or its user did not want the whole of an edit that was applied in part.
         expected = waiting if approval is None else [one for one in waiting if one in approval]
         is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)
         if is_whole and await self._can_retry(document, refused, left, approval):
@@ -394,10 +395,10 @@ class EditApplier:
     def _still_valid(
         self, ids: Iterable[str], state: HunkState, approval: Approval | None
     ) -> tuple[str, ...]:
-        """Those that are in `state` and do no more than was agreed to; the others are told why not.
+        """Return hunks in `state` that do only what was approved; give the others the reason.
 
         Raises:
-            EditError: If there are none of them left, but for those whose approval was taken back.
+            EditError: If no hunk is left, except hunks whose approval was withdrawn.
         """
         left = self._remaining(ids, state, approval)
         if approval is None:
@@ -419,10 +420,10 @@ class EditApplier:
     def _mark_sent(
         self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
     ) -> TextEdit:
-        """Let the ledger know that hunks go out now; gives their edit.
+        """Mark hunks as sent in the ledger, and return their edit.
 
         Raises:
-            EditError: If they can't be taken back.
+            EditError: If the hunks can't be undone.
         """
         try:
             return self._ledger.outbox.send(document, hunk_ids, back=state is HunkState.ACCEPTED)
@@ -430,10 +431,10 @@ class EditApplier:
             raise EditError(str(reason)) from reason
 
     async def _check_policy(self, hunks: Sequence[Hunk]) -> None:
-        """Ask the gate once more about hunks of one file, as the disk is now.
+        """Authorize hunks of one file again, for the current state of the disk.
 
         Raises:
-            EditError: If one of them must not be carried out; those that wait are told why.
+            EditError: If one of them must not be applied; pending hunks get the reason.
         """
         snapshot = self._workspace.snapshot()
         # Of one place, only whether it is protected makes a difference.
@@ -445,10 +446,10 @@ class EditApplier:
                 raise EditError(refusal.message)
 
     async def _document(self, uri: str) -> TextDocument:
-        """Return the text of a file as it is now.
+        """Return the current text of a file.
 
         Raises:
-            EditError: If there is none that may be read.
+            EditError: If there is no text that may be read.
         """
         document = self._workspace.document(uri)
         if document is not None:

@@ -22,7 +22,7 @@ from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
 MAX_CHANGES = 50
-"""Of what was typed meanwhile, the most that is played through."""
+"""The most changes since the edit that are replayed."""
 MAX_LINES = 5_000
 """Of a very long text, the most lines that are played through."""
 
@@ -48,7 +48,7 @@ def find_misapplied(
         meant = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
         later = {text.text for text in texts[n + 1 :]}
         if meant is not None and meant.apply(texts[n].text) in later:
-            return None  # it stood where it was meant to stand
+            return None  # it was at its intended place
     now = texts[-1].text
     original = (
         text
@@ -122,13 +122,14 @@ def _rebase_edit(
     *,
     comes_first: bool,
 ) -> TextEdit | None:
-    """`edit` carried through changes that leave its places alone; None where one does not.
+    """Return `edit` rebased over changes that leave its places alone; None if a change does not.
 
     Args:
-        edit: For the first of `texts`.
-        texts: Those that the changes were made in.
-        changes: What happened, in order.
-        comes_first: Whether lines that it puts between two come before what was typed there.
+        edit: The edit for the first of `texts`.
+        texts: The texts to which the changes were made.
+        changes: The changes, in order.
+        comes_first: Whether lines that the edit inserts between two lines come before text typed
+            there.
     """
     replacements = edit.replacements
     for text, change in zip(texts, changes, strict=True):
@@ -149,11 +150,11 @@ def _rebase_edit(
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same once other text has arrived instead: Neovim says yes and drops the edit then."""
+"""The same once other text has arrived instead: Neovim says yes and then drops the edit."""
 UNOPENED_SECONDS = 2.0
 """How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
 POLL_SECONDS = 0.1
-"""How often the disk is looked at then: it tells nobody."""
+"""The interval at which the disk is read: a disk sends no events."""
 OPENED_SECONDS = 2.0
 """How long an editor may take to open a file that it says it shows."""
 
@@ -232,12 +233,12 @@ class EditConfirmation:
         return False
 
     async def _show_and_wait(self, document: TextDocument) -> bool:
-        """Have the text of a file shown to us that was not open when its edit was sent.
+        """Get the text of a file that was not open when its edit was sent.
 
-        Most editors open it to edit it, as far as they have Stet serve such files; some edit it on the
-        disk. Else the edit may stand in a buffer that we are not told of: so the editor is asked to
-        show the file, which changes nothing. One that does not open it then has no reason to do so
-        for the next file.
+        Most editors open the file to edit it, if they use Stet for such files; some edit it on the
+        disk. Else the edit may be in a buffer that is not reported to us: so the editor is asked to
+        show the file, which changes nothing. An editor that does not open it then has no reason to
+        do so for the next file.
         """
         uri = document.uri
         if await self._wait_opened(document, UNOPENED_SECONDS) or self._is_applied(document):
@@ -311,7 +312,7 @@ class LateConfirmation:
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """From now on these count as accepted once the text reads as they want it."""
         self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
-        self._note(uri)  # it may stand there already, where that could not be told before
+        self._note(uri)  # the edit may be in the text already, if this was not visible before
 
     def _note(self, uri: str) -> None:
         if canonical(uri) in self._expected:

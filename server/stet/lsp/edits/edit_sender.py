@@ -45,7 +45,7 @@ class EditRefused(EditError):
 
 
 class EditMisapplied(EditError):
-    """The editor applied an edit to a text that it was not made for; it has been taken back."""
+    """The editor applied an edit to a text that it was not made for; the edit has been undone."""
 
 
 class EditUnanswered(EditError):
@@ -77,7 +77,7 @@ class EditSender:
         client: Client,
         editor: Callable[[], ClientCapabilities],
     ) -> None:
-        """`editor` tells which one it is, once it has said so."""
+        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -86,10 +86,11 @@ class EditSender:
         self._unseen: dict[str, str] = {}
 
     async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
-        """Have the editor change a document.
+        """Apply an edit to a document in the editor.
 
         Raises:
-            EditError: If it did not, or not all of it, or that can't be told; the hunks are told.
+            EditError: If the edit was not applied, or only in part, or the result is unknown; the
+                hunks get the reason.
         """
         self._check_known(document)
         wire = _before_the_last_line_end(edit, document)
@@ -107,11 +108,11 @@ class EditSender:
         raise problem
 
     def _check_known(self, document: TextDocument) -> None:
-        """Make sure that a file that is not open has the text that an edit is made for.
+        """Check that a file that is not open has the text that an edit is made for.
 
         Raises:
-            EditError: If an edit of it may stand in a buffer that we have not seen: made again, it would
-                stand there twice, and another one in the wrong place.
+            EditError: If an edit of the file may be in a buffer that we have not seen: made again,
+                it would be there twice, and another edit in the wrong place.
         """
         key = canonical(document.uri)
         if self._unseen.get(key) != document.text or document.version is not None:
@@ -125,7 +126,7 @@ class EditSender:
         raise EditError(reason)
 
     def _unconfirmed_error(self, document: TextDocument) -> EditError:
-        """Why an edit that the editor said yes to counts as not applied."""
+        """Return why an edit that the editor confirmed counts as not applied."""
         if document.version is not None or self._arrivals.is_open(document.uri):
             return EditError(
                 "The editor said that it applied the edit, but its text does not show it."
@@ -216,7 +217,7 @@ _NAMES_VERSION = re.compile(
 
 
 class StaleEditRetry:
-    """Tells whether a refused edit can be made anew for newer text."""
+    """The decision whether a refused edit can be made again for newer text."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace

@@ -30,14 +30,14 @@ from stet.workspace.workspace import Workspace
 CONFIRM_SECONDS = 2.0
 """How long after its yes an editor may take until its work is seen."""
 POLL_SECONDS = 0.05
-"""How often is looked: the disk tells nobody."""
+"""The polling interval: a disk sends no events."""
 
 
 class FileState:
     """Looks at files as they are now; changes none."""
 
     def __init__(self, workspace: Workspace, editor: Callable[[], ClientCapabilities]) -> None:
-        """`editor` tells which one it is, once it has said so."""
+        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._editor = editor
 
@@ -51,14 +51,14 @@ class FileState:
         return self.system.real_path(path.parent) / path.name
 
     def name(self, uri: str) -> str:
-        """Return the name that a user gives a file."""
+        """Return the user's name for a file."""
         return self._workspace.snapshot().name_of(uri)
 
     async def wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until it is seen that the editor did what was asked.
+        """Wait until the editor has visibly applied the request.
 
         Raises:
-            EditError: If it is not.
+            EditError: If it has not.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + (CONFIRM_SECONDS if outcome.applied else 0.0)
@@ -135,7 +135,7 @@ class FileOperations:
         renames: RenameTracker,
         editor: Callable[[], ClientCapabilities],
     ) -> None:
-        """`editor` tells which one it is, once it has said so."""
+        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -234,8 +234,8 @@ class FileOperations:
             await self._fill(hunk, opened, "")
         else:
             assert path is not None, "it is on the disk"
-            # The editor may hold what it was given and never saved. The hunk keeps that text, and brings
-            # it back; the trash gets what else the disk may have.
+            # The editor may hold text that it received and never saved. The hunk keeps that text
+            # and restores it; any other text on the disk goes to the trash.
             await self._delete(hunk, path, saved_text=hunk.new)
 
     def _changed_reason(self, hunk: Hunk) -> str:
@@ -265,7 +265,7 @@ class FileOperations:
         """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
         opened = self._workspace.document(uri)
         if opened is not None:
-            # Behind its yes the user may have typed on.
+            # After the editor's confirmation the user may have continued to type.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
         _, text_on_disk = await self._file_state.read_disk(uri)
         return text_on_disk == text
@@ -309,7 +309,7 @@ class FileOperations:
         return await self._delete(hunk, path)
 
     async def _delete(self, hunk: Hunk, path: Path, saved_text: str | None = None) -> Path:
-        """Delete a file that has nothing unsaved but `saved_text`; gives its place in the trash."""
+        """Delete a file with no unsaved text but `saved_text`; return its place in the trash."""
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
@@ -375,7 +375,7 @@ class FileOperations:
         return real
 
     def _warn_stale(self, uri: str, what: str) -> None:
-        """We did what the editor can't: tell the user where it still shows what was."""
+        """Warn of a stale buffer after a change by Stet that the editor can't make itself."""
         if self._workspace.document(uri) is not None:
             self._client.show_message(
                 f"Stet: {self._file_state.name(uri)} {what}: close its old buffer."
@@ -407,7 +407,7 @@ class DeferredDeletions:
         self._waiting: dict[str, str] = {}
 
     def add(self, hunk: Hunk) -> None:
-        """Let a hunk wait, and tell the user; one that is accepted is to be taken back."""
+        """Put a hunk on hold and inform the user; an accepted hunk is on hold for its undo."""
         name = self._workspace.snapshot().name_of(hunk.uri)
         reason = f"{name} is open in the editor: it is deleted when you close it"
         self._waiting[hunk.id] = canonical(hunk.uri)

@@ -41,13 +41,13 @@ class EditorDocument:
     """One open document.
 
     Attributes:
-        uri: As it was opened.
-        path: Where it will be saved.
-        buffer: Its text now.
-        version: Counts its changes, as LSP wants.
-        on_disk: What was read from the disk; None for a file that is not there yet.
-        mark: The byte order mark that its file begins with, or nothing: no part of the text.
-        real: Where the path led when it was opened, with every link resolved.
+        uri: The URI with which it was opened.
+        path: The path to which it will be saved.
+        buffer: Its current text.
+        version: The number of its changes, as in LSP.
+        on_disk: The text read from the disk; None for a file that does not exist yet.
+        mark: The byte order mark at the start of its file, or nothing: not part of the text.
+        real: The target of the path when it was opened, with every link resolved.
     """
 
     uri: str
@@ -73,13 +73,13 @@ class EditorDocument:
 
 @dataclass(frozen=True, slots=True)
 class UnsavedChange:
-    """What saving would do to one file.
+    """The effect of saving on one file.
 
     Attributes:
         path: The file.
-        before: What was read from it; None if it was not there.
-        after: What it would hold; None if it would be gone.
-        real: Where that is by every link, as it was when it was opened; None: as it is now.
+        before: The text read from it; None if it did not exist.
+        after: The text it would have; None if it would be deleted.
+        real: The path with every link resolved, at the time of opening; None: at the present time.
     """
 
     path: Path
@@ -127,9 +127,7 @@ class EditorDocuments:
             return None
 
     def name(self, uri: str, root: Path) -> str:
-        """Return the name that a person gives a document: its path from `root` if it is below
-        `root`.
-        """
+        """Return the display name of a document: its path from `root` if it is below `root`."""
         path = path_of(uri)
         if path is None:
             return uri
@@ -273,10 +271,10 @@ class EditorDocuments:
         return lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item)
 
     def _find_or_load(self, uri: str) -> EditorDocument:
-        """Return the open document, or the file as it would be opened.
+        """Return the open document, or the file in the state in which it would be opened.
 
         Raises:
-            EditUnsupported: If there is none.
+            EditUnsupported: If there is no such file.
         """
         document = self._open.get(canonical(uri))
         if document:

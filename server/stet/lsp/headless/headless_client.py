@@ -40,7 +40,7 @@ class HeadlessProtocol(LanguageClient):
         self._fault = ""
 
     async def start(self, command: Sequence[str], env: Mapping[str, str] | None) -> None:
-        """Start the server in a session of its own: Ctrl-C in our terminal is for us.
+        """Start the server in its own session: Ctrl-C in our terminal does not reach it.
 
         Raises:
             OSError: If it can't be started.
@@ -137,12 +137,12 @@ _MARK_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ServerProgress:
-    """The server is at work.
+    """The progress of the server's work.
 
     Attributes:
         stage: `begin`, `report` or `end`.
-        title: Of the whole work; only with `begin`.
-        message: What it is doing, or what came of it.
+        title: The title of the whole work; only with `begin`.
+        message: The current step, or the outcome.
     """
 
     stage: str
@@ -195,13 +195,13 @@ class HeadlessClient:
         on_event: Callable[[Event], None] | None = None,
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
     ) -> None:
-        """Create an editor that has no server yet.
+        """Create an editor without a server.
 
         Args:
-            system: Where files are read.
-            on_event: Told what the server says.
-            choose: Answers a question, with one of its choices or in words; gives None where nobody
-                is there. None: this editor has no buttons.
+            system: Reads files.
+            on_event: Receives the server's messages.
+            choose: Answers a question, with one of its choices or in words; returns None if no user
+                is present. None: this editor has no buttons.
         """
         self._choose = choose
         self.documents = EditorDocuments(system)
@@ -313,7 +313,7 @@ class HeadlessClient:
         return {"accepted": accepted, "refused": [*answer["refused"], *refused]}
 
     async def marks(self, uri: str) -> tuple[str, ...]:
-        """Return the messages of the diagnostics on a document. Wait briefly if there are none."""
+        """Return the messages of the diagnostics on a document. Wait briefly if none exist."""
         try:
             async with asyncio.timeout(_MARK_SECONDS):
                 while not self._diagnostics.get(canonical(uri)):
@@ -441,8 +441,9 @@ def _nothing(_: object) -> None:
 
 
 def _without_inline_review(settings: Mapping[str, object]) -> dict[str, object]:
-    """Return `settings` without inline blocks. This editor would save the blocks with what was
-    accepted.
+    """Return `settings` without inline blocks.
+
+    This editor would save the blocks together with the accepted text.
     """
     edit = settings.get("edit")
     style = {"reviewStyle": "margin"}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 MAX_MARKS = 2000
-"""More are not shown: nobody mends them one by one."""
+"""More are not shown: they are too many to fix one by one."""
 
 
 @dataclass(frozen=True, slots=True)

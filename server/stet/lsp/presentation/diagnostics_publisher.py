@@ -72,7 +72,7 @@ SOURCE = "stet"
 DELAY = 0.05
 """Seconds; what changes within is published once."""
 LENS_DELAY = 0.2
-"""Seconds; the same for code lenses, which the editor must ask for again, file by file."""
+"""Seconds; the same for code lenses, which the editor must request again, file by file."""
 
 
 class DiagnosticsPublisher:
@@ -91,7 +91,7 @@ class DiagnosticsPublisher:
         ledger.subscribe(self.schedule)
 
     def add_source(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
-        """Publish with a document's own also what `others` gives for it: an editor keeps one list."""
+        """Publish the diagnostics of `others` with a document's own: an editor keeps one list."""
         self._others.append(others)
 
     def schedule(self, uri: str) -> None:
@@ -136,7 +136,8 @@ class DiagnosticsPublisher:
     def _publish(self, uri: str) -> None:
         self._due.discard(uri)
         hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in OPEN]
-        # An empty list too, every time: a decision shows as a message, whatever was shown before.
+        # An empty list is sent too, every time: the editor shows a decision by the missing
+        # diagnostic.
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
         found += [

@@ -61,7 +61,7 @@ class DiffDocuments:
         self._pages: dict[str, DiffDocument] = {}
 
     def open(self, hunks: Sequence[Hunk]) -> str:
-        """Write and show the page of these hunks, which wait for a decision; gives its URI.
+        """Write and show the page of these pending hunks; return its URI.
 
         Raises:
             OSError: If it can't be written.
@@ -165,7 +165,7 @@ class DiffDocuments:
             self._client.start(self._amend_in_text(page.name, in_text), "amend in the text")
 
     def _reject(self, hunk_ids: Sequence[str], refused: list[tuple[str, str]]) -> int:
-        """Reject those that wait; gives how many, and adds to `refused` those that can't be."""
+        """Reject the pending hunks; return their number, and add failed ones to `refused`."""
         n_rejected = 0
         for hunk_id in hunk_ids:
             if self._ledger.hunk(hunk_id).state in OPEN:

@@ -1,12 +1,12 @@
-"""Stet's own documents in the editor, kept apart from the user's: the registry, the context and the request log.
+"""Stet's own documents in the editor: their registry, the context and the request log.
 
-The documents are in the state folder. They never reach the workspace, so a model neither sees nor edits
-them, and they are in no scope.
+The documents are kept apart from the user's, in the state folder. They never reach the workspace,
+so a model neither sees nor edits them, and they are in no scope.
 
-`ContextDocument` shows what a question would send, for editors that don't show the answers of commands.
-`RequestLogDocument` shows what was sent to whom (`stet.requestLog`). Its rows contain files, hosts and
-numbers, never text of a file or a conversation, and names with marks in the place of secrets. All
-servers of a workspace write into one table.
+`ContextDocument` shows the content of a question, for editors that don't show the answers of
+commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`). Its
+rows contain files, hosts and numbers, never text of a file or a conversation, and names have marks
+instead of secrets. All servers of a workspace write into one table.
 """
 
 import asyncio
@@ -113,11 +113,12 @@ class GeneratedDocuments:
             self._left = self._system.monotonic()
 
     def active_selection(self, activity: ActivityView) -> tuple[str, Range] | None:
-        """Return the generated document that the user is in and the selection there. Return None if
-        the user is in none.
+        """Return the user's generated document and the selection there.
+
+        Return None if the user is in no generated document.
 
         Args:
-            activity: Where they are among their own documents: what was heard of last, counts.
+            activity: The user's position in their own documents: the latest position counts.
         """
         view = self.world.activity.view()
         uri, latest = view.active, activity.active
@@ -182,7 +183,7 @@ class ContextDocument:
         self._generated = generated
 
     async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
-        """Write and show what `stet.showContext` answers; gives the document's URI.
+        """Write and show the answer of `stet.showContext`; return the document's URI.
 
         Raises:
             OSError: If it can't be written.
@@ -323,7 +324,7 @@ class RequestLogDocument:
         workspace.request_log.persist = self._store
 
     async def open(self) -> str:
-        """Write and show the page of what was sent; gives its URI.
+        """Write and show the page of sent requests; return its URI.
 
         Raises:
             OSError: If it can't be written.

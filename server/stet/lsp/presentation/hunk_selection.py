@@ -155,7 +155,7 @@ def _given_range(
     document: TextDocument,
     workspace: Workspace,
 ) -> Range | None:
-    """Return the range that was given with a document, if any; `lines` are `from`, `to` and `line`."""
+    """Return the range given with a document, if any; `lines` are `from`, `to` and `line`."""
     if wire is not None:
         return _range(wire, document, workspace)
     first, last, line = lines
@@ -216,18 +216,19 @@ def select_hunks(
 ) -> HunkSelection:
     """Return the hunks that `hunk`, `group`, `proposal`, `turn`, `uri` (or `file`) or `all` name.
 
-    With a document may come a `line`: then only what is shown there is meant.
+    A document may have a `line`: then only the hunks shown there are meant.
 
     Args:
-        arguments: Of the command.
-        ledger: Of all hunks.
+        arguments: The arguments of the command.
+        ledger: The ledger of all hunks.
         workspace: Finds a `file`.
-        states: What is meant by more than one: those in one of these states.
-        also: Tells of the id of another whether it is meant too.
+        states: Names for more than one hunk mean only hunks in one of these states.
+        also: Returns whether the hunk with an id is included too.
 
     Raises:
-        InvalidParams: If none or several are given, a line without a document, or nothing is there.
-        ContentModified: If the hunk is no longer the one with that `hash`.
+        InvalidParams: If none or several are given, a line without a document, or there are no
+            hunks.
+        ContentModified: If the hunk no longer has that `hash`.
     """
     names = ("hunk", "group", "proposal", "turn")
     named = {name: value for name in names if (value := arguments.text(name)) is not None}
@@ -274,7 +275,7 @@ def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
     """Return the hunk with that id.
 
     Raises:
-        InvalidParams: If there is none.
+        InvalidParams: If there is no such hunk.
     """
     try:
         return ledger.hunk(hunk_id)
@@ -296,7 +297,7 @@ class DecisionResult:
 
     @property
     def to_json(self) -> dict[str, object]:
-        """The same, as commands answer."""
+        """Return the result as JSON, in the form of command answers."""
         refused = [{"hunk": hunk, "reason": reason} for hunk, reason in self.refused]
         return {"hunks": list(self.hunks), "refused": refused}
 
@@ -304,10 +305,10 @@ class DecisionResult:
 def decide_hunks(
     selection: HunkSelection, decision: Callable[[Hunk], str], what: str
 ) -> DecisionResult:
-    """Try a decision on each hunk; it gives why it can't be, or nothing.
+    """Try a decision on each hunk. The decision returns a reason for a refusal, or nothing.
 
     Raises:
-        RequestFailed: If a hunk named alone is refused; `what` says what it can't be.
+        RequestFailed: If a hunk named alone is refused; `what` names the impossible action.
     """
     done, refused = [], []
     for hunk in selection.hunks:

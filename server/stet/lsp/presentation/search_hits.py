@@ -37,11 +37,11 @@ class LocatedPassage:
     """A passage with its place in the editor's text.
 
     Attributes:
-        passage: As it was found.
-        range: All of it.
+        passage: The passage as found.
+        range: The range of the passage.
         best: Its best line.
-        excerpt: That line and some beside it; nothing in it acts.
-        kind: What it is, of those kinds that every editor knows.
+        excerpt: That line and some beside it, escaped.
+        kind: The kind, of the kinds that every editor knows.
     """
 
     passage: SearchPassage

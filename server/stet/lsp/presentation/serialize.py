@@ -98,7 +98,7 @@ def _notes(hunk: Hunk) -> list[str]:
     """Return what a reader should know before deciding: one sentence in brackets each."""
     notes = []
     if hunk.state is HunkState.CONFLICT:
-        # A line of its own for each: editors cut what is longer than a window is wide.
+        # Each gets a separate line: editors cut lines that are longer than a window is wide.
         notes += [f"(does not apply now: {escape_line(hunk.reason)})", f"({_CONFLICT_HINT})"]
     elif hunk.reason:
         notes.append(f"({escape_line(hunk.reason)})")

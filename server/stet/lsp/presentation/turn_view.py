@@ -132,12 +132,12 @@ TITLE = 60
 
 
 class TurnView:
-    """Shows every turn of one server.
+    """A view that shows every turn of one server.
 
     Args:
         client: The editor.
-        ledger: Tells how many hunks a turn has proposed.
-        publisher: Shows questions where they were asked from.
+        ledger: Knows how many hunks a turn has proposed.
+        publisher: Shows questions at the places where they were asked.
         agent: Called when the user cancels a turn's progress or answers with a button.
     """
 

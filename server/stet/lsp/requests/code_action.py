@@ -1,11 +1,11 @@
 """`textDocument/codeAction`: decide on the hunks here, run a comment, or ask about the selection.
 
-Actions on hunks come one by one first, then by function, file and turn. Every action is a bare command
-with its own title: all editors run such an action, without resolving it and without checking versions.
-The edit is sent when the command comes, for the text of that moment.
+Actions on hunks come one by one first, then by function, file and turn. Every action is a bare
+command with its own title: all editors run such an action, without resolving it and without
+checking versions. The edit is sent when the command arrives, for the text of that moment.
 
-The answer is immediate, except where a line may be a comment that asks for a turn: only reading the text
-tells whether it is in a comment.
+The answer is immediate, unless a line may be a comment that asks for a turn: only reading the text
+shows whether the line is in a comment.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -114,8 +114,9 @@ async def _with_comment_actions(
 def _question_ranges(
     state: ServerState, params: lsp.CodeActionParams, place: Range
 ) -> tuple[lsp.Range, lsp.Range | None]:
-    """Return the range that a question is about and the range that is rewritten. The second is None
-    if nothing is selected.
+    """Return the range that a question is about and the range that is rewritten.
+
+    The second is None if nothing is selected.
     """
     rewritten = None if place.is_empty else params.range
     if state.server.editor.selects_cursor and inferred_range(place).is_empty:
@@ -197,10 +198,10 @@ def _prompt_actions(
     """Return the questions that are always offered and the user's own questions for this language.
 
     Args:
-        state: Of the server.
-        language: Of the document.
-        uri: Of the document.
-        at: As `_places` gives it; without a place what rewrites is not offered.
+        state: The state of the server.
+        language: The language of the document.
+        uri: The URI of the document.
+        at: The result of `_places`; without a place, rewriting actions are not offered.
     """
     question, rewritten = at
     return [
@@ -248,14 +249,14 @@ def actions_on(
     diagnostic: Callable[[Hunk], lsp.Diagnostic],
     editor: ClientCapabilities,
 ) -> list[lsp.CodeAction]:
-    """Return the actions for some hunks, in the order in which they are to be offered.
+    """Return the actions for some hunks, in the order in which they are offered.
 
     Args:
-        here: The hunks that it is about, all open.
-        in_file: All open ones of their file, in order of place.
-        ledger: Has those of other files.
-        diagnostic: Shows a hunk; each action carries the one of its own.
-        editor: Which it is.
+        here: The hunks at the place, all open.
+        in_file: All open hunks of their file, in order of place.
+        ledger: Contains the hunks of other files.
+        diagnostic: Shows a hunk; each action contains the diagnostic of its hunk.
+        editor: The editor.
     """
     actions = []
     for hunk, spec in _action_specs(here, in_file, ledger, editor):

@@ -1,7 +1,8 @@
 """`textDocument/hover` and `textDocument/documentHighlight`: the hunks under the cursor.
 
-Some editors send one of these requests wherever the cursor rests, so both record the user's position.
-Where there is no hunk, both answer null at once and never delay the language's own server.
+Some editors send one of these requests wherever the cursor rests, so both record the user's
+position. Where there is no hunk, both answer null at once and never delay the language's own
+server.
 """
 
 from lsprotocol import types as lsp
