@@ -91,9 +91,7 @@ class EmbeddedModel:
                     has_crashed = True
                     on_wait("The embedded model crashed; starting it again.")
                 else:
-                    return replace(
-                        completion, model=self.name
-                    )  # the server reports the file's path
+                    return replace(completion, model=self.name)  # the server reports a path
 
     async def close(self) -> None:
         """End the child."""
