@@ -178,7 +178,7 @@ class EmbeddingPort:
     """An `VectorSource` by way of `stet.llm`."""
 
     def __init__(self, system: System, workspace: Workspace) -> None:
-        """Create the adapter. `system` has the keys; `workspace` limits and records the sent text."""
+        """Create the adapter. `system` has the keys; `workspace` limits and logs the sent text."""
         self._system = system
         self._workspace = workspace
 

@@ -37,10 +37,7 @@ class ReportDirectory:
     """The folder of one user's reports."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Create the directory object, without a folder.
-
-        The first report creates `folder`; None: `crashes` beside the log.
-        """
+        """Create the object only. The first report makes `folder`; None: `crashes` by the log."""
         self._folder = folder
 
     @property

@@ -50,7 +50,7 @@ class OwnerOnlyFile(RotatingFileHandler):
             old.close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's
-        """Leave the error to `LazyLogFile`; logging itself prints it to a stderr without a reader."""
+        """Leave the error to `LazyLogFile`; logging itself prints it to an unread stderr."""
         error = sys.exc_info()[1]
         if isinstance(error, OSError):
             raise error

@@ -73,7 +73,7 @@ class KnownSecrets:
         )
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield start, end and kind of the secrets in a text, or of long enough parts of secrets."""
+        """Yield start, end and kind of the secrets in a text, and of long parts of secrets."""
         # As nearly always there are few and none is there: far sooner told than by every place.
         if len(self._pieces) <= _FEW and not any(piece in text for piece in self._pieces):
             return

@@ -14,12 +14,12 @@ from stet.review.policy.rules import EditRules, describe_policy
 
 @dataclass(frozen=True, slots=True)
 class PromptOptions:
-    """The manner of the model, as opposed to its task.
+    """The style of the model, as opposed to its task.
 
     Attributes:
-        character: The user's words for the manner (`agent.character`).
+        character: The user's words for the style (`agent.character`).
         language: The natural language of this workspace, in English; None if it is not known.
-        project: The project's own instructions, in their tags; empty if there are none.
+        project: The project's own instructions, in their tags; empty if there are no instructions.
     """
 
     character: str = ""

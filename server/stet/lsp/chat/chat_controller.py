@@ -231,10 +231,10 @@ class ChatController:
         agent: Agent,
         number: Callable[[], int],
     ) -> None:
-        """Create the view of the chats.
+        """Create the controller.
 
-        `texts` are the documents open in the editor; `agent` returns the agent, once it exists;
-        `number` returns an unused chat number.
+        `texts` are the open documents; `agent` returns the agent, once it exists; `number` returns
+        a number that no chat has had.
         """
         self._client = client
         self._writer = writer

@@ -79,7 +79,7 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Reject hunks; the text stays."""
+    """Reject hunks; keep the text."""
     arguments = CommandArguments("stet.reject", values, main="hunk")
     held = state.review.edit_applier.holds
     named = select_hunks(arguments, state.ledger, state.workspace, also=held)

@@ -297,7 +297,7 @@ class DecisionResult:
 
     @property
     def to_json(self) -> dict[str, object]:
-        """Return the result as JSON, in the form of command answers."""
+        """Return the result in the form of command answers."""
         refused = [{"hunk": hunk, "reason": reason} for hunk, reason in self.refused]
         return {"hunks": list(self.hunks), "refused": refused}
 
