@@ -4,6 +4,7 @@ A limit on the size of files stands for the full disk: the system refuses every 
 longer, and needs no rights for it.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,32 @@ async def test_a_decision_that_is_the_first_write_on_a_full_disk_says_that_it_is
         await editor.wait_until(lambda: told(editor))
         await editor.command("test.fillDisk", ROOM)
         await until_written(editor)
+
+
+@pytest.mark.parametrize("command", ["accept", "undo"])
+async def test_while_the_disk_takes_a_decision_other_messages_are_answered(
+    root: Path, env: dict[str, str], command: str
+) -> None:
+    async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
+        uri = editor.open("a.txt")
+        await ready(editor)
+        first, second, *_ = (await run(editor, "Shout", uri=uri))["hunks"]
+        await editor.command("stet.accept", {"hunk": first})
+        await wait_for_states(editor, **{first: "accepted"})
+        hunk, state = {"accept": (second, "accepted"), "undo": (first, "undone")}[command]
+        before = editor.text("a.txt")
+        await editor.command("test.stallDisk", True)
+        async with asyncio.TaskGroup() as group:
+            decided = group.create_task(editor.command(f"stet.{command}", {"hunk": hunk}))
+            for _ in range(20):
+                assert (await editor.command("stet.status"))["ready"]
+            assert not decided.done()
+            assert editor.text("a.txt") == before
+            await editor.command("test.stallDisk", False)
+        assert "notPersisted" not in decided.result()
+        # What was decided is carried out after the answer.
+        await wait_for_states(editor, **{hunk: state})
+        assert editor.text("a.txt") != before
 
 
 async def test_a_disk_that_is_full_from_the_start_is_used_when_there_is_room(

@@ -9,6 +9,7 @@ what an editor has said that it did, with `--impatient` for a model, whose event
 import asyncio
 import resource
 import sys
+import threading
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -134,6 +135,29 @@ def _ahead(clocks: Any, name: str, seconds: float) -> None:
     setattr(clocks, name, lambda: clock() + seconds)
 
 
+def stall_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
+    """`test.stallDisk`: true: the disk takes nothing until false; what is written waits."""
+    [is_stalled] = given
+    if not is_stalled:
+        _goes_on.set()
+        return {}
+    _goes_on.clear()
+    store: Any = state.store
+    is_held = threading.Event()
+
+    def hold() -> None:
+        with store._lock:
+            is_held.set()
+            _goes_on.wait()
+
+    threading.Thread(target=hold, daemon=True).start()
+    is_held.wait()
+    return {}
+
+
+_goes_on = threading.Event()
+
+
 def fill_disk(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
     """`test.fillDisk`: no file can grow beyond so many bytes; -1: there is room again."""
     [n_bytes] = given
@@ -171,6 +195,7 @@ def main() -> int:
     route.command("test.checksums", checksums)
     route.command("test.jump", jump)
     route.command("test.fillDisk", fill_disk)
+    route.command("test.stallDisk", stall_disk)
     return serve_session(server)
 
 

@@ -8,6 +8,7 @@ import gc
 import logging
 from collections.abc import Callable
 from functools import cache, partial
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -133,9 +134,11 @@ def _commands(route: "Router[ServerState]") -> None:
     route.command_async("stet.accept", with_import(accept))
     route.command_async("stet.reject", with_import(with_persistence_note(review_commands.reject)))
     route.command_async("stet.preview", with_import(review_commands.preview))
-    route.command("stet.undo", with_persistence_note(review_commands.undo, writes_later=True))
+    undo = with_persistence_note(review_commands.undo, writes_later=True)
+    route.command_async("stet.undo", undo)
     route.command("stet.restore", with_persistence_note(review_commands.restore))
-    route.command("stet.resolve", with_persistence_note(review_commands.resolve, writes_later=True))
+    resolve = with_persistence_note(review_commands.resolve, writes_later=True)
+    route.command_async("stet.resolve", resolve)
     route.command("stet.next", review_commands.next_hunk)
     route.command("stet.previous", review_commands.previous_hunk)
     route.command_async("stet.review", with_import(review_commands.open_diff_document))
@@ -160,7 +163,8 @@ def with_import(handler: Handler) -> Handler:
 
 async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
     await state.documents.block_import.import_named(uri)
-    return call()
+    answer = call()
+    return await answer if iscoroutine(answer) else answer
 
 
 def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:
@@ -180,18 +184,33 @@ def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Ha
 
     Args:
         handler: Of the command.
-        writes_later: Whether the decision is written after the answer; then it is tried whether the
-            disk takes anything.
+        writes_later: Whether the decision is written after the answer. Then the command is answered
+            after a worker has tried whether the disk takes a write.
     """
 
     def handle(state: "ServerState", values: tuple[object, ...]) -> object:
         answer = handler(state, values)
-        if writes_later:
-            state.store.probe()
-        reason = state.store.not_persisted
-        return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
+        if not writes_later:
+            return _with_note(state, answer)
+        # The command keeps its place among the messages; nothing is applied before the answer.
+        return _probe_first(state, answer, state.edit_applier.pause())
 
     return handle
+
+
+async def _probe_first(state: "ServerState", answer: object, resume: Callable[[], None]) -> object:
+    """Return an answer after a worker has tried the disk, which takes milliseconds."""
+    try:
+        await asyncio.to_thread(state.store.probe)
+    finally:
+        # The answer is sent one step of the loop after this coroutine ends, and edits one step later.
+        asyncio.get_running_loop().call_soon(resume)
+    return _with_note(state, answer)
+
+
+def _with_note(state: "ServerState", answer: object) -> object:
+    reason = state.store.not_persisted
+    return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
 
 
 def _create_state_getter(

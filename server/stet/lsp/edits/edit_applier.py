@@ -136,6 +136,24 @@ class EditApplier:
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
+        self._n_pauses = 0
+        self._may_send = asyncio.Event()
+        self._may_send.set()
+
+    def pause(self) -> Callable[[], None]:
+        """Carry out nothing until the function that is returned has been called, once.
+
+        Approvals are noted meanwhile, with the text that they are given for.
+        """
+        self._n_pauses += 1
+        self._may_send.clear()
+
+        def resume() -> None:
+            self._n_pauses -= 1
+            if not self._n_pauses:
+                self._may_send.set()
+
+        return resume
 
     async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
         """Have accepted hunks of one file carried out; their states tell how it went.
@@ -233,6 +251,7 @@ class EditApplier:
     ) -> None:
         """Carry out hunks that are in `state`, which says whether forward or back."""
         async with self.document_lock(uri):
+            await self._may_send.wait()
             kinds = {hunk_id: self._ledger.hunk(hunk_id).kind for hunk_id in ids}
             work = [self._apply_file(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
