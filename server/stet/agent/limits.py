@@ -60,19 +60,19 @@ def pricing_of(price: Price, provider: str, model: str) -> Pricing:
 
 
 MIN_ANSWER_TOKENS = 200
-"""Tokens that an answer must be able to take: fewer are no use beginning a round for."""
+"""The fewest tokens of an answer for which a round is begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps of one turn.
+    """The limits of one turn.
 
     Attributes:
-        rounds: With the model.
-        tokens: Over all rounds, input and output.
-        seconds: From the first round; a timer holds it.
-        cost: Over all rounds, in US dollars; None for no limit.
-        pricing: What the tokens cost; where no price is known, `cost` is not held.
+        rounds: The most rounds with the model.
+        tokens: The most tokens of all rounds, input and output.
+        seconds: The most seconds, from the first round; enforced by a timer.
+        cost: The most cost of all rounds, in US dollars; None for no limit.
+        pricing: The price of tokens. Without a known price, `cost` is not enforced.
     """
 
     rounds: int
@@ -89,12 +89,12 @@ class Limits:
         )
 
     def exceeded_reason(self, rounds: int, spent: int, prompt: int) -> str:
-        """Why no further round may begin, as a sentence; "" if one may.
+        """Return why no further round may begin, as a sentence; "" if one may begin.
 
         Args:
-            rounds: How many there have been.
-            spent: Tokens of all of them.
-            prompt: Tokens that the next request would take, about.
+            rounds: The number of rounds so far.
+            spent: The tokens of these rounds.
+            prompt: The estimated tokens of the next request.
         """
         if rounds >= self.rounds:
             return self.out_of_rounds
@@ -113,7 +113,7 @@ class Limits:
         )
 
     def last_round_reason(self, rounds: int, spent: int, prompt: int) -> str:
-        """Why the round that begins now is the last, as the sentence for its end; "" if it is not."""
+        """Return why the round that begins now is the last, as a sentence for its end; "" if it is not."""
         if rounds + 1 >= self.rounds:
             return self.out_of_rounds
         if spent + 2 * (prompt + MIN_ANSWER_TOKENS) <= self.tokens:
@@ -124,16 +124,16 @@ class Limits:
         )
 
     def max_answer_tokens(self, spent: int, prompt: int) -> int:
-        """Tokens that the next answer may take."""
+        """Return the number of tokens that the next answer may take."""
         return max(MIN_ANSWER_TOKENS, self.tokens - spent - prompt)
 
     def cost_exceeded_reason(self, used: Usage, latest: Usage | None, prompt: int) -> str:
         """Return why `cost` allows no further round, as a sentence; "" if it allows one.
 
         Args:
-            used: Tokens of all rounds.
-            latest: Tokens of the latest round; None before the first one.
-            prompt: Tokens that the next request would take, about.
+            used: The tokens of all rounds.
+            latest: The tokens of the latest round; None before the first one.
+            prompt: The estimated tokens of the next request.
         """
         spent, following = self.pricing.cost(used), self._next_cost(latest, prompt)
         if self.cost is None or spent is None or spent + following <= self.cost:

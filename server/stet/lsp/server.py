@@ -193,7 +193,7 @@ def with_persistence_note(handler: Handler, *, writes_later: bool = False) -> Ha
         if not writes_later:
             return _with_note(state, answer)
         # The command keeps its place among the messages; nothing is applied before the answer.
-        return _probe_first(state, answer, state.edit_applier.pause())
+        return _probe_first(state, answer, state.review.edit_applier.pause())
 
     return handle
 

@@ -1,16 +1,16 @@
-"""What a tool raises when a call of it comes to nothing, and what is kept of an edit that does."""
+"""The errors of tools, and an edit that failed."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class FailedEdit:
-    """An edit that came to nothing though no rule is against it, for the user.
+    """An edit that failed although no rule refuses it, for the user.
 
     Attributes:
-        file: As the model called it; "" where it named none.
-        position: Where it was to go, or the first line of what it quoted; "" where that is not known.
-        message: Why, in one line.
+        file: The file's name, as the model wrote it; "" for none.
+        position: The position, or the first line of the quotation; "" if unknown.
+        message: The reason, in one line.
     """
 
     file: str
@@ -19,26 +19,26 @@ class FailedEdit:
 
 
 class ToolError(Exception):
-    """The call failed; the message tells the model its next step."""
+    """A call failed. The message says to the model what to do next."""
 
 
 class RefusedByRule(ToolError):
-    """A rule of the user's refuses it; the refusal is noted for the user (`ToolContext.record_refusal`)."""
+    """A rule of the user refuses the edit; the refusal is recorded for the user (`TurnReport.record_refusal`)."""
 
 
 class BatchFailed(ToolError):
-    """Nothing is wrong with the edit, but it was sent together with one that failed."""
+    """The edit was sent together with an edit that failed."""
 
 
 class UserDeclined(ToolError):
-    """The user said no, so nothing was done: no failure, the call is `canceled`."""
+    """The user said no. This is no failure: the call is `canceled`."""
 
 
 class ToolUnavailable(ToolError):
-    """There is no such tool now: the message lists the model's, and the user has a sentence of their own.
+    """The tool is not offered now. The message lists the offered tools for the model.
 
     Attributes:
-        user_message: For the user.
+        user_message: The message for the user.
     """
 
     def __init__(self, message: str, user_message: str) -> None:
