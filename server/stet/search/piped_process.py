@@ -10,8 +10,6 @@ import threading
 from contextlib import suppress
 from typing import IO, Any
 
-from stet.system.helper_process import module_command
-
 _LENGTH = 8
 """Bytes that tell how many follow."""
 
@@ -41,7 +39,11 @@ class PipedProcess:
     """One run of a module of Stet that reads values and writes values."""
 
     def __init__(self, module: str) -> None:
-        """Start it."""
+        """Start the module in a process of its own."""
+        from stet.system.helper_process import (
+            module_command,  # late: the other side needs none of it
+        )
+
         self._process = subprocess.Popen(  # noqa: S603 - our own module
             module_command(module), stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
