@@ -13,7 +13,7 @@ from stet.llm.model import Usage
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.tool import ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.file_reader import FileReader
 from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, raw
 from tests.support.workspaces import insertion
 
@@ -95,10 +95,10 @@ async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
 async def test_a_tool_that_fails_inside_does_not_end_the_turn(
     bug: Exception, told: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def broken(ctx: ToolContext, name: str) -> None:
+    async def broken(reader: FileReader, name: str) -> None:
         raise bug
 
-    monkeypatch.setattr(ToolContext, "read", broken)
+    monkeypatch.setattr(FileReader, "read", broken)
     ctx = make_agent(call("read_file", file="b.py"), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
