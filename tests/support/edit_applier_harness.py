@@ -130,6 +130,8 @@ class ApplyHarness:
         self.delivery = EditApplier(
             self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
         )
+        self.ledger.subscribe(imports.hunks_changed)
+        self.ledger.subscribe(self.delivery.hunks_changed)
         self._version = 0
 
     def path(self, uri: str) -> Path:

@@ -208,7 +208,6 @@ class BlockImport:
         self._proposed: dict[str, frozenset[str]] = {}
         """By canonical URI of a closed note, the agent's hunks at its last import."""
         self._reported: set[tuple[str, str]] = set()
-        ledger.subscribe(self._hunks_changed)
 
     async def import_restored(self) -> None:
         """Import blocks from documents that were opened before the hunks of earlier runs were
@@ -269,7 +268,7 @@ class BlockImport:
         for uri in (*about, *(attached.files if attached else ())):
             await self.import_named(uri)
 
-    def _hunks_changed(self, uri: str) -> None:
+    def hunks_changed(self, uri: str) -> None:
         """Import the blocks of a closed note for which the agent has proposed a change."""
         if not self._may_begin or self._workspace.buffer(uri) is not None or not self._is_note(uri):
             return

@@ -123,7 +123,6 @@ class ReviewPersistence:
         self._due: dict[str, None] = {}
         self._touched_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        ledger.subscribe(self._hunks_changed)
 
     async def restore(self) -> None:
         """Bring back the hunks of earlier runs, or log why that failed."""
@@ -266,7 +265,7 @@ class ReviewPersistence:
                 continue  # gone: its hunks are marked
         return texts
 
-    def _hunks_changed(self, uri: str) -> None:
+    def hunks_changed(self, uri: str) -> None:
         """Save the positions of the hunks of `uri` once the user pauses."""
         self._due[uri] = None
         self._touched_at = asyncio.get_running_loop().time()

@@ -347,6 +347,15 @@ class ServerState:
             operations=observability,
             settings_changed=background.opencode.settings_changed,
         )
+        self.ledger.subscribe(self._hunks_changed)
+
+    def _hunks_changed(self, uri: str) -> None:
+        """Inform all components, in this order, that hunks of a document have changed or moved."""
+        self.documents.block_import.hunks_changed(uri)
+        self.review.publisher.schedule(uri)
+        self.review.edit_applier.hunks_changed(uri)
+        self.review.preview.hunks_changed()
+        self.persistence.hunks_changed(uri)
 
     async def close(self) -> None:
         """Save what outlives the server, and end what works for it."""

@@ -1,4 +1,4 @@
-"""From what the gate admitted to hunks: where each stands, and what it takes the place of."""
+"""From a prepared draft to hunks: where each hunk is, and which hunks it replaces."""
 
 import dataclasses
 from bisect import bisect_left
@@ -38,13 +38,13 @@ class _MovePart(NamedTuple):
 
 
 class _EditSlot(NamedTuple):
-    """What an edit finds in its file.
+    """The hunks of a file as an edit finds them.
 
     Attributes:
         track: The file.
-        staying: The amended hunks that it proposes once more just as they are, by place.
-        fresh: What it proposes beside them.
-        replaced: The hunks that it takes the place of, or takes back.
+        staying: The amended hunks that the edit proposes again unchanged, by place.
+        fresh: The new hunks of the edit.
+        replaced: The hunks that the edit replaces or withdraws.
     """
 
     track: TrackedDocument
@@ -61,17 +61,17 @@ def propose_lines(
     amends: Collection[str] = (),
     part_of: _MovePart | None = None,
 ) -> list[str]:
-    """Take an edit as pending hunks; gives their ids, and those of amended ones that stay.
+    """Take an edit as pending hunks. Return their ids, and those of amended hunks that stay.
 
     Args:
-        store: Where they go.
+        store: Takes the hunks.
         draft: The edit.
-        prepared: The same, as the gate let it through.
+        prepared: The edit after the policy check.
         amends: Pending hunks whose effect the edit includes.
-        part_of: The move whose links it mends.
+        part_of: The move whose links the edit changes.
 
     Raises:
-        Overlap: With a live hunk of the same turn, or one that is on its way to the editor.
+        HunkOverlap: If there is a live hunk of the same turn in the place, or a sent one.
     """
     document, authorized = draft.document, prepared.authorized
     if not authorized.hunks and not amends:
@@ -110,15 +110,15 @@ def _prepare_slot(
     authorized: AuthorizedDraft,
     amends: frozenset[str] = frozenset(),
 ) -> _EditSlot:
-    """See that an edit can be taken; nothing is taken yet.
+    """Check that an edit can be taken, without taking it.
 
     Raises:
-        Overlap: As `propose_lines` has it.
+        HunkOverlap: As `propose_lines`.
     """
     document = draft.document
     tracked = store.ensure_tracked(document)
     if document.version is None:
-        # The hunks that are in the way may have to follow the disk to where they are now.
+        # The other hunks may have to follow the text on the disk first.
         catch_up(store, tracked, document.text)
     staying = _staying(tracked, authorized.hunks, amends)
     fresh = [hunk for hunk in authorized.hunks if _place_of(hunk) not in staying]
@@ -156,10 +156,10 @@ def _conflicting_hunks(
     draft: EditDraft,
     amends: Collection[str],
 ) -> dict[str, None]:
-    """Live hunks of other turns that share a place with the new ones.
+    """Return the live hunks of other turns that share a place with the new hunks.
 
     Raises:
-        Overlap: If one of them has to stay, and is no insertion beside which another can stand.
+        HunkOverlap: If one of them has to stay, and is not an insertion beside a new insertion.
     """
     found: dict[str, None] = {}
     for hunk in fresh:
@@ -167,11 +167,11 @@ def _conflicting_hunks(
             if anchor.hunk in amends:
                 continue
             other = store.current(store[anchor.hunk])
-            # In conflict it can't be accepted anyway: the turn may look again and do better.
+            # A hunk in conflict can't be accepted: the turn may replace its own.
             mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
             on_way = store.is_on_its_way(other.id)
             if mine and anchor.is_gap and not hunk.old and not on_way:
-                continue  # both go in, in the order of the turn's rounds
+                continue  # both are inserted, in the order of the turn's rounds
             if mine or other.state is HunkState.SENT or on_way:
                 raise HunkOverlap(other)
             found[anchor.hunk] = None
@@ -184,7 +184,7 @@ def _close_replaced(
     """Close and return a hunk: superseded where a new hunk replaces it, else withdrawn."""
     anchor = tracked.anchor(hunk_id)
     place = (anchor.first, anchor.end) if anchor else (0, 0)
-    # They are in order of place, and none touches another.
+    # The new hunks are in order of place, and do not touch each other.
     near = islice(made, bisect_left(made, place[0], key=lambda one: one[0][1]), None)
     touching = list(takewhile(lambda one: one[0][0] <= place[1], near))
     if touching:
@@ -197,10 +197,10 @@ def _close_replaced(
 
 
 def propose_create(store: HunkStore, draft: CreateDraft, authorized: AuthorizedDraft) -> str:
-    """Take a new file as one pending hunk; gives its id.
+    """Take a new file as one pending hunk. Return its id.
 
     Raises:
-        Overlap: With one that is on its way to the editor.
+        HunkOverlap: If an earlier hunk for the new file is sent.
     """
     hunk = _whole_file_hunk(store, draft, HunkKind.CREATE, authorized)
     hunk = dataclasses.replace(hunk, new=draft.text, proposed=draft.text)
@@ -212,17 +212,16 @@ def propose_create(store: HunkStore, draft: CreateDraft, authorized: AuthorizedD
 
 
 def propose_move(store: HunkStore, prepared: PreparedMove) -> list[str]:
-    """Take a move and the edits of its links; gives their ids, the move's first.
+    """Take a move and the edits of its links. Return their ids, the move's first.
 
     Raises:
-        Overlap: With a live hunk of the same turn, or one on its way to the editor.
+        HunkOverlap: If a live hunk of the same turn, or a sent one, is in the way.
     """
     draft, links = prepared.draft, list(zip(prepared.draft.links, prepared.links, strict=True))
     for link, one in links:
         if one.hunks:
-            _ = _prepare_slot(
-                store, link, one.authorized
-            )  # before anything is taken: all or nothing
+            # Before anything is taken: all or nothing.
+            _ = _prepare_slot(store, link, one.authorized)
     hunk = _whole_file_hunk(store, draft, HunkKind.MOVE, prepared.authorized)
     hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
     gone = _close_earlier(store, hunk)
@@ -237,10 +236,10 @@ def propose_move(store: HunkStore, prepared: PreparedMove) -> list[str]:
 
 
 def propose_remove(store: HunkStore, prepared: PreparedRemoval) -> str:
-    """Take a file's removal as one pending hunk; gives its id.
+    """Take a file's removal as one pending hunk. Return its id.
 
     Raises:
-        Overlap: With one that is on its way to the editor.
+        HunkOverlap: If an earlier removal of the file is sent.
     """
     draft = prepared.draft
     hunk = _whole_file_hunk(store, draft, HunkKind.REMOVE, prepared.authorized)
@@ -256,7 +255,7 @@ def _register(store: HunkStore, hunk: Hunk, gone: list[Hunk], stands: str | None
 
 
 def _close_earlier(store: HunkStore, hunk: Hunk) -> list[Hunk]:
-    """Live hunks of the same kind for the same file, taken out of play."""
+    """Close and return the live hunks of the same kind for the same file."""
     live = [h for h in store.of_file(hunk.uri) if h.kind is hunk.kind and h.state in LIVE]
     for other in live:
         if other.state is HunkState.SENT:

@@ -19,18 +19,17 @@ from stet.workspace.uris import canonical
 TOP = Range(Position(0, 0), Position(0, 0))
 _BROKEN = "its block in the text is no longer whole: finish there what you began, or undo it"
 _WRITTEN_OVER = "you have changed the text it was made for"
-
 _FEW_PENDING = 200
 """If no more hunks than this are pending, all of them are noted; else those of recent edits."""
 
 
 @dataclass(slots=True)
 class _PendingWrites:
-    """What is to be kept and told together.
+    """Hunks to be persisted, and documents to be notified, together.
 
     Attributes:
-        hunks: The latest of each, by id.
-        stands: The canonical URIs of files whose places are to be kept.
+        hunks: The latest state of each, by id.
+        stands: The canonical URIs of files whose anchor snapshots are to be persisted.
         changed_uris: The files that have changed.
         decision: Whether the user has decided.
     """
@@ -41,25 +40,25 @@ class _PendingWrites:
     decision: bool = False
 
     def add(self, hunks: Iterable[Hunk], stands: str | None, *, decision: bool) -> None:
-        """As `HunkStore.save` has it."""
+        """Add hunks; the arguments are those of `HunkStore.save`."""
         self.hunks.update((hunk.id, hunk) for hunk in hunks)
         self.stands |= {canonical(stands)} if stands else set()
         self.decision |= decision
 
 
 class HunkStore:
-    """Owned by the ledger; touched on the event loop only.
+    """All hunks of one server; owned by the ledger, used on the event loop only.
 
     Attributes:
-        journal: What outlives the process.
-        proposals: All of them, by id.
-        inline: By canonical URI, the hunks whose blocks stand in the text, or may come back to it by
-            the editor's undo. Replaced when it changes, so it may be kept as a snapshot. Not those whose
-            blocks another program has written: these are known by their shape.
+        journal: Persists hunks.
+        proposals: All proposals, by id.
+        inline: By canonical URI, the hunks whose blocks are in the text, or may come back by the
+            editor's undo; without blocks that another program has written, which are known by their
+            shape. Replaced when it changes, so it may be kept as a snapshot.
     """
 
     def __init__(self, journal: Journal) -> None:
-        """Nothing is proposed yet."""
+        """Create a store without hunks."""
         self.journal = journal
         self.proposals: dict[str, Proposal] = {}
         self.inline: Mapping[str, frozenset[str]] = {}
@@ -77,7 +76,7 @@ class HunkStore:
         self._listeners.append(listener)
 
     def notify(self, uri: str) -> None:
-        """Tell the listeners."""
+        """Call the listeners with the URI of a document whose hunks have changed."""
         if self._due is not None:
             self._due.changed_uris[uri] = None
             return
@@ -86,8 +85,8 @@ class HunkStore:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Within, many hunks are made or decided: at the end they are kept at once, and told of file
-        by file.
+        """Make or decide many hunks within: they are persisted at the end at once, and each file is
+        notified once.
         """
         if self._due is not None:
             yield
@@ -106,7 +105,7 @@ class HunkStore:
     # -- hunks -----------------------------------------------------------------------------------
 
     def __getitem__(self, hunk_id: str) -> Hunk:
-        """Return the stored hunk; `old` and `new` are the texts that its anchor was made of.
+        """Return the stored hunk; `old` and `new` are the texts that its anchor was made from.
 
         Raises:
             UnknownHunk: If there is none.
@@ -119,14 +118,14 @@ class HunkStore:
         return hunk_id in self._hunks
 
     def current(self, hunk: Hunk) -> Hunk:
-        """`hunk` with the place, the texts and the state that its document gives it."""
+        """Return `hunk` with its place, texts and state in the present text of its document."""
         tracked = self._tracks.get(canonical(hunk.uri))
         anchor = tracked.anchor(hunk.id) if tracked else None
         if tracked is None or anchor is None:
             self._views.pop(hunk.id, None)
             return hunk
         lines = tracked.lines
-        # Only behind the last line a place depends on the text itself.
+        # Only after the last line a place depends on the text itself.
         last_line = (len(lines), len(lines[-1])) if anchor.end >= len(lines) else None
         old = anchor.text_now(lines)
         seen = (
@@ -144,7 +143,7 @@ class HunkStore:
         return [self._hunks[hunk_id] for hunk_id in self._files.get(canonical(uri), ())]
 
     def all(self) -> Iterable[Hunk]:
-        """Every hunk as it is kept, in the order they were made."""
+        """Return all stored hunks, in the order of their creation."""
         return self._hunks.values()
 
     def files(self) -> Iterable[str]:
@@ -152,12 +151,12 @@ class HunkStore:
         return self._files
 
     def save(self, *hunks: Hunk, decision: bool = False, stands: str | None = None) -> None:
-        """Take hunks as they are from now on, and keep them; their state counts as changed.
+        """Store and persist hunks; their state counts as changed.
 
         Args:
-            hunks: New ones or changed ones.
+            hunks: New or changed hunks.
             decision: Whether the user has decided.
-            stands: The file whose text and places are to be kept with them.
+            stands: The file whose anchor snapshot is to be persisted with them.
         """
         changed_hunks = []
         for hunk in hunks:
@@ -171,7 +170,7 @@ class HunkStore:
     def _persist(
         self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False
     ) -> None:
-        """Have hunks kept, at once or with the others that are decided together with them."""
+        """Persist hunks, now or at the end of the batch."""
         if self._due is not None:
             self._due.add(hunks, stands, decision=decision)
         else:
@@ -179,12 +178,12 @@ class HunkStore:
             self.journal.keep(hunks, *snapshots, decision=decision)
 
     def set_transient(self, *hunks: Hunk) -> None:
-        """Take hunks as they are for the moment; what is kept of them stays as it was."""
+        """Store hunks without persisting them."""
         for hunk in hunks:
             self._insert(hunk)
 
     def save_transient(self, hunk: Hunk) -> None:
-        """Take a hunk as it is for the moment, and keep it so: whoever comes after a kill is to know."""
+        """Store and persist a hunk whose state does not count as changed, so that it survives a kill."""
         self._insert(hunk)
         self._persist([hunk], None)
 
@@ -202,7 +201,7 @@ class HunkStore:
         return replace_hunk(last, state=state, reason=reason)
 
     def load(self, hunks: Iterable[Hunk]) -> None:
-        """Hunks from an earlier run, as they were kept."""
+        """Store the hunks of an earlier run as they were persisted."""
         hunks = tuple(hunks)
         for hunk in hunks:
             self._last_change = max(self._last_change, hunk.changed)
@@ -220,11 +219,11 @@ class HunkStore:
             self.inline = {**self.inline, key: known | {hunk.id}}
 
     def has_blocks(self, uri: str) -> bool:
-        """Whether a hunk of a file is shown as a block in its text, or was."""
+        """Return whether a hunk of a file is shown as a block in its text, or was."""
         return canonical(uri) in self._with_blocks
 
     def register(self, hunks: Iterable[Hunk], uri: str = "") -> None:
-        """Note hunks in their proposals, which are about the file `uri` if not about the hunks'."""
+        """Add hunks to their proposals. The file of a new proposal is `uri`, by default the hunk's."""
         members: dict[str, dict[str, None]] = {}
         for hunk in hunks:
             if (ids := members.get(hunk.proposal)) is None:
@@ -254,9 +253,9 @@ class HunkStore:
         return self._tracks.get(canonical(uri))
 
     def is_on_its_way(self, hunk_id: str) -> bool:
-        """Whether an edit of a hunk has gone to the editor, and no text has told yet what came of it.
+        """Return whether an edit of a hunk is in flight.
 
-        Its state alone does not tell: a block that is put into the text leaves its hunk pending.
+        The state of the hunk is not enough: while its block is put into the text, it is pending.
         """
         tracked = self.tracked(self[hunk_id].uri)
         return (
@@ -266,7 +265,7 @@ class HunkStore:
         )
 
     def tracks(self) -> Iterable[TrackedDocument]:
-        """Those of all documents."""
+        """Return the tracks of all documents."""
         return self._tracks.values()
 
     def ensure_tracked(self, document: TextDocument) -> TrackedDocument:
@@ -279,11 +278,11 @@ class HunkStore:
         return tracked
 
     def detach(self, uri: str) -> TrackedDocument | None:
-        """Leave a document without anchors, so that `ensure_tracked` makes it anew; gives its track."""
+        """Remove and return the track of a document; `ensure_tracked` then creates another one."""
         return self._tracks.pop(canonical(uri), None)
 
     def attach(self, tracked: TrackedDocument) -> None:
-        """Go on with a track instead of the one that its document has."""
+        """Make `tracked` the track of its document."""
         self._tracks[canonical(tracked.uri)] = tracked
 
     def anchor_snapshot(self, uri: str) -> AnchorSnapshot | None:
@@ -291,7 +290,7 @@ class HunkStore:
         tracked = self.tracked(uri)
         if tracked is None:
             return None
-        # In order of place: it tells which of two at one point comes first.
+        # In order of place, which tells which of two hunks at one point comes first.
         spans = {anchor.hunk: anchor.span for anchor in (*tracked.live, *tracked.settled)}
         if not spans:
             return None
@@ -300,7 +299,7 @@ class HunkStore:
         return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
 
     def _anchor_snapshots(self, uris: Iterable[str]) -> list[AnchorSnapshot]:
-        """Those of the files that have any."""
+        """Return the anchor snapshots of the files that have hunks."""
         return [found for uri in uris if (found := self.anchor_snapshot(uri)) is not None]
 
     def renamed(self, uri: str, new_uri: str) -> None:
@@ -325,7 +324,7 @@ class HunkStore:
 
 
 def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
-    """`hunk` as its anchor has it: at `place`, where `old` stands."""
+    """Return `hunk` with the state and texts of its anchor, which is at `place` with the text `old`."""
     if hunk.state not in LIVE:
         return hunk if hunk.range == place else replace_hunk(hunk, range=place)
     state, new, reason = hunk.state, anchor.merged, hunk.reason
@@ -348,14 +347,14 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
 
 
 def is_line_hunk(hunk: Hunk) -> bool:
-    """Whether a hunk stands on lines of its file, or will."""
+    """Return whether a hunk has lines of its file, now or after it is accepted."""
     return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE
 
 
 def follows_rename(hunk: Hunk, new_uri: str) -> bool:
-    """Whether a hunk of a file that is called `new_uri` now gets that name too."""
-    # The move that did it stays what it was: undoing it goes back from there. And so does what is
-    # about another file, that had the name before or is to have it.
+    """Return whether a hunk of a file that was renamed to `new_uri` gets that name too."""
+    # The move that renamed the file keeps its names: its undo needs them. A hunk of another file, which
+    # had the name before or is to have it, keeps its name too.
     return canonical(hunk.new_uri) != canonical(new_uri) and not hunk.is_of_absent_file
 
 

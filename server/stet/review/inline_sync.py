@@ -1,4 +1,4 @@
-"""Blocks in the text that the user decides, moves and brings back by hand."""
+"""Blocks in the text that the user decides, moves or restores by editing them."""
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -18,12 +18,12 @@ _AMENDED = "amended by hand"
 
 
 def sync_blocks(store: HunkStore, tracked: TrackedDocument, changes: Iterable[TextChange]) -> bool:
-    """See what the user did to blocks by hand; tells whether a hunk is another now.
+    """Update the hunks whose blocks the user has edited. Return whether any hunk has changed.
 
     Args:
         store: All hunks.
-        tracked: The document; its anchors have followed.
-        changes: What happened to its text.
+        tracked: The document; its anchors have been moved.
+        changes: The changes of its text.
     """
     came_back = _may_reappear(store, tracked, changes) and _reattach_blocks(store, tracked)
     put = [
@@ -46,19 +46,19 @@ def as_block_hunk(hunk: Hunk, before: str, after: str) -> Hunk:
 
 
 def replace_anchor(tracked: TrackedDocument, anchor: Anchor) -> None:
-    """Let a hunk wait at another place, or in another way."""
+    """Make `anchor` the live anchor of its hunk."""
     tracked.drop(anchor.hunk)
     tracked.add(anchor)
 
 
 def replaced_text(anchor: Anchor) -> str:
     """Return the lines that the block of a hunk replaces; `anchor` is the hunk's place."""
-    # An insertion whose place is lost has lines of the user's in it, which stay.
+    # An insertion whose place is lost includes the user's lines, which stay.
     return "" if anchor.is_gap else anchor.current
 
 
 def anchor_as_block(tracked: TrackedDocument, anchor: BlockAnchor) -> None:
-    """Let a hunk wait in a block, which stands in the text."""
+    """Make the anchor of a block in the text the live anchor of its hunk."""
     replace_anchor(tracked, anchor)
     anchor.restore_span(anchor.span, tracked.lines)
 
@@ -89,10 +89,10 @@ def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor
 
 
 def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
-    """Decide a hunk whose block the user took away, by the text in its place, and return the hunk."""
+    """Decide a hunk whose block the user has removed, by the text in its place. Return the hunk."""
     before, after = anchor.current, anchor.proposed
     left, place = _remaining_text(tracked, anchor)
-    # Where the two differ only in a line end at the end, it counts.
+    # If the two texts differ only in a line end at the end, the line end counts.
     is_old = left == before != after or not _is_same_text(left, after)
     if is_old and _is_same_text(left, before):
         tracked.settle(Anchor(hunk.id, tracked.lines, place, left, after))
@@ -105,8 +105,8 @@ def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
 def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:
     """Return the text in the place of a removed block, and the lines of the text.
 
-    Where the lines of the text read like the block's own, those may be told as what was left of it,
-    and the rest of the lines as put in beside it.
+    If lines of the text read like the block's own, the editor may report these as the rest of the block,
+    and the other lines as inserted beside it.
     """
     left, place = anchor.left or "", (anchor.first, anchor.end)
     if any(map(is_leftover, whole_lines(left))):
@@ -121,7 +121,7 @@ def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str,
 
 
 def _is_same_text(text: str, other: str) -> bool:
-    """Whether two texts are the same but for a line end at the end, which merge tools add."""
+    """Return whether two texts are the same except for a line end at the end, which merge tools add."""
     return text == other or (
         bool(text)
         and bool(other)
@@ -132,7 +132,7 @@ def _is_same_text(text: str, other: str) -> bool:
 def _may_reappear(
     store: HunkStore, tracked: TrackedDocument, changes: Iterable[TextChange]
 ) -> bool:
-    """Whether it is worth the time to look for blocks that have come back; cheap."""
+    """Return whether blocks may have come back; the check is cheap."""
     if any(may_hold_blocks(change.text) for change in changes):
         return True
     # The difference between two blocks may be a digit in an id.
@@ -181,8 +181,9 @@ def _reappeared_blocks(store: HunkStore, tracked: TrackedDocument) -> Iterator[I
 
 
 def _without_block(store: HunkStore, tracked: TrackedDocument) -> dict[str, str]:
-    """By hunk, the ids of blocks that may come back: the text that comes back tells of those on their
-    way.
+    """Return the ids of blocks that may come back, by hunk, without the hunks in flight.
+
+    The arrival of these is recognised by the text that comes back.
     """
     return {
         anchor.hunk: store[anchor.hunk].block or anchor.hunk
@@ -198,18 +199,18 @@ def _in_flight_hunks(tracked: TrackedDocument) -> Collection[str]:
 def _free_lines(
     store: HunkStore, tracked: TrackedDocument, blocks: Sequence[InlineBlock]
 ) -> list[Hunk]:
-    """Free the lines of `blocks`, which have come back, from everything else.
+    """Remove other anchors from the lines of `blocks`, which have come back.
 
-    What stood over them keeps the lines that read as its own, or else the most it can. What is left
-    of a block there is none any more: nothing is decided by that, so its hunk waits in the margin.
+    Another anchor keeps the lines that read as its own, or as many lines as possible. The rest of another
+    block is no block any more: its hunk is not decided by that, and is pending without a block.
 
     Args:
         store: All hunks.
         tracked: The document.
-        blocks: In order of place.
+        blocks: The blocks in order of place.
 
     Returns:
-        Those that wait in the margin now, to be put.
+        The hunks that are pending without a block now, to be saved.
     """
     folded = []
     stays = {block.id for block in blocks} | set(_in_flight_hunks(tracked))

@@ -1,8 +1,8 @@
-"""The review ledger: every proposal, from the gate to the user's decision and back.
+"""The review ledger: all proposals, from the policy check to the user's decision and back.
 
-It is the one owner of that state, touched only on the event loop. It never changes a document: an
-accepted hunk is handed out as an edit, and counts as accepted only when the text that comes back
-from the editor says so.
+The ledger is the only owner of this state and is used on the event loop only. It never changes a
+document: an accepted hunk is sent as an edit, and counts as accepted only after the edit is in the
+text that comes back from the editor.
 """
 
 import dataclasses
@@ -54,12 +54,12 @@ class ReviewLedger:
     """All proposals of one server.
 
     Attributes:
-        outbox: What is on its way to the editor.
-        blocks: The hunks that stand in the text itself.
+        outbox: The edits in flight to the editor.
+        blocks: The hunks that are shown as blocks in the text itself.
     """
 
     def __init__(self, journal: Journal | None = None) -> None:
-        """Nothing is proposed yet; `journal` keeps what outlives the process."""
+        """Create a ledger without proposals; `journal` persists them."""
         self._store = HunkStore(journal or NullJournal())
         self.outbox = Outbox(self._store)
         self.blocks = InlineBlocks(self._store)
@@ -115,21 +115,21 @@ class ReviewLedger:
         """Take the blocks that another program has put into a note as pending hunks.
 
         Args:
-            draft: What the gate has let through.
+            draft: The blocks that have passed the policy check.
             now: The document as it is now, which may have changed since.
 
         Returns:
-            Whether all of them stand there still; those that do were taken.
+            Whether all of them are still there; those that are were taken.
         """
         return import_blocks(self._store, draft, now)
 
     # -- asking ----------------------------------------------------------------------------------
 
     def hunk(self, hunk_id: str) -> Hunk:
-        """Return the hunk as of now.
+        """Return the hunk as it is now.
 
         Raises:
-            UnknownHunk: If there is none.
+            UnknownHunk: If there is no such hunk.
         """
         return self._store.current(self._store[hunk_id])
 
@@ -149,7 +149,7 @@ class ReviewLedger:
             for nth, anchor in enumerate(tracked.live)
         }
         now = [self._store.current(hunk) for hunk in found]
-        # At one point the order of their anchors is that of the document.
+        # At one point the hunks are in the order of their anchors.
         now.sort(
             key=lambda h: (
                 canonical(h.uri),
@@ -161,10 +161,10 @@ class ReviewLedger:
         return tuple(now)
 
     def live(self, uri: str) -> tuple[Hunk, ...]:
-        """Return the hunks of `uri` that wait or are in flight, in order of place."""
+        """Return the live hunks of `uri`, in order of place."""
         tracked = self._store.tracked(uri)
         anchors = tracked.live if tracked else ()
-        # One that was rejected while its edit is on its way still has its anchor among them.
+        # A hunk that was rejected while its edit is in flight still has a live anchor.
         lines = [anchor.hunk for anchor in anchors if self._store[anchor.hunk].state in LIVE]
         known = set(lines)
         whole = [
@@ -180,7 +180,7 @@ class ReviewLedger:
         return tuple(sorted(uris.values()))
 
     def is_tracked(self, uri: str) -> bool:
-        """Whether `uri` has hunks that its changes must be told to."""
+        """Return whether `uri` has hunks that follow its changes."""
         return self._store.tracked(uri) is not None or canonical(uri) in self._noted_changes
 
     def uris_below(self, folder: str) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class ReviewLedger:
         return tuple(tracked.uri for tracked in self._store.tracks() if not tracked.is_open)
 
     def spelling(self, uri: str) -> str:
-        """`uri` as the latest hunk of that file spells it."""
+        """Return `uri` as the latest hunk of that file spells it."""
         return next((hunk.uri for hunk in reversed(self._store.of_file(uri))), uri)
 
     def replaced_by(self, turn: str) -> tuple[Hunk, ...]:
@@ -222,7 +222,7 @@ class ReviewLedger:
         return self.outbox.plan_accept(document, hunk_ids).edit
 
     def can_undo(self, hunk_id: str) -> bool:
-        """Whether an accepted hunk of lines can be taken back by itself, for the text as it is now."""
+        """Return whether an accepted hunk of lines can be undone by itself in the present text."""
         tracked = self._store.tracked(self._store[hunk_id].uri)
         anchor = tracked.anchor(hunk_id) if tracked else None
         return anchor is None or anchor.merged is not None
@@ -240,8 +240,8 @@ class ReviewLedger:
 
         Args:
             uri: The document.
-            changes: What happened, in order.
-            lines: Its lines behind them: the buffer's own, which are read again later.
+            changes: The changes, in order.
+            lines: Its lines after them: the buffer's own, which are read again later.
         """
         if self._noted_changes and (noted := self._noted_changes.get(canonical(uri))) is not None:
             noted += changes
@@ -252,12 +252,12 @@ class ReviewLedger:
     def opened(
         self, uri: str, lines: Sequence[str], changes: Sequence[TextChange] | None = None
     ) -> None:
-        """`uri` was opened, perhaps with other text than its hunks know.
+        """Move the hunks of `uri`, which was opened.
 
         Args:
             uri: The document.
             lines: As for `apply_changes`.
-            changes: How the text came from the one that the hunks know, if that was seen.
+            changes: The changes since the text that the hunks know; None if they were not seen.
         """
         if tracked := self._store.tracked(uri):
             tracked.uri = uri
@@ -267,14 +267,14 @@ class ReviewLedger:
             restore_undo_texts(self._store, tracked)
 
     def on_disk(self, uri: str, text: str) -> None:
-        """`uri`, which is not open, has this text: its hunks follow from the text they last knew."""
+        """Move the hunks of `uri`, which is not open and has `text` on the disk now."""
         tracked = self._store.tracked(uri)
         if tracked is not None and not tracked.is_open:
             self.blocks.apply_missing(tracked, text)
             catch_up(self._store, tracked, text)
 
     def closed(self, uri: str) -> None:
-        """`uri` was closed; its hunks keep their place in the text it had."""
+        """Keep the hunks of `uri`, which was closed, in their places in its last text."""
         if tracked := self._store.tracked(uri):
             tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
@@ -288,12 +288,12 @@ class ReviewLedger:
         self._store.notify(new_uri)
 
     def restore_state(self, restored: RestoredState, texts: Mapping[str, str]) -> None:
-        """Hunks of an earlier run come back, and follow their files to the text they have now.
+        """Restore the hunks of an earlier run, and move them to their places in the present texts.
 
         Args:
-            restored: What the journal gives.
-            texts: The current text of the files, by URI as the footings spell it; of a file that
-                is gone there is none.
+            restored: The state that the journal has loaded.
+            texts: The present texts of the files, by URI as the snapshots spell it; none for a file
+                that does not exist.
         """
         known = {hunk.id for hunk in self._store.all()}
         self.take_restored(prepare_restore(restored, texts, known))
@@ -318,15 +318,15 @@ class ReviewLedger:
     # -- deciding --------------------------------------------------------------------------------
 
     def batch(self) -> AbstractContextManager[None]:
-        """Within, many hunks are decided; what outlives the process is there when it is left."""
+        """Decide many hunks within; they are persisted at the end."""
         return self._store.batch()
 
     def reject(self, hunk_id: str, reason: str = "") -> None:
         """Reject a hunk that the user does not want.
 
         Raises:
-            WrongHunkState: If it does not wait, or is on its way into the text and its approval has not
-                been taken back.
+            WrongHunkState: If it is not pending, or its edit is in flight and its approval has not been
+                withdrawn.
         """
         hunk = self._store[hunk_id]
         if hunk.state is not HunkState.PENDING:
@@ -335,7 +335,7 @@ class ReviewLedger:
             return
         tracked = self._store.tracked(hunk.uri)
         is_withdrawn = self.outbox.is_withdrawn(hunk_id)
-        if not is_withdrawn:  # else this is done when it is known what came of its edit
+        if not is_withdrawn:  # otherwise this is done after the outcome of its edit is known
             self._check_not_in_flight(hunk_id)
             self.blocks.release(hunk_id)
             if tracked:
@@ -349,7 +349,7 @@ class ReviewLedger:
         the line ends of its document.
 
         Raises:
-            WrongHunkState: If it does not wait, is on its way into the text, or about a file as such.
+            WrongHunkState: If it is not pending, its edit is in flight, or it is about a whole file.
         """
         hunk = self._store[hunk_id]
         tracked = self._store.tracked(hunk.uri)
@@ -374,7 +374,7 @@ class ReviewLedger:
         """End a conflict with the agent's text, whatever the user wrote in its place.
 
         Raises:
-            WrongHunkState: If it is no conflict.
+            WrongHunkState: If the hunk is not in conflict.
         """
         hunk = self.hunk(hunk_id)
         if hunk.state is not HunkState.CONFLICT:
@@ -385,7 +385,7 @@ class ReviewLedger:
         """End a conflict with the user's text.
 
         Raises:
-            WrongHunkState: If it is no conflict.
+            WrongHunkState: If the hunk is not in conflict.
         """
         if (state := self.hunk(hunk_id).state) is not HunkState.CONFLICT:
             raise WrongHunkState(f"{hunk_id} is no conflict: it is {state}")
@@ -396,17 +396,17 @@ class ReviewLedger:
         text.
 
         Raises:
-            WrongHunkState: If it is none of these, its place is another hunk's by now or is gone, or an
-                edit is still on its way. What replaced a superseded one is superseded in its turn.
+            WrongHunkState: If it is none of these, its place is unknown or another hunk's, or an edit is
+                in flight. The hunks that replaced a superseded hunk are superseded themselves.
         """
         reopen_hunk(self._store, hunk_id)
         return self.hunk(hunk_id)
 
     def _check_not_in_flight(self, hunk_id: str) -> None:
-        """Make sure that nothing of a hunk is on its way to the editor.
+        """Check that no edit of a hunk is in flight.
 
         Raises:
-            EditInFlight: If something is.
+            EditInFlight: If there is one.
         """
         if self._store.is_on_its_way(hunk_id):
             raise EditInFlight(hunk_id)

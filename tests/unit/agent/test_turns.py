@@ -12,8 +12,8 @@ from stet.agent.turn import Mode, TurnState
 from stet.llm.model import Usage
 from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
-from stet.tools.tool import ToolGroup, ToolKind
 from stet.tools.file_reader import FileReader
+from stet.tools.tool import ToolGroup, ToolKind
 from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, raw
 from tests.support.workspaces import insertion
 

@@ -38,6 +38,7 @@ class Run:
             system,
             tasks.spawn,
         )
+        self.ledger.subscribe(self.keeper.hunks_changed)
 
     def propose(self, kind: str) -> str:
         """A hunk about `a.txt` as such; gives its id."""

@@ -36,6 +36,7 @@ class Server:
         self.keeper = ReviewPersistence(
             workspace, self.page.ledger, self.store, self.store.system, self._spawn
         )
+        self.page.ledger.subscribe(self.keeper.hunks_changed)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
         task = self.tasks.spawn(work, name)

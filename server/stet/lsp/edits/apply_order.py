@@ -201,7 +201,10 @@ class RefactorPreview:
         self._delivery = delivery
         self._client = client
         self._moved = asyncio.Event()
-        ledger.subscribe(lambda _: self._moved.set())
+
+    def hunks_changed(self) -> None:
+        """Look again at the hunks of a preview, after hunks have changed."""
+        self._moved.set()
 
     async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
         """Let the user choose from pending line hunks; the states show the chosen hunks."""

@@ -155,6 +155,11 @@ class EditApplier:
 
         return resume
 
+    def hunks_changed(self, uri: str) -> None:
+        """Look again at what is waited for in a document, after its text or its hunks have changed."""
+        self._sender.hunks_changed(uri)
+        self._late_confirmation.hunks_changed(uri)
+
     async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
         """Have accepted hunks of one file carried out; their states tell how it went.
 

@@ -168,7 +168,6 @@ class EditConfirmation:
         self._client = client
         self._shows = True
         self._moved: dict[str, asyncio.Event] = {}
-        ledger.subscribe(self._note)
 
     async def wait_confirmed(
         self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome
@@ -292,7 +291,8 @@ class EditConfirmation:
         except OSError:
             return None
 
-    def _note(self, uri: str) -> None:
+    def hunks_changed(self, uri: str) -> None:
+        """Look again at what is waited for in a document, after its text or its hunks have changed."""
         if event := self._moved.get(canonical(uri)):
             event.set()
 
@@ -307,14 +307,16 @@ class LateConfirmation:
         self._workspace = workspace
         self._ledger = ledger
         self._expected: dict[str, set[str]] = {}
-        ledger.subscribe(self._note)
 
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """From now on these count as accepted once the text reads as they want it."""
         self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
-        self._note(uri)  # the edit may be in the text already, if this was not visible before
+        self.hunks_changed(
+            uri
+        )  # the edit may be in the text already, if this was not visible before
 
-    def _note(self, uri: str) -> None:
+    def hunks_changed(self, uri: str) -> None:
+        """Check soon whether the expected hunks of a document are in its text."""
         if canonical(uri) in self._expected:
             # Not now: the ledger is in the middle of following the text.
             asyncio.get_running_loop().call_soon(self._check, uri)

@@ -85,6 +85,10 @@ class EditSender:
         self._arrivals = EditConfirmation(workspace, ledger, client)
         self._unseen: dict[str, str] = {}
 
+    def hunks_changed(self, uri: str) -> None:
+        """Look again at what is waited for in a document, after its text or its hunks have changed."""
+        self._arrivals.hunks_changed(uri)
+
     async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
         """Apply an edit to a document in the editor.
 

@@ -88,7 +88,6 @@ class DiagnosticsPublisher:
         self._questions: dict[str, Question] = {}
         self._places: dict[str, TrackedLocation] = {}
         self._others: list[Callable[[str], list[lsp.Diagnostic]]] = []
-        ledger.subscribe(self.schedule)
 
     def add_source(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
         """Publish the diagnostics of `others` with a document's own: an editor keeps one list."""
