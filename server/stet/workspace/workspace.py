@@ -197,6 +197,7 @@ class Workspace:
         self.request_log = RequestLog()
         self._system = system
         self._folders: dict[str, tuple[str, Path]] = {}
+        self._named_roots: tuple[Root, ...] | None = None
         self._open: dict[str, _OpenDocument] = {}
         self._last_revision = 0
         self._documents: Mapping[str, TextDocument] | None = None
@@ -209,7 +210,9 @@ class Workspace:
     def roots(self) -> tuple[Root, ...]:
         """The folders of the workspace in the editor's order; without any, the open files' folders."""
         if self._folders:
-            return name_roots(self._folders.values())
+            if self._named_roots is None:
+                self._named_roots = name_roots(self._folders.values())
+            return self._named_roots
         home = self._system.environ().get("HOME") or self._system.environ().get("USERPROFILE")
         paths = (path_of(document.uri) for document in self._open.values())
         return implied_roots(
@@ -228,10 +231,12 @@ class Workspace:
             log.warning("The workspace folder %r is no folder of this machine: left out", uri)
             return
         self._folders.setdefault(canonical(uri), (uri, path))
+        self._named_roots = None
 
     def remove_root(self, uri: str) -> None:
         """Take a folder out of the workspace."""
         self._folders.pop(canonical(uri), None)
+        self._named_roots = None
 
     def with_settings(self, settings: Settings) -> None:
         """From now on these settings hold; snapshots taken before keep theirs."""

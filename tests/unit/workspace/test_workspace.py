@@ -177,6 +177,7 @@ def test_roots_are_told_apart_by_as_much_of_their_path_as_it_takes() -> None:
     world.add_root("vscode-vfs://github/x")
     world.add_root("file:///x/docs")
     assert len(world.roots) == 2
+    assert world.roots is world.roots  # a keystroke takes a snapshot: nothing is named again for it
 
 
 def test_without_a_root_the_open_files_folders_serve_but_not_the_home_folder() -> None:
