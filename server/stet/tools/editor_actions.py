@@ -1,5 +1,6 @@
 """What a tool may ask of the editor and its user: questions, and actions on the user's word."""
 
+import re
 import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ MAX_QUESTION = 8000
 """Characters of a question. A longer one is refused and not cut, so that the user sees all that they agree to."""
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"
+_NUMBER = re.compile(r"(\d{1,4})[.:)]?")
+"""The number of a choice, also as a list of choices is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +90,9 @@ class Question:
         if same := [choice for choice in self.choices if _folded(choice) == folded]:
             return same[0] if len(same) == 1 else None
         meant = [choice for choice in self.choices if folded and _folded(choice).startswith(folded)]
-        if words.isdecimal() and len(words) < 5 and 0 < int(words) <= len(self.choices):
-            meant.append(self.choices[int(words) - 1])
+        number = int(found[1]) if (found := _NUMBER.fullmatch(words)) else 0
+        if 0 < number <= len(self.choices):
+            meant.append(self.choices[number - 1])
         if meant:
             return meant[0] if len({*meant}) == 1 else None
         if self.kind == "ask" and not is_choice:
