@@ -134,10 +134,10 @@ class ChatPart:
     """The text under one heading.
 
     Attributes:
-        turn: Whose answer it is; empty for the user's words.
+        turn: The turn that the text answers; empty for the user's text.
         start: The line of the heading.
-        body: Where the line of the heading ends.
-        end: Where the last of its text ends, or `body` where there is none.
+        body: The end of the heading's line.
+        end: The end of the part's text, or `body` if there is no text.
     """
 
     turn: str

@@ -55,7 +55,7 @@ class BuildFile:
     """The definitions of one build file.
 
     Attributes:
-        module: Go's name for the folder of the file; empty for other build files.
+        module: Go's name for the folder of the file; "" for other build files.
         replaced: Other modules of Go, each with the folder that replaces it, relative to the file.
         base_url: The base folder of bare names of scripts, relative to the build file's own; None
             if it is not set.

@@ -20,31 +20,31 @@ _LEAVES_BUFFERS = frozenset({"kakoune-lsp", "kak-lsp"})
 
 @dataclass(frozen=True, slots=True)
 class ClientCapabilities:
-    """One editor.
+    """The capabilities of one editor.
 
     Attributes:
-        name: As it calls itself, in lower case; empty if it doesn't.
-        version: As it calls itself.
+        name: The editor's name for itself, in lower case; empty if the editor gives none.
+        version: The version that the editor gives.
         apply_edit: Answers `workspace/applyEdit`.
-        document_changes: Takes versioned document changes in an edit.
-        resource_operations: Of `create`, `rename`, `delete`, which it takes in an edit and does to its
-            buffers too.
+        document_changes: Accepts versioned document changes in an edit.
+        resource_operations: The operations among `create`, `rename` and `delete` that the editor
+            accepts in an edit and applies to its buffers too.
         progress: Shows progress that the server starts.
         show_document: Opens a document for the server.
         configuration: Answers `workspace/configuration`.
         configuration_dynamic: Lets the server register for changes of the configuration.
-        watches_files: Tells of files that change on the disk, if the server registers for it.
+        watches_files: Reports files that change on the disk, if the server registers for them.
         workspace_folders: Works with several roots.
         message_requests: Shows a message with buttons.
         llm_tag: Knows the tag for code actions made by a language model.
         hover_markdown: Renders Markdown in a hover.
         lens_refresh: Requests code lenses again after a refresh request.
-        previews_edits: Shows an edit that needs confirmation and lets the user pick of it.
-        saves_later: Touches the disk only when its user saves, files that come, move and go included:
-            the disk tells nothing of what it did. Our own client without a screen.
-        selects_cursor: Sends the character under the cursor as a range where nothing is selected.
-        overtakes: Sends changes of a text out of their order, each in a task of its own; its versions
-            count by one, and tell it.
+        previews_edits: Shows an edit that needs confirmation and lets the user select parts of it.
+        saves_later: Writes to the disk only when its user saves, also for files that are created,
+            moved or deleted, so the disk does not show its edits. Stet's own headless client.
+        selects_cursor: Sends the character under the cursor as a range if nothing is selected.
+        overtakes: Sends changes of a text out of order, each in its own task; its versions count by
+            one and give the order.
     """
 
     name: str = ""

@@ -14,7 +14,7 @@ from stet.settings.values import Settings
 log = logging.getLogger(__name__)
 
 TRACE_FILE = "model-trace.log"
-"""The file is beside the log."""
+"""This file is in the folder of the log."""
 _MAX_TRACE_BYTES = 20_000_000
 _MAX_RECORD = 5_000_000
 """Characters of one round."""

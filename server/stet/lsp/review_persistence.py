@@ -164,11 +164,11 @@ class ReviewPersistence:
     async def _take_places(
         self, restored: RestoredState, places: Mapping[str, str]
     ) -> Mapping[str, Sequence[TextChange]]:
-        """Find the places in a thread, and take them over.
+        """Find the places in a thread, and apply them.
 
         Returns:
-            The changes of open documents since their texts were read, by canonical URI. There are none
-            for a document that had hunks of this run before.
+            The changes of open documents since their texts were read, by canonical URI. There are
+            no changes for a document that already had hunks of this run.
         """
         attempt = 0
         while True:
@@ -195,7 +195,7 @@ class ReviewPersistence:
         return {uri: made for uri, made in changes.items() if is_same and uri not in with_hunks}
 
     def _stats(self, uris: Iterable[str]) -> list[FileStat | None]:
-        """Return what tells whether files have been written; in a worker thread."""
+        """Return file stats that show whether files have been written; in a worker thread."""
         return [None if (path := path_of(uri)) is None else self._system.stat(path) for uri in uris]
 
     def _find_places(
@@ -205,10 +205,10 @@ class ReviewPersistence:
         documents: Mapping[str, TextDocument],
         known: Collection[str],
     ) -> PreparedRestore:
-        """Find the places that hunks of earlier runs have; in a worker thread.
+        """Find the places of hunks of earlier runs; in a worker thread.
 
         Args:
-            restored: What was kept.
+            restored: The persisted state.
             places: The current place of each file, by URI.
             documents: The open documents, by the same URI.
             known: Hunks of this run, by id.

@@ -1,8 +1,8 @@
-"""Properties of a note: its YAML front matter, changed so that nothing else in it is touched.
+"""Properties of a note: its YAML front matter, edited without a change of anything else.
 
-The places of names and values come from a parser; what is written is only the lines that change. So
-comments, order, quotes, line ends and everything else stay to the byte. What was written
-is parsed again, and must say what was wanted and nothing else.
+A parser finds the places of names and values; only the lines that change are written. So comments,
+order, quotes and line ends stay byte for byte. The result is parsed again, and must differ only in
+the intended properties.
 """
 
 import re

@@ -20,12 +20,12 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 
 
 def format_scalar(value: object, style: str | None = None, *, in_flow: bool = False) -> str:
-    """Return a text, number, boolean or null on one line. A text is quoted where necessary.
+    """Return a text, number, boolean or null on one line. A text is quoted if necessary.
 
     Args:
-        value: What to write.
-        style: The quote that stood around the value before, `'` or `"`; a text keeps it.
-        in_flow: Whether it is in brackets.
+        value: The value to format.
+        style: The quote around the previous value, `'` or `"`; a text keeps this quote.
+        in_flow: Whether the value is in brackets.
     """
     if value is None:
         return "null"

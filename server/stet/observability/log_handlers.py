@@ -79,7 +79,7 @@ log = logging.getLogger(__name__)
 
 _MAX_BYTES = 1_000_000
 _MAX_FILES = 3
-"""Older files that are kept beside it."""
+"""Number of older log files that are kept."""
 RETRY_SECONDS = 30.0
 """How long a file that can't be written is not tried again."""
 
@@ -102,8 +102,8 @@ class LazyLogFile(SafeHandler):
 
         Args:
             path: The file; None: `log_file_path()`.
-            max_bytes: At which another is begun.
-            clock: Gives seconds that only go forward.
+            max_bytes: The size at which a new file is begun.
+            clock: Returns monotonic seconds.
         """
         super().__init__()
         self._path = path

@@ -1,8 +1,8 @@
-r"""Which function, class or section a line of a text belongs to.
+r"""The function, class or section that a line of a text belongs to.
 
-Code is read by its indents and by lines that look like definitions (`stet.outline.line_definitions`), from
-the line upwards and only as far as it takes. Markdown is read once from the top, because only that
-tells a heading from a comment in a fenced block.
+Code is read by its indents and by lines that look like definitions
+(`stet.outline.line_definitions`), from the line upwards and only as far as necessary. Markdown is
+read once from the top: only this distinguishes a heading from a comment in a fenced block.
 """
 
 import re

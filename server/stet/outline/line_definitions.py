@@ -1,13 +1,13 @@
-r"""Definitions of any language, told by the look of their lines: no grammar is asked.
+r"""Definitions of any language, recognised by the look of their lines, without a grammar.
 
-`defined_name` is meant for many languages at once (Python, JavaScript, TypeScript, Rust, Go, C, C++, Java,
-C#, Kotlin, Swift, PHP, Ruby, Lua, Elixir, Perl, R, shell). A line in a string or comment that looks like a
-definition is taken for one. Only the beginning of a line is looked at, so a line of any length costs the
-same.
+`defined_name` is meant for many languages at once (Python, JavaScript, TypeScript, Rust, Go, C,
+C++, Java, C#, Kotlin, Swift, PHP, Ruby, Lua, Elixir, Perl, R, shell). A line in a string or comment
+that looks like a definition is treated as a definition. Only the beginning of a line is read, so
+the cost does not depend on the length of the line.
 
-`definitions_by_look` finds the definitions of a whole text. What begins at an indent ends before the next
-code at that indent, with the bracket or the `end` that closes it. Comments and strings of more than a line
-count for nothing if the language is known.
+`definitions_by_look` finds the definitions of a whole text. A definition at an indent ends before
+the next code at the same indent, with the bracket or the `end` that closes the definition. Comments
+and strings of several lines are ignored if the language is known.
 """
 
 import re

@@ -187,7 +187,7 @@ def _is_without_digits(value: str) -> bool:
 
 
 def _is_strong(value: str, kind: str = _OTHER) -> bool:
-    """Whether a value looks like no word, no name and no code, wherever it is."""
+    """Return whether a value looks like no word, no name and no code, wherever it is."""
     if not _is_secret(value, kind):
         return False
     is_made = any(map(str.isdigit, value)) and (value.isalnum() or _SIGN.search(value) is not None)

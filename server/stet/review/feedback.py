@@ -45,7 +45,7 @@ def external_changes(
     return tuple(
         LineHunk(one.old_start, one.old, _line_with(one.new_start, hunks), one.new)
         for one in diff_lines(before.lines, lines)
-        # Where a hunk is at the end, the empty rest behind the last line end may be one too many.
+        # If a hunk is at the end, the empty rest after the last line end may be one too many.
         if "".join(one.old) != "".join(one.new)
     )
 
@@ -254,11 +254,11 @@ class _FileViews:
 
 
 def _is_reported(hunk: Hunk, ids: Iterable[str], *, is_news: bool) -> bool:
-    """Whether the model is told of a hunk: what waits always, what was decided once."""
+    """Return whether a hunk is reported to the model: undecided ones always, decided ones once."""
     kind = _kind(hunk)
     if kind is None or kind in _UNDECIDED:
         return kind is not None
-    # What the agent itself has put in its place it knows.
+    # The agent knows of its own replacements.
     by_itself = kind is OutcomeKind.REPLACED and hunk.reason.rpartition(" ")[-1] in ids
     return is_news and not by_itself
 
@@ -312,9 +312,10 @@ def _content(text: str) -> tuple[str, ...]:
 
 
 def _now_at(uri: str, views: _FileViews, decided: Iterable[Hunk]) -> str:
-    """Where a file that was shown is now, behind what was decided since; empty if that took it away.
+    """Return the present URI of a file that was shown; empty if a decision removed the file.
 
-    What the verdicts tell is no news of the file: its move, its removal, a new file taken back.
+    Changes by the reported decisions are no news of the file: its move, its removal, the undo of a
+    new file.
     """
     # In the order it was decided: a file may have been moved twice.
     for hunk in sorted(decided, key=lambda hunk: hunk.changed):

@@ -296,12 +296,12 @@ _RESTORABLE = frozenset({HunkState.REJECTED, HunkState.UNDONE, HunkState.SUPERSE
 
 
 def reopen_hunk(store: HunkStore, hunk_id: str) -> None:
-    """Let a decided hunk wait again; one that was superseded takes the place of what replaced it.
+    """Make a decided hunk pending again; a superseded hunk supersedes its replacement in turn.
 
     Raises:
-        WrongHunkState: If it is none of these, its place is another hunk's by now or is gone, or an edit of
-            it is still on its way.
-        EditInFlight: If an edit of it, or of what replaced it, is.
+        WrongHunkState: If the hunk is in another state, or its place is gone or belongs to another
+            hunk, or an edit of it is still in flight.
+        EditInFlight: If an edit of the hunk, or of its replacement, is in flight.
     """
     hunk = store[hunk_id]
     if hunk.state not in _RESTORABLE:
@@ -342,7 +342,7 @@ def _close_replacing(store: HunkStore, hunk: Hunk, tracked: TrackedDocument | No
 
 
 def replacing_turn(store: HunkStore, hunk: Hunk) -> str:
-    """Return the other turn that has proposed what superseded a hunk; empty if there is none."""
+    """Return the other turn that proposed the replacement of a superseded hunk; "" if none."""
     other = hunk.reason.removeprefix("replaced by ")
     if hunk.state is not HunkState.SUPERSEDED or other not in store:
         return ""

@@ -14,13 +14,14 @@ from stet.review.proposal import Hunk
 
 @dataclass(frozen=True, slots=True)
 class AnchorSnapshot:
-    """The text of a file at one moment, and where its hunks stood in it.
+    """The text of a file at one moment, and the places of its hunks.
 
     Attributes:
         uri: The file, as the editor spells it.
-        text: All of it.
-        lines: By hunk, the lines it stood on: first and behind the last, 0-based; live ones in order.
-        lost: The hunks whose place was lost by then; `lines` says where they stood last.
+        text: The whole text.
+        lines: The lines of each hunk, 0-based: the first and the one after the last; live hunks in
+            order.
+        lost: The hunks whose place was lost by then; `lines` has their last known place.
     """
 
     uri: str
@@ -31,12 +32,12 @@ class AnchorSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RestoredState:
-    """What a journal gives back after a restart.
+    """The state that a journal returns after a restart.
 
     Attributes:
-        hunks: Those this server is to look after, in the order they were made.
-        anchor_snapshots: The last texts known of the files they are about, for hunks of lines; the latest
-            first. Of one file there are several where several servers had hunks in it.
+        hunks: The hunks that belong to this server, in order of creation.
+        anchor_snapshots: The last known texts of the files of line hunks; the latest first. A file
+            has several if several servers had hunks in it.
     """
 
     hunks: tuple[Hunk, ...] = ()
@@ -44,9 +45,10 @@ class RestoredState:
 
 
 class Journal(Protocol):
-    """Keeps hunks. What a method has taken when it returns outlives the process.
+    """Persists hunks. Data that a method has accepted when it returns outlives the process.
 
-    No method raises when the disk fails: the journal then says so once and goes on in memory.
+    No method raises when the disk fails: the journal then reports the failure once and continues in
+    memory.
     """
 
     def number(self, kind: str, n: int = 1) -> int:
@@ -56,12 +58,12 @@ class Journal(Protocol):
     def keep(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Keep hunks as they are now, and where those of some files stand, all or nothing.
+        """Persist hunks as they are now, and the places of the hunks of some files, atomically.
 
         Args:
-            hunks: New or changed ones, of any file.
-            snapshots: Of the files whose hunks are new or have moved.
-            decision: Whether the user has decided: then it survives a power cut too.
+            hunks: New or changed hunks, of any file.
+            snapshots: The snapshots of files whose hunks are new or have moved.
+            decision: Whether the user has decided: then the data survives a power failure too.
         """
         ...
 

@@ -74,15 +74,15 @@ class ReviewLedger:
     def propose(self, prepared: PreparedDraft, amends: Collection[str] = ()) -> tuple[Hunk, ...]:
         """Take a prepared draft as pending hunks.
 
-        An edit that changes nothing makes no hunks; a new file and a removal make one; a move makes one,
-        followed by those of its links. Live hunks of other turns in the same place are superseded, and
-        so is an earlier hunk of the same kind for the whole file.
+        An edit that changes nothing makes no hunks; a new file and a removal make one; a move makes
+        one, followed by the hunks of its links. Live hunks of other turns in the same place are
+        superseded, and so is an earlier hunk of the same kind for the whole file.
 
         Args:
-            prepared: A draft that has passed the policy check. Its edits are for the texts as they are
-                now.
-            amends: Pending hunks whose effect the edit includes. Hunks that the edit leaves unchanged
-                stay; the others are superseded, or withdrawn if no new hunk replaces them.
+            prepared: An authorized draft. Its edits are for the present texts.
+            amends: Pending hunks whose effect the edit includes. Hunks that the edit leaves
+                unchanged stay; the others are superseded, or withdrawn if no new hunk replaces
+                them.
 
         Raises:
             HunkOverlap: If there is a live hunk of the same turn in the place, or a sent one.
@@ -279,9 +279,7 @@ class ReviewLedger:
             tracked.lines, tracked.is_open = tuple(tracked.lines), False
 
     def renamed(self, uri: str, new_uri: str) -> None:
-        """Move the hunks of the file `uri` to its new name `new_uri`, beside the hunks already
-        there.
-        """
+        """Move the hunks of the file `uri` to its new name `new_uri`, and keep the hunks there."""
         with self._store.batch():
             rename_file(self._store, self.outbox, uri, new_uri)
         self._store.notify(uri)

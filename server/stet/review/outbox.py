@@ -169,7 +169,7 @@ class Outbox:
         self._store.notify(self._store[hunk_id].uri)
 
     def is_withdrawn(self, hunk_id: str) -> bool:
-        """Return whether an edit is on its way whose approval the user has taken back."""
+        """Return whether an edit is in flight whose approval the user has withdrawn."""
         hunk = self._store[hunk_id]
         tracked = self._store.tracked(hunk.uri)
         if tracked is None or tracked.in_flight is None or not self._store.is_on_its_way(hunk_id):
@@ -251,14 +251,14 @@ def _remaining_reason(hunk: Hunk) -> str:
 
 
 def exceeds_approval(now: Hunk, approved: Hunk) -> bool:
-    """Return whether a hunk of lines removes words or signs that it did not when the user accepted it.
+    """Return whether a hunk of lines removes words or signs that it kept when it was accepted.
 
-    What the user types beside or within a hunk is also in its new text, so the hunk removes no more. It
-    does if the text itself is another: a deletion of lines that were gone already applies to them again
-    after the file is closed unsaved.
+    Text that the user types beside or within a hunk is also in the hunk's new text, so the hunk
+    removes no more. The hunk removes more if the text itself is another: a deletion of lines that
+    were gone already applies to the lines again after the file is closed unsaved.
 
     Args:
-        now: The hunk as it would be carried out.
+        now: The hunk as it would be applied.
         approved: The hunk as it was when the user accepted it.
     """
     if (now.old, now.new) == (approved.old, approved.new):

@@ -1,9 +1,9 @@
-"""What a change of a document's text does to its hunks.
+"""The effects of a change of a document's text on its hunks.
 
-`rebase_hunks` moves the hunks, and recognises a sent edit that has arrived, and an undo or redo in the
-editor by the places of hunks. `follow_editor` does so for an open document, where the whole text may also
-tell an undo or redo: if it is a known text around an accepted edit, the hunks get the states and places
-that they had in it, whatever the reported difference says (`note_text`).
+`rebase_hunks` moves the hunks. It recognises the arrival of a sent edit, and an undo or redo in the
+editor, by the places of hunks. `follow_editor` does so for an open document, where the whole text
+may also show an undo or redo: if it is a known text around an accepted edit, the hunks get their
+states and places in that text, whatever the reported difference is (`note_text`).
 """
 
 import dataclasses
@@ -28,7 +28,7 @@ from stet.text.lines import line_end, line_ends, split_lines, without_end
 _FEW_UNDONE = 8
 """If no more hunks than this are undone at once, a redo of one of them alone is recognised too."""
 _MAY_COME = frozenset({HunkState.PENDING, HunkState.SENT})
-"""States in which an edit that was given up, or refused once, may still arrive as accepted."""
+"""States in which a hunk whose edit timed out or was refused once may still become accepted."""
 
 
 def follow_editor(
@@ -473,7 +473,9 @@ def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
 
 
 def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
-    """Put anchors back where their hunks are in the known text, unless others are there by now."""
+    """Put anchors back where their hunks are in the known text, unless others have taken the
+    places.
+    """
     there = {one.hunk.id for one in known.hunks}
     for one in moved:
         anchor = tracked.anchor(one.hunk.id)

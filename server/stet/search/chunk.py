@@ -64,7 +64,7 @@ _MAX_KNOWN = 300_000
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
-"""The same words, found faster, in texts that hold nothing else."""
+"""The same words, found faster, for texts that are all ASCII."""
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ADDRESS = re.compile(
     r"\w{2,12}://\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
@@ -79,14 +79,14 @@ _known: dict[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class ChunkFields:
-    """A chunk as the index holds it.
+    """A chunk as stored in the index.
 
     Attributes:
         path: Words of the file's path.
-        name: Words of what is defined, or of the heading.
-        head: Words of what that lies in, and of its signature.
-        body: Words of all of it.
-        meant: What is embedded.
+        name: Words of the defined name, or of the heading.
+        head: Words of the enclosing names, and of the signature.
+        body: All words of the chunk.
+        meant: The text that is embedded.
     """
 
     path: str
@@ -98,13 +98,13 @@ class ChunkFields:
 
 @dataclass(frozen=True, slots=True)
 class RedactedFile:
-    """A file without its secrets: what is embedded may be sent away.
+    """A file without its secrets: the text that is embedded may be sent away.
 
     Attributes:
-        file: Its name.
-        lines: As many as there are with them.
-        words: All of those. A name is cut from the text, so a word of its that is none of them was a
-            secret, or a part of one.
+        file: The name of the file.
+        lines: The redacted lines, as many as in the file.
+        words: All words of the lines. A name is cut from the unredacted text, so a word of a name
+            that is not among these words was a secret, or a part of one.
     """
 
     file: str
@@ -127,10 +127,10 @@ def make_fields(
     """Return the fields of `chunk`, which is cut from `lines` of the file called `file`.
 
     Args:
-        file: Its name.
-        chunk: Which lines.
-        lines: All of them.
-        redacted: The same without secrets; by default there are none.
+        file: The name of the file.
+        chunk: The chunk.
+        lines: All lines of the file.
+        redacted: The same lines without secrets; by default there are no secrets.
     """
     body = _words_in("".join(lines[chunk.first : chunk.end])[:MAX_CHARACTERS])
     meant, names = body, f"{chunk.scope} {chunk.name}"
@@ -171,7 +171,7 @@ def _compared(found: list[str]) -> str:
 
 
 def forget_words() -> None:
-    """Let go of what is kept of words, which is megabytes once many files were read."""
+    """Clear the cache of words, which takes megabytes after many files were read."""
     _known.clear()
     _parts_of.cache_clear()
     stem.cache_clear()

@@ -24,8 +24,9 @@ _K = 20
 """How slowly a rank loses weight with its number."""
 _FEW = 3
 _ONE_IN = 50
-"""A word in so few chunks, which are one in so many, decides which chunk is meant; a word in twice as
-many decides half.
+"""A word in at most `_FEW` chunks, or one chunk in `_ONE_IN`, decides which chunk is meant.
+
+A word in twice as many decides half.
 """
 MAX_EXPLAINED = 5
 """Words of the question that a reason names for each place."""
@@ -39,38 +40,38 @@ _GENERATED = re.compile(
     r"\.(po|pot|lock|map|svg|snap|sum)$|(^|/)package-lock\.json$|(^|/)(changelog|changes|news)(\.(md|rst|txt))?$",
     re.IGNORECASE,
 )
-"""What nobody writes, or what repeats what is elsewhere: translations, locks, lists of changes."""
+"""Files that nobody writes, or that repeat other files: translations, locks, change logs."""
 
 
 class RankingWeights(NamedTuple):
-    """How much each thing that is known of a chunk counts.
+    """The weight of each feature of a chunk.
 
     Attributes:
-        by_words: Its place in the ranking by words, as a reciprocal.
-        by_meaning: The same for meaning.
-        cosine: How near in meaning it is.
-        relevance: Its score by words, as a share of the best one.
-        cover: Which share of the question is anywhere in it, its path included.
-        in_name: Which share of the question is in its name.
-        name_in: Which share of its name is asked for.
-        in_head: Which share of the question is in its head and not in its name.
-        in_path: Which share of the question is in its path.
-        file_in: Which share of its file's name is asked for.
-        rarest: How much the rarest word in its name tells.
-        phrase: Which share of the words that follow each other do so in its text.
+        by_words: The reciprocal of its rank by words.
+        by_meaning: The reciprocal of its rank by meaning.
+        cosine: Its similarity in meaning.
+        relevance: Its score by words, as a share of the best score.
+        cover: The share of the question that is anywhere in the chunk, its path included.
+        in_name: The share of the question that is in its name.
+        name_in: The share of its name that is in the question.
+        in_head: The share of the question that is in its head and not in its name.
+        in_path: The share of the question that is in its path.
+        file_in: The share of its file's name that is in the question.
+        rarest: The weight of the rarest word in its name.
+        phrase: The share of adjacent words of the question that are adjacent in its text.
         first: Whether the question begins with a word of its name.
         size: The logarithm of its length.
-        neighbours: How well other chunks of its file stand.
-        by_file: The place of its file in the ranking of files, as a reciprocal.
-        file_named: How much of the question its file's path holds, as a share of the one with most.
-        file_cover: Which share of the question is anywhere in its file, the path included.
-        subject: Which share of what the question says it is about is in its file's path.
-        file_size: The logarithm of how many chunks its file has.
-        definition: Whether it defines something.
+        neighbours: How well other chunks of its file rank.
+        by_file: The reciprocal of the rank of its file.
+        file_named: How much of the question its file's path contains, as a share of the best path.
+        file_cover: The share of the question that is anywhere in its file, the path included.
+        subject: The share of the question's subject that is in its file's path.
+        file_size: The logarithm of the number of chunks of its file.
+        definition: Whether the chunk is a definition.
         hidden: Whether its name begins with an underscore.
-        tests: Whether it is in a test, and the question is not about tests.
-        vendored: Whether it is somebody else's code.
-        generated: Whether it is in a file that nobody writes, and the question does not name it.
+        tests: Whether the chunk is in a test, and the question is not about tests.
+        vendored: Whether the chunk is third-party code.
+        generated: Whether its file is generated, and the question does not name the file.
     """
 
     by_words: float
@@ -155,24 +156,24 @@ OTHERS = RankingWeights(
     vendored=-1.22,
     generated=-4.06,
 )
-"""For all else: notes, and what stands between definitions."""
+"""For all other chunks: notes, and text between definitions."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """A question, ready to be compared.
+    """A question, ready for comparison.
 
     Attributes:
-        rarity: How much each of its words tells, in their order.
-        words: All of them.
-        spaced: The same, each word as it stands in a field that begins and ends with a space.
-        said: The words as they were asked.
-        certain: Which share of the answer each rare word decides by itself, from 0 to 1: what it
-            tells, of what all words that are anywhere tell.
-        total: What all its words tell together.
-        highest: What the rarest of them tells.
-        first: The first of them.
-        pairs: Words that follow each other, as they are in a text.
+        rarity: The weight of each of its words, in order.
+        words: All of its words.
+        spaced: The same words, each as it occurs in a field that begins and ends with a space.
+        said: The words as they were written.
+        certain: The share of the answer that each rare word decides by itself, from 0 to 1: its
+            weight, of the weight of all words that occur anywhere.
+        total: The weight of all its words together.
+        highest: The weight of its rarest word.
+        first: Its first word.
+        pairs: Adjacent words, as they occur in a text.
     """
 
     rarity: Mapping[str, float]
@@ -210,16 +211,16 @@ class PreparedQuery:
 
 
 class ChunkRanks(NamedTuple):
-    """Where a chunk stands, from 1; None where it was not found.
+    """The ranks of a chunk, from 1; None if the chunk was not found.
 
     Attributes:
-        by_words: In the ranking by words.
-        by_meaning: In the one by meaning.
-        cosine: How near in meaning it is.
-        best_cosine: How near in meaning the nearest chunk is.
-        relevance: Its score by words, as a share of the best one.
-        neighbours: How well other chunks of its file stand.
-        file: Where its file stands.
+        by_words: Its rank by words.
+        by_meaning: Its rank by meaning.
+        cosine: Its similarity in meaning.
+        best_cosine: The similarity of the chunk that is nearest in meaning.
+        relevance: Its score by words, as a share of the best score.
+        neighbours: How well other chunks of its file rank.
+        file: The rank of its file.
     """
 
     by_words: int | None
@@ -242,7 +243,7 @@ def rank_chunks(
     cosines: Mapping[int, float],
     files: FileRanker,
 ) -> list[tuple[ChunkRow, ChunkRanks]]:
-    """Where each of the chunks `rows` stands."""
+    """Return the ranks of each of the chunks `rows`."""
     placed = {chunk: place for place, (chunk, _) in enumerate(by_words, 1)}
     meaning = {chunk: place for place, (chunk, _) in enumerate(by_meaning, 1)}
     scores = dict(by_words)

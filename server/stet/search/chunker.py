@@ -1,13 +1,13 @@
 r"""Cut a file into the passages that are searched, by the ending of its name.
 
-No grammar is asked here: its parser can take more than a minute for 20,000 characters that were made
-for it, and nothing can stop it. `outliner.py` asks, and its answer is taken. All else that is done here
-takes time in proportion to the text, whatever the text is.
+No grammar is used here: its parser can take more than a minute for 20,000 malicious characters, and
+can't be stopped. `outliner.py` uses grammars, and its result is used here. Everything else here
+takes time linear in the text, whatever the text is.
 
-Functions and classes of Python are found by their heads and indents, without a tree. The tree of a parser
-alone takes longer than all of this, and says the same of code as people write it. Where the two differ (a
-line in brackets, or of a string after a backslash, that is left of its function), a passage ends early
-and nothing is lost. Every line that is not blank is in one passage.
+Functions and classes of Python are found by their heads and indents, without a tree. A parser's
+tree alone takes longer than all of this, and gives the same result for code as people write it. If
+the two differ (a line in brackets, or of a string after a backslash, that is indented less than its
+function), a passage ends early and nothing is lost. Every line that is not blank is in one passage.
 """
 
 import re
@@ -31,7 +31,7 @@ MAX_CHARACTERS = 4_000
 MAX_DEPTH = 8
 """What lies in more definitions than these stays in the innermost of them."""
 MAX_CLOSING = 3
-"""So many lines that only close something belong to the passage above."""
+"""At most so many lines that only close something belong to the passage above."""
 
 _CLOSING = re.compile(r"[^\w]{0,80}(?:end\b[^\w]{0,20})?")
 
@@ -104,7 +104,7 @@ def _merged_chunks(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 def _passage(
     lines: Sequence[str], first: int, end: int, owner: _OpenDefinition | None
 ) -> Iterator[Chunk]:
-    """Yield the chunks of a stretch that belongs to `owner` and to nothing inside `owner`."""
+    """Yield the chunks of lines that belong to `owner` and to no symbol inside `owner`."""
     if owner is None:
         yield from (Chunk(*each) for each in split_evenly(lines, first, end))
         return
@@ -292,7 +292,7 @@ class _PythonScanner:
         return limit
 
     def _without_comments(self, end: int, head: int, indent: int) -> int:
-        """`end` without the blank lines before it, and the comments that stand outside."""
+        """Return `end` without the blank lines before it, and without the comments outside."""
         while end > head + 1:
             line = self._lines[end - 1]
             rest = line.lstrip()
@@ -316,9 +316,9 @@ def _outside(indent: int) -> re.Pattern[str]:
 
 
 def _triple_quoted(text: str) -> Iterator[tuple[int, int]]:
-    """Where the strings in triple quotes stand.
+    """Yield the offsets of the strings in triple quotes.
 
-    Only a line with something else in front that might be a string or a comment is taken apart.
+    A line is tokenized only if text before the quotes might be a string or a comment.
     """
     place = 0
     while (match := _TRIPLE.search(text, place)) is not None:

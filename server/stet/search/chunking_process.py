@@ -40,10 +40,10 @@ class ChunkingProcess:
         return self._process.has_done
 
     def send(self, sources: Sequence[SourceFile]) -> None:
-        """Have files cut, meanwhile; `receive` gives them.
+        """Send files to be cut in the process; `receive` returns them.
 
-        Where the process has died by itself there is no other until `close`: what it died of may
-        still be under way, and it would answer other batches than those that are waited for.
+        If the process has died by itself, no other process is started until `close`: the batch that
+        killed it may still be under way, and another process would answer batches in another order.
         """
         if not sources:
             return
@@ -83,7 +83,7 @@ class ChunkingProcess:
 
 
 def main() -> None:
-    """Cut what comes, until nothing does."""
+    """Cut the files from the input until its end."""
     stdin, stdout = os.fdopen(0, "rb"), os.fdopen(1, "wb")
     with suppress(EOFError, BrokenPipeError):
         while True:

@@ -14,14 +14,16 @@ from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion
 from stet.search.chunk_ranking import Scored
 
 SHARE = 10
-"""Where a ranking names fewer files, or fewer different texts, than this share of its places, none of
-them has more than one in so many."""
+"""The limit applies if a ranking has fewer files, or different texts, than this share of its
+places.
+
+None of them then has more than one place in so many."""
 ROUNDS = 6
 """How often a ranking is asked again: a person waits for the answer."""
 IN_ANSWER = 4
 """Passages of one file in an answer."""
 SAME_IN_ANSWER = 2
-"""Passages that read the same in an answer."""
+"""Passages with the same text in an answer."""
 
 
 class LimitedRanking(NamedTuple):
@@ -41,11 +43,11 @@ def diversify(
     """Return a ranking in which no file and no text has more than its share of the places.
 
     Args:
-        first: As it was made.
-        limit: Its places; where it has fewer, nothing was pushed out.
-        rows: The chunks that are known by now, those of the ranking among them; others are added.
-        fetch: Gives chunks by their id.
-        again: Makes the ranking anew without some files and texts.
+        first: The original ranking.
+        limit: The number of places; a shorter ranking has displaced nothing.
+        rows: The known chunks, including those of the ranking; others are added.
+        fetch: Returns chunks by their id.
+        again: Makes the ranking again without some files and texts.
     """
     found, without = first, NO_EXCLUSION
     for _ in range(ROUNDS):

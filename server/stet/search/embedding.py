@@ -33,7 +33,7 @@ class Embedder(Protocol):
         ...
 
     def forget_words(self) -> None:
-        """Let go of what is kept to be quicker; the vectors stay the same."""
+        """Clear caches; the vectors stay the same."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""The ranking of whole files: what their paths say, and which words of the question are anywhere in them.
+"""The ranking of whole files: by their paths, and by the question's words anywhere in them.
 
-Whoever describes a change names what it is about: `png: Abort sooner`, a program, a folder. No passage
-of the right file need say that, and its words may be spread over many.
+A description of a change names its subject: `png: Abort sooner`, a program, a folder. No passage of
+the right file need contain the subject, and its words may be spread over many passages.
 """
 
 import heapq
@@ -19,14 +19,14 @@ MAX_FILES_RANKED = 20
 
 
 class FileRank(NamedTuple):
-    """Where a file stands.
+    """The rank of a file.
 
     Attributes:
-        place: From 1; None where it is not among the best.
-        named: How much of the question its path holds, as a share of the file with most.
-        cover: Which share of the question is in its path or its text.
-        subject: Which share of what the question says it is about is in its path.
-        n_chunks: In it.
+        place: Its place, from 1; None if the file is not among the best.
+        named: How much of the question its path contains, as a share of the file with most.
+        cover: The share of the question that is in its path or its text.
+        subject: The share of the question's subject that is in its path.
+        n_chunks: The number of its chunks.
     """
 
     place: int | None = None
@@ -131,9 +131,7 @@ class FileRanker:
         return self
 
     def best(self, only: Collection[int] | None = None) -> list[int]:
-        """Return the best chunk of each of the best files. If `only` is given, only some chunks
-        count.
-        """
+        """Return the best chunk of each of the best files; only chunks in `only`, if given."""
         files = self.covered.keys() | self.subject.keys()
         files = files if only is None else files.intersection(only)
         covered, named, subject = self.covered.get, self.named.get, self.subject.get
@@ -155,7 +153,7 @@ class FileRanker:
         ]
 
     def rank(self, chunk: int) -> FileRank:
-        """Where the file of a chunk stands."""
+        """Return the rank of the file of a chunk."""
         file = self.spans.file_of[chunk]
         return FileRank(
             self._places.get(file),

@@ -17,10 +17,10 @@ from stet.workspace.uris import canonical
 
 
 def trim_memory() -> None:
-    """Forget what is known of words, and give memory that is free back to the system.
+    """Clear the caches of words, and return free memory to the system.
 
-    The C library of most Linux systems keeps what was freed between other things until it is asked
-    (`malloc_trim` of glibc): a tenth of the process. Elsewhere nothing is asked.
+    The C library of most Linux systems keeps freed memory between other objects until `malloc_trim`
+    of glibc is called: a tenth of the process. On other systems nothing is called.
     """
     forget_words()
     with suppress(OSError, AttributeError, TypeError):  # another library, or none to be named so
@@ -30,7 +30,7 @@ def trim_memory() -> None:
 SLICE = 48
 """Files that are read before somebody else has a turn."""
 MANY_TO_READ = 200
-"""When so many files of a walk had to be read, a second process helps."""
+"""After a walk has read so many files, a second process helps."""
 MAX_BATCHES_UNDER_WAY = 3
 """Batches that are cut ahead of what is taken in."""
 MANY_LOOKED_AT = 500
@@ -55,7 +55,7 @@ class IndexBuilder:
         engine: SearchEngine,
         reading: Callable[[list[str]], None],
     ) -> None:
-        """Nothing is looked at yet; `reading` is told which files are read next."""
+        """Read nothing yet; `reading` is called with the files that are read next."""
         self.total = 0
         self._source = source
         self._store = store
@@ -75,19 +75,19 @@ class IndexBuilder:
         self._is_whole = store.meta(WHOLE) is not None
 
     def scan(self, first: Iterable[str] = ()) -> None:
-        """Look at all files, those beside the documents `first` before the others."""
+        """Begin a walk of all files, the files beside the documents `first` before the others."""
         self._seen = set()
         self._is_tidy = False
         self._walk = self._source.all_files(list(first))
 
     def tidy(self) -> None:
-        """Have the store forget what nobody needs any more, once behind every look at all files."""
+        """Remove unused data from the store, once after every walk of all files."""
         if not self._is_tidy:
             self._is_tidy = True
             self._store.tidy()
 
     def release_memory(self) -> None:
-        """Give memory back, once behind every walk that had many files read and embedded."""
+        """Return memory to the system, once after every walk that read and embedded many files."""
         if self._has_read_many:
             self._has_read_many = False
             self._engine.forget_words()
@@ -103,15 +103,15 @@ class IndexBuilder:
 
     @property
     def seconds_left(self) -> float | None:
-        """When `release_idle` has something to let go of; None where it has not."""
+        """Seconds until `release_idle` has resources to release; None if it has none."""
         return self._outliner.seconds_left
 
     def release_idle(self) -> None:
-        """Let go of what has not been needed for long."""
+        """Release resources that have been idle for long."""
         self._outliner.release_idle()
 
     def close(self) -> None:
-        """Let go of the other processes; what they are at is lost."""
+        """End the other processes; their current work is lost."""
         self._chunker.close()
         self._outliner.close()
 
@@ -127,7 +127,7 @@ class IndexBuilder:
         """Set the text of a document in the editor, or None when closed. The text is read at once."""
         key = canonical(uri)
         if text is not None:
-            # The database holds no half of a surrogate pair; in its place stands one `?`.
+            # The database can't store half of a surrogate pair; a `?` replaces it.
             self._source.open_texts[key] = (name, text.encode("utf-8", "replace").decode())
         elif self._source.open_texts.pop(key, None) is None:
             return
@@ -158,7 +158,7 @@ class IndexBuilder:
         self.scan()
 
     def catch_up(self) -> None:
-        """Read what has just changed, if that is little: the next answer is to know it."""
+        """Read the latest changes if they are few, so that the next answer includes them."""
         if 0 < len(self._due) <= SLICE:
             _ = self.step()
 
@@ -181,7 +181,9 @@ class IndexBuilder:
         return True
 
     def _finish(self) -> bool:
-        """Behind a walk: take in what was cut last, and let go of who cut; whether that was to do."""
+        """Save the last chunks after a walk, and end the chunker; return whether any were
+        pending.
+        """
         if self._chunker.n_under_way:
             self._receive_chunks()
             return True
@@ -218,7 +220,7 @@ class IndexBuilder:
         return found
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
-        """Read files again, whatever is known of them; with each where a walk has found it."""
+        """Read files again, even if they are known; each with its location, if from a walk."""
         self._save([make_entry(source) for source in self._outlined(self._changed_of(files))])
 
     def _start_chunking(self, files: Mapping[str, Located | None]) -> None:

@@ -33,7 +33,7 @@ _PASSED_ENV = (
     "TMPDIR",
     "TEMP",
 )
-"""What it is told of the environment: it needs no key."""
+"""Environment variables that are passed to the process: it needs no key."""
 
 
 class IndexProcess:
@@ -67,7 +67,7 @@ class IndexProcess:
         started = cls(process, on_message)
         try:
             await started.send(begin)
-        except BaseException:  # a cancel: nobody holds the process yet
+        except BaseException:  # a cancel: nobody else owns the process
             await kill_and_wait(process)
             raise
         return started
@@ -78,7 +78,7 @@ class IndexProcess:
         return self._process.pid
 
     def post(self, message: Mapping[str, Any]) -> None:
-        """Send a short message before whatever is sent from now on; nobody waits until it is taken."""
+        """Queue a short message before all later messages, without waiting until it is sent."""
         assert self._process.stdin is not None, "all streams are piped"
         self._process.stdin.write(_line(message))
 

@@ -1,8 +1,8 @@
-"""The search index, as the server has it: kept up with the editor, asked, started again when it dies.
+"""The search index in the server: synchronized with the editor, queried, restarted after a crash.
 
-The work is done by a process of its own (`child.py`). What it answers is looked at once more here:
-every passage is read anew from the snapshot, through the privacy filter, unsaved text included.
-Where there is no index, or none that answers, the files are scanned instead.
+The work is done by a process of its own (`child.py`). The results of the process are checked again
+here: every passage is read from the snapshot, through the privacy filter, unsaved text included.
+Without an index, or without an answer, the files are scanned instead.
 """
 
 import asyncio
@@ -37,10 +37,10 @@ class OpenTextSync:
         self._one_at_a_time = asyncio.Lock()
 
     async def sync(self, snapshot: Snapshot) -> None:
-        """Tell the process what has changed in the editor since.
+        """Send the process the changes in the editor since the last call.
 
-        Texts are made ready in a worker, and a long one takes longer than the short one that came
-        after it: so one question waits for the other, and no text is laid over a newer one.
+        Texts are prepared in a worker, and a long text takes longer than a later short text. So
+        calls run one after the other, and no text overwrites a newer one.
         """
         async with self._one_at_a_time:
             for key in [key for key in self._sent if key not in snapshot.documents]:
@@ -73,7 +73,7 @@ log = logging.getLogger(__name__)
 ANSWER_SECONDS = 5.0
 """How long an answer is waited for before the files are scanned instead."""
 MAX_DEATHS = 3
-"""So many ends in close succession are enough: between them it neither answered nor stayed ready."""
+"""After so many deaths in close succession the index is given up."""
 STEADY_SECONDS = 60.0
 """Who has been ready so long ends for a new reason."""
 RESTART_SECONDS = 1.0
@@ -105,14 +105,14 @@ class IndexService:
         watches: Callable[[], bool],
         endpoint: VectorSource | None = None,
     ) -> None:
-        """Nothing runs yet.
+        """Create the service; nothing runs yet.
 
         Args:
             system: Starts the process.
-            start: Begins a task.
+            start: Starts a task.
             tell: Shows the user a message.
-            watches: Whether the editor tells of files that change on the disk.
-            endpoint: Embeds texts where the settings say so.
+            watches: Whether the editor reports files that change on the disk.
+            endpoint: Embeds texts if the settings say so.
         """
         self.state = IndexState()
         self._system = system
@@ -149,7 +149,7 @@ class IndexService:
     # -- what it is told -------------------------------------------------------------------------
 
     def listen(self, listener: Listener) -> Callable[[], None]:
-        """Have `listener` called with every new state; gives what ends that."""
+        """Call `listener` with every new state; return a function that ends this."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -187,7 +187,7 @@ class IndexService:
             self._basis = basis
 
     def retry(self) -> None:
-        """Have `keep_up` start an index again that was given up."""
+        """Let `keep_up` start an index again that was given up."""
         if self.state.stage is Stage.FAILED:
             self._n_deaths = 0
             self._is_death_reported = False
@@ -318,7 +318,7 @@ class IndexService:
         self._start(self._supervise(process), "the search index")
 
     async def _supervise(self, process: IndexProcess) -> None:
-        """Hear the process to its end; start it again where nobody ended it."""
+        """Handle the messages of the process until its end; restart it if it died by itself."""
         try:
             errors = await process.run()
         except ValueError as fault:  # it wrote what is no message
@@ -335,7 +335,8 @@ class IndexService:
             self._reading,
             errors.strip(),
         )
-        # Once may be anybody's doing; whoever is read at two ends in a row is left out.
+        # One death may have another cause; files that were read at two deaths in a row are left
+        # out.
         self._avoided += [uri for uri in self._reading if uri in self._suspected]
         self._suspected, self._reading = frozenset(self._reading), []
         if self._n_deaths >= MAX_DEATHS:
@@ -422,7 +423,7 @@ class _SearchUnanswered(Exception):
 
 
 def _fail_waiting(asked: Iterable[asyncio.Future[dict[str, Any]]]) -> None:
-    """Whoever waits for an answer need not wait any more."""
+    """End the wait for answers with an error."""
     for future in asked:
         if not future.done():
             future.set_exception(_SearchUnanswered)

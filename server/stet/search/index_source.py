@@ -47,7 +47,7 @@ class IndexSource:
         return cls(disk, settings.search.max_file_bytes)
 
     def all_files(self, first: Iterable[str]) -> Iterator[Located]:
-        """All files on the disk, those beside the documents `first` before the others; some twice."""
+        """Yield all files on the disk, files beside the documents `first` first; some twice."""
         for uri in first:
             yield from self.disk.siblings(uri)
         yield from self.disk.walk()
@@ -163,11 +163,11 @@ def watch_folders(folders: Sequence[Path], changed: Callable[[dict[str, Any]], N
 
 
 def wanted_below(folders: Sequence[Path]) -> Callable[[str], bool]:
-    """Tells of a path whether a change there is of interest to one of `folders`.
+    """Return a function that says whether a change of a path matters to one of `folders`.
 
-    What lies above a folder does not count: somebody may work on a package where it is installed.
+    Path parts above a folder do not count: a user may work on a package where it is installed.
     """
-    # Some systems tell of a change by the path that no link is part of.
+    # Some systems report a change by the path with all links resolved.
     roots = {each for folder in folders for each in (folder, folder.resolve())}
 
     def is_wanted(path: str) -> bool:

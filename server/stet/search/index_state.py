@@ -16,16 +16,15 @@ from stet.workspace.uris import canonical
 
 
 def index_folder(cache: Path, roots: Iterable[str]) -> Path:
-    """Return the folder of an index below the cache folder. Each set of roots, given by URI, has
-    one folder.
-    """
+    """Return the folder of an index below the cache folder; one for each set of roots (URIs)."""
     named = "\n".join(sorted(map(canonical, roots)))
     name = hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:20]
     return cache / "workspaces" / name
 
 
 def count_contents(folder: Path) -> tuple[int, int] | None:
-    """How many files and passages the index in `folder` holds; None if there is none. Blocks.
+    """Return how many files and passages the index in `folder` has; None if there is no index.
+    Block.
 
     Raises:
         sqlite3.DatabaseError: If it can't be read.

@@ -1,8 +1,8 @@
 """The index on the disk: files, chunks, their words in SQLite's FTS5, their vectors.
 
-One file for a workspace, in the cache folder; whoever opened it owns it (see `slot.py`). All of it
-can be made again, so it is written without waiting for the disk, and thrown away when it is broken
-or of another version.
+One file for a workspace, in the cache folder; the process that opened the file owns it (see
+`slot.py`). The index can be rebuilt, so it is written without waiting for the disk, and deleted if
+it is broken or of another version.
 """
 
 import sqlite3
@@ -60,10 +60,10 @@ class IndexStore:
     """One index file. Blocks; used by one thread."""
 
     def __init__(self, path: Path | str) -> None:
-        """Open the index at `path`, or make it there; `:memory:` for none.
+        """Open the index at `path`, or create it; `:memory:` for an index in memory.
 
         Raises:
-            sqlite3.DatabaseError: If what is there is no index of this version.
+            sqlite3.DatabaseError: If the file is not an index of this version.
         """
         self._db = sqlite3.connect(path, isolation_level=None)
         self._n_written = 0
@@ -145,13 +145,13 @@ class IndexStore:
             self.commit()
 
     def commit(self) -> None:
-        """Have the disk keep what was written."""
+        """Commit the written data."""
         self._n_written = 0
         if self._db.in_transaction:
             self._db.execute("COMMIT")
 
     def save(self, entry: IndexEntry) -> tuple[list[int], list[int]]:
-        """Put a file in, in place of what was there of it; the chunks that went and that came."""
+        """Save a file and replace its earlier data. Return the removed and the added chunks."""
         gone = self.drop(entry.uri)
         row = self._db.execute(
             "INSERT INTO files (uri, name, mtime, size, hash) VALUES (?, ?, ?, ?, ?)",
@@ -216,9 +216,11 @@ class IndexStore:
         return ids
 
     def merge(self) -> bool:
-        """Do some of what makes questions quick again after much was written; whether any was left.
+        """Merge some word lists to speed up queries after many writes; return whether any were
+        left.
 
-        Each commit leaves a list of words of its own; here they become one, a few pages at a time.
+        Each commit leaves its own list of words; this method merges the lists, a few pages at a
+        time.
         """
         if self._n_unmerged < MANY_CHUNKS and not self._is_merging:
             return False

@@ -1,7 +1,8 @@
 """The process of the search index: it reads the files, keeps the index, and answers.
 
-One JSON object a line comes on the standard input and goes out on the standard output; what they
-mean is told by `IndexWorker.handle` and, the other way, `IndexService`. It has a low priority, and ends with its standard input.
+Messages are one JSON object a line on the standard input and output; `IndexWorker.handle` and, for
+the other direction, `IndexService` define them. The process has a low priority, and ends with its
+standard input.
 """
 
 import errno
@@ -40,7 +41,7 @@ class IndexWorker:
     """Everything of the process; one thread, fed by another that reads."""
 
     def __init__(self, begin: dict[str, Any]) -> None:
-        """Open the index that `begin` names, and look what has changed since."""
+        """Open the index that `begin` names, and look for changes since."""
         self._slot, self._path = acquire_index(Path(begin["folder"]))
         self._embedder = _embedder(begin)
         self._endpoint: str = begin["endpoint"]
@@ -188,15 +189,15 @@ class IndexWorker:
 
     @property
     def seconds_left(self) -> float | None:
-        """When `release_idle` has something to let go of; None where it has not."""
+        """Seconds until `release_idle` has resources to release; None if it has none."""
         return self._builder.seconds_left
 
     def release_idle(self) -> None:
-        """Let go of what has not been needed for long."""
+        """Release resources that have been idle for long."""
         self._builder.release_idle()
 
     def close(self) -> None:
-        """Let go of the index."""
+        """Close the index."""
         self._builder.close()
         with suppress(sqlite3.Error):
             self._store.close()
@@ -214,7 +215,8 @@ class IndexWorker:
         self._make()
 
     def _answer_safely(self, message: dict[str, Any]) -> None:
-        """Answer a question, or tell that it can't be answered: it is asked in another way then.
+        """Answer a question, or report that the index can't; the server then searches in another
+        way.
 
         Raises:
             DatabaseError: If the index is broken, and not the question.

@@ -1,9 +1,9 @@
-"""The ranking by words, without weighing every chunk that has one of them.
+"""The ranking by words, without scoring every chunk that has one of them.
 
-Weighing a chunk takes SQLite ten times as long as finding it, and most chunks that are found have one
-word of the question only, which can't bring them among the best. They are left out by their highest
+SQLite takes ten times as long to score a chunk as to find it, and most found chunks have one word
+of the question only, which can't bring them among the best. They are left out by their highest
 possible score, as in MaxScore (Turtle and Flood, "Query evaluation: strategies and optimizations",
-1995). The answer is the same.
+1995). The result is the same.
 """
 
 import math
@@ -16,7 +16,7 @@ from stet.search.index_store import IndexStore
 MAX_TERM_WEIGHT = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""
 LEAST_RARITY = 1e-6
-"""What SQLite gives a word that is in more than half of the chunks."""
+"""The weight that SQLite gives a word that is in more than half of the chunks."""
 FEW = 700
 
 
@@ -39,13 +39,13 @@ class LexicalRanker:
     def best(
         self, terms: Sequence[str], limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
-        """Chunks with any of the words, the best by BM25 first, each with its score.
+        """Return chunks with any of the words, the best by BM25 first, each with its score.
 
         Args:
-            terms: The rarest first.
-            limit: At most so many.
-            folder: Only below this one, as files are called; empty for everywhere.
-            without: What does not count.
+            terms: The words, the rarest first.
+            limit: The maximum number of chunks.
+            folder: Only below this folder, as displayed; empty for everywhere.
+            without: The chunks that do not count.
         """
         if len(terms) == 1 or sum(self.frequencies[term] for term in terms) <= self.few:
             return self.store.best(_any(terms), limit, folder, without)

@@ -1,7 +1,7 @@
-"""The process that asks grammars: it reads texts, and writes the definitions in each.
+"""The process that runs grammars: it reads texts, and writes the definitions in each.
 
-It reads lists of `(text, ending)` and writes, once it can begin, a first value, and then one for
-every text: its definitions, or `NO_OUTLINE`. Whoever started it ends it when a text takes too long.
+It reads lists of `(text, ending)`. It writes one value when it is ready, and then one for every
+text: its definitions, or `NO_OUTLINE`. The parent ends the process if a text takes too long.
 """
 
 import os
@@ -19,7 +19,7 @@ MEMORY = 1_000_000_000
 """Bytes of address space."""
 CPU_SECONDS = 3_600
 TEXT_SECONDS = 2.0
-"""Processor time for a text, for when whoever would end this process is gone."""
+"""Limit of processor time for a text, in case the parent process is gone."""
 
 
 def main() -> None:

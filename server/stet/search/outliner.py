@@ -21,7 +21,7 @@ TEXT_SECONDS = 1.0
 """How long a grammar may take for a text; 400,000 characters of ordinary code take a tenth."""
 START_SECONDS = 20.0
 MAX_LOST = 20
-"""So many texts that took too long are enough: somebody made them for it, or the machine is too slow."""
+"""So many slow texts are enough: they are malicious, or the machine is too slow."""
 IDLE_SECONDS = 120.0
 """The process is kept so long for the next text: starting it takes longer than most texts."""
 
@@ -44,10 +44,10 @@ class Outliner:
         return max(0.0, self._used + IDLE_SECONDS - time.monotonic())
 
     def add_outlines(self, sources: Sequence[SourceFile]) -> list[SourceFile]:
-        """Return the sources in the same order, with their definitions where a grammar finds them.
+        """Return the sources in the same order, with their definitions if a grammar finds them.
 
-        It ends with the first that took too long, so that nobody who waits for this waits for more
-        than one such text: what is left is to be given again.
+        The result ends with the first text that took too long, so that a caller waits for at most
+        one such text; give the remaining sources again.
         """
         asked = [source for source in sources if self._has_outline(source)]
         if not asked or not self._start():

@@ -1,11 +1,12 @@
-"""Read the passages that the index has found anew from their files, as they may be shown now.
+"""Read the passages that the index has found from their files, as they may be shown now.
 
-Nothing is shown that is not there any more or that may not be shown: `Snapshot.show` decides, as
-everywhere. Its result is kept between questions as long as nothing has changed. All that it asks of the
-disk meanwhile is recorded: where links lead, which ignore files there are, what is at the path. The same
-answers, with the same roots and settings, lead to the same decision and the same text. So before a kept
-text is used again, all of that is asked again, and if one answer is another one, `show` decides anew.
-Never kept: what is open in the editor or has blocks in it, and what may not be shown.
+No passage is shown that is gone or that may not be shown: `Snapshot.show` decides, as everywhere.
+The result of `show` is cached between questions as long as nothing has changed. All answers of the
+disk meanwhile are recorded: the targets of links, the ignore files, the status of the path. The
+same answers, with the same roots and settings, lead to the same decision and the same text. So
+before a cached text is used again, the disk is asked again, and if one answer is different, `show`
+decides again. Never cached: texts that are open in the editor or have blocks, and texts that may
+not be shown.
 """
 
 from collections import Counter
@@ -28,7 +29,7 @@ from stet.workspace.uris import canonical
 MAX_CACHED = 4_000_000
 """Code points of all texts that are kept."""
 SETTLED_SECONDS = 2.5
-"""What was written since may be written again and bear the same time: FAT counts in two seconds."""
+"""A recent file may be written again with the same time: FAT counts in two seconds."""
 
 
 class DiskAnswers(NamedTuple):
@@ -121,10 +122,10 @@ def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
 
 
 class _RecordingSystem:
-    """A system that records its answers about paths, until it is asked to forget them.
+    """A system that records its answers about paths until they are cleared.
 
     Attributes:
-        asked: What was asked since this was emptied, with the answers.
+        asked: The questions since the last clearing, with the answers.
     """
 
     def __init__(self, system: System) -> None:
@@ -166,7 +167,7 @@ class _RecordingSystem:
 
     def still_holds(self, answers: DiskAnswers) -> bool:
         """Whether the disk still says all of this."""
-        self.asked = DiskAnswers({}, {})  # what was written down before belongs to another file
+        self.asked = DiskAnswers({}, {})  # earlier records belong to another file
         return all(
             self.real_path(path) == answer for path, answer in answers.real_paths.values()
         ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
@@ -180,7 +181,7 @@ class _RecordingSystem:
 
 
 MAX_LINE = 1000
-"""How much of a line is given, in code points."""
+"""The maximum length of a returned line, in code points."""
 MAX_LOOKED_AT = 400
 """Lines of a passage that are weighed for the best one."""
 PER_FILE = 4

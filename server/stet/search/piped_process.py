@@ -1,6 +1,6 @@
 """A second process that works for the process of the index, and ends with it.
 
-Threads send and take in what comes back, so that neither side waits for the other to read.
+Threads send and receive, so that neither side blocks the other.
 """
 
 import pickle
@@ -11,18 +11,18 @@ from contextlib import suppress
 from typing import IO, Any
 
 _LENGTH = 8
-"""Bytes that tell how many follow."""
+"""Bytes of the length prefix."""
 
 
 def write_value(stream: IO[bytes], value: object) -> None:
-    """Send a value; raises BrokenPipeError where nobody reads any more."""
+    """Send a value. Raise BrokenPipeError if the reader is gone."""
     data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     stream.write(len(data).to_bytes(_LENGTH, "big") + data)
     stream.flush()
 
 
 def read_value(stream: IO[bytes]) -> Any:
-    """Return the next value. Raise EOFError if there is none or only a part of a value."""
+    """Return the next value. Raise EOFError if there is no value or only a part of one."""
     head = stream.read(_LENGTH)
     size = int.from_bytes(head, "big")
     data = stream.read(size) if len(head) == _LENGTH else b""
@@ -39,7 +39,7 @@ class PipedProcess:
     """One run of a module of Stet that reads values and writes values."""
 
     def __init__(self, module: str) -> None:
-        """Start the module in a process of its own."""
+        """Start the module in a new process."""
         from stet.system.helper_process import (
             module_command,  # late: the other side needs none of it
         )
@@ -78,8 +78,8 @@ class PipedProcess:
         """Wait for the next value that the process has written and return it.
 
         Raises:
-            TimeoutError: If there is none within `seconds`.
-            Ended: If none will come.
+            TimeoutError: If there is no value within `seconds`.
+            Ended: If there will be no value.
         """
         try:
             value = self._done.get(timeout=seconds)

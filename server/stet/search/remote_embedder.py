@@ -72,10 +72,12 @@ class RemoteEmbedder:
     async def _fill(
         self, embedded: _EmbeddedTexts, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
-        """Add to `embedded` what the endpoint has for `items`; parts where it doesn't take all at once.
+        """Add the endpoint's vectors for `items` to `embedded`; in parts if they are too many at
+        once.
 
         Raises:
-            VectorsUnavailable: If it has nothing for any text, now. What came before is in `given`.
+            VectorsUnavailable: If the endpoint has no vector for any text now. Earlier vectors are
+                in `given`.
         """
         try:
             vectors = await self._vectors([text for _, text in items], settings)

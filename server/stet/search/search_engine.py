@@ -1,6 +1,6 @@
-"""Answers questions about the files that were put into it, and keeps their index.
+"""Answer questions about the indexed files, and maintain their index.
 
-Blocks, and takes a processor while it works: it lives in a process of its own (`child.py`).
+The engine blocks, and uses a processor while it works: it runs in its own process (`child.py`).
 """
 
 import hashlib
@@ -53,12 +53,12 @@ LEAST_SPREAD = 0.05
 MAX_FOUND = 6000
 """Places of words that are weighed: common words find nothing by themselves where there are rarer ones."""
 MAX_FOUND_OF_FILES = 2500
-"""The same for the ranking of files, which adds to the others."""
+"""The same for the ranking of files, which adds to the other rankings."""
 _MIN_TERMS = 3
 _MANY = 1000
-"""Chunks with a word that take long to count, and whose number says the same if a few come and go."""
+"""The number of chunks with a frequent word is cached: a few changes hardly affect it."""
 _DRIFT = 100
-"""Where one of so many chunks has changed, those are counted anew too."""
+"""If one of so many chunks has changed, the cached numbers are counted again."""
 _BATCH = 512
 _HALVES = re.compile("[\ud800-\udfff]")
 
@@ -67,15 +67,15 @@ class ChunkHit(NamedTuple):
     """A chunk that answers a question.
 
     Attributes:
-        uri: Of its file.
-        file: What the file is called.
+        uri: The URI of its file.
+        file: The displayed name of the file.
         first: The chunk's first line, 0-based.
-        end: The line behind its last.
-        title: What is defined there, or the heading, with what that lies in.
+        end: The line after its last line.
+        title: The defined name, or the heading, with the enclosing names.
         score: Higher is better; comparable within one answer only.
-        lexical_rank: Its place in the ranking by words, from 1; None if it is not in it.
-        vector_rank: The same for meaning.
-        why: Why it is here, in words.
+        lexical_rank: Its rank by words, from 1; None if it is not in this ranking.
+        vector_rank: The same by meaning.
+        why: The reason for the hit, as text.
     """
 
     uri: str
@@ -94,14 +94,14 @@ class ChunkQuery:
     """A question.
 
     Attributes:
-        text: In anybody's words.
-        limit: At most so many chunks.
-        folder: Only below this one, as files are called; empty for everywhere.
-        use_words: Whether words count.
-        use_vectors: Whether meaning counts.
-        favoured: What is added to the score of chunks of some files, by URI.
-        vector: What it means, where somebody else embeds.
-        for_people: Whether of one file, and of passages that read the same, a few are enough.
+        text: The question in the user's or the model's words.
+        limit: The maximum number of chunks.
+        folder: Only below this folder, as displayed; empty for everywhere.
+        use_words: Whether to search by words.
+        use_vectors: Whether to search by meaning.
+        favoured: The bonus for the score of chunks of some files, by URI.
+        vector: The embedding of the question, if another component embeds.
+        for_people: Whether to show only a few passages of one file, or with the same text.
     """
 
     text: str
@@ -173,15 +173,15 @@ class SearchEngine:
 
         Args:
             store: The index.
-            embedder: Tells what texts mean.
-            is_embedded: Whether somebody else does, and gives the vectors to `add_vectors`; without either
-                meaning has no say.
+            embedder: Embeds texts.
+            is_embedded: Whether another component embeds, and passes the vectors to `add_vectors`;
+                without either, there is no search by meaning.
         """
         self._store = store
         self._embedder = embedder
         self._has_embedder = is_embedded or embedder is not None
         self._vectors = VectorTable()
-        # SQLite and numpy let go of the interpreter while they work: both rankings are made at once.
+        # SQLite and numpy release the GIL while they work: both rankings are computed in parallel.
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="by meaning")
         self._frequencies: dict[str, int] = {}
         self._n_changed = 0
@@ -196,7 +196,7 @@ class SearchEngine:
         return len(self._vectors) > 0
 
     def add(self, entries: Iterable[IndexEntry]) -> None:
-        """Put files in, each in place of what was there of it; all of them or, on an error, none."""
+        """Add files and replace their earlier data; all of the files or, on an error, none."""
         with self._store.writing():
             changes = [self._store.save(entry) for entry in entries]
         self._changed(changes)
@@ -238,7 +238,7 @@ class SearchEngine:
         return len(unread)
 
     def forget_words(self) -> None:
-        """Let go of what the embedder keeps of words, which is megabytes once many were embedded."""
+        """Clear the embedder's cache of words, which takes megabytes after many were embedded."""
         if self._embedder is not None:
             self._embedder.forget_words()
 
@@ -316,7 +316,8 @@ class SearchEngine:
         return known
 
     def _without_excluded(self, without: Exclusion, only: Sequence[int] | None) -> list[int]:
-        """Return the chunks that have a vector, without the chunks of the excluded files and texts.
+        """Return the chunks with a vector, without the excluded files and texts.
+
         Consider only the chunks in `only` if given.
         """
         out = {chunk for text in without.texts for chunk in self._store.chunks_with_text(text)}
@@ -378,8 +379,8 @@ class SearchEngine:
     def _rank_by_vectors(
         self, search: ChunkQuery, only: Sequence[int] | None
     ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
-        """Return the vector of the question and the chunks near it. Consider only the chunks in
-        `only` if given.
+        """Return the vector of the question and the chunks near it; only those in `only`, if
+        given.
         """
         vector = self._vector_of(search)
         return vector, self._nearest(vector, only)

@@ -25,6 +25,6 @@ class VectorSource(Protocol):
         """Return a vector for each text, in order.
 
         Raises:
-            VectorsUnavailable: If there are none.
+            VectorsUnavailable: If there are no vectors now.
         """
         ...

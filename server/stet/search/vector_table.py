@@ -21,7 +21,7 @@ PUT_TOGETHER = 4096
 """Vectors that are taken in at a time."""
 _SCALE = 127.0
 _SAMPLED = 16
-"""One in so many products tells which of them may be among the largest."""
+"""One in so many products shows which products may be among the largest."""
 
 
 def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
@@ -43,7 +43,7 @@ class VectorTable:
     """Owned by the engine."""
 
     def __init__(self) -> None:
-        """There are none yet; their length is that of the first one."""
+        """Create an empty table; the first vector sets the length of all."""
         self._n_dimensions = 0
         self._ids: list[int] = []
         self._places: dict[int, int] = {}
@@ -114,10 +114,10 @@ class VectorTable:
     def nearest(
         self, vector: "np.ndarray[Any, Any]", limit: int, only: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return the chunks nearest to `vector`, each with its cosine. Consider only the chunks in
-        `only` if given.
+        """Return the chunks nearest to `vector`, each with its cosine; only those in `only`, if
+        given.
 
-        Of equals the one that was taken in first comes first, as long as nothing was dropped.
+        Of equally near chunks the one added first comes first, as long as no chunk was removed.
         """
         import numpy as np
 

@@ -9,7 +9,7 @@ import sys
 from stet.system.system import System
 
 _PASSED_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
-"""What it is told of the environment: it needs no key."""
+"""Environment variables that are passed to the process: it needs no key."""
 
 
 def module_command(module: str) -> list[str]:

@@ -21,7 +21,7 @@ HITS_PER_FILE = 20
 MAX_HITS = 2_000
 """Of one search: enough to say that there are more."""
 MAX_LINE = 1000
-"""How much of a line is given, in code points."""
+"""The maximum length of a returned line, in code points."""
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 

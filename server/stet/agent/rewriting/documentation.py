@@ -19,7 +19,7 @@ from stet.llm.model import Message, Request
 MAX_PLACES = 8
 """Functions documented in one turn."""
 MAX_CHARACTERS = 4000
-"""Characters of one function: the embedded model can read this much beside the examples."""
+"""Characters of one function: the embedded model can read this much in addition to the examples."""
 
 _REQUEST_WORDS = re.compile(
     r"\b(doc ?strings?|document|documentation|doc comments?|jsdoc|comments?)\b", re.IGNORECASE

@@ -37,7 +37,7 @@ def extract_replacement(text: str, passage: RewritePassage, mark: str) -> str:
 
 
 def repeats_surroundings(text: str, passage: RewritePassage) -> bool:
-    """Return whether the answer, unlike the selection, begins or ends with the words beside it."""
+    """Return whether the answer, unlike the selection, begins or ends with surrounding words."""
     head, tail = _line_around(passage)
     begins = bool(_WORD.search(head)) and text.startswith(head.lstrip())
     ends = bool(_WORD.search(tail)) and text.endswith(tail.rstrip())

@@ -21,7 +21,7 @@ SMALL_TOOLS = frozenset({"read_file", "edit_file", "done"})
 MAX_FILES = 4
 """Files it may choose from: the one the user is in, and others that are in sight."""
 MAX_REQUEST = 1000
-"""Characters of a question that fit beside the example, a file and the answers."""
+"""Characters of a question that fit together with the example, a file and the answers."""
 
 
 async def run_small(turn: Turn, services: TurnServices) -> Turn:

@@ -296,20 +296,21 @@ class ChatController:
         return self._pages.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
-        """Send the text under the user's last heading; gives the turn that answers.
+        """Send the text under the user's last heading; return the turn that answers.
 
-        It answers what the chat's turn waits for, steers the turn that runs, or begins one. What is
-        sent is what the editor shows when this is called; of a document that is not open, what the
-        disk holds.
+        The text answers the pending question of the chat's turn, steers the running turn, or begins
+        a turn. The text is the editor's at the time of this call, or the disk's if the document is
+        not open.
 
         Args:
             chat: The conversation.
-            ask: Makes a question of words and a conversation.
+            ask: Makes a question from a text and a conversation.
 
         Raises:
-            OSError: If the document can't be read; when it is waited for, too.
-            EmptyMessage: When it is waited for, if nothing is written there.
-            NoPendingQuestion, UnknownQuestion: The same, if it is no answer to what is asked.
+            OSError: If the document can't be read; by the call or by awaiting its result.
+            EmptyMessage: By awaiting the result, if there is no text to send.
+            NoPendingQuestion, UnknownQuestion: By awaiting the result, if the text does not answer
+                the pending question.
         """
         page = self._pages.page(chat)
         self._current = chat

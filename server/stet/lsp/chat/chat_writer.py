@@ -121,7 +121,7 @@ EVERY_SECONDS = 0.2
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same once other text has arrived instead: Neovim says yes and then drops the edit."""
+"""The same after other text has arrived: Neovim confirms an edit and then drops the edit."""
 MAX_TRIES = 3
 """How often an edit may fail in a text that does not change meanwhile."""
 

@@ -354,7 +354,7 @@ class StetProtocol(LanguageServerProtocol):
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise InvalidParams(f"There is no command {params.command!r}.{hint}")
         answer = yield handler, tuple(params.arguments or ()), None
-        # It was called in its place among the messages; only its answer may take longer.
+        # The handler was called in message order; only its answer may take longer.
         if not isinstance(answer, PendingReply):
             return answer
         msg_id = self.msg_id if answer.stops else None

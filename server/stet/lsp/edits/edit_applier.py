@@ -141,9 +141,9 @@ class EditApplier:
         self._may_send.set()
 
     def pause(self) -> Callable[[], None]:
-        """Carry out nothing until the function that is returned has been called, once.
+        """Apply no edit until the returned function has been called once.
 
-        Approvals are noted meanwhile, with the text that they are given for.
+        Approvals are recorded meanwhile, with the text that they are given for.
         """
         self._n_pauses += 1
         self._may_send.clear()
@@ -161,13 +161,15 @@ class EditApplier:
         self._late_confirmation.hunks_changed(uri)
 
     async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
-        """Have accepted hunks of one file carried out; their states tell how it went.
+        """Apply accepted hunks of one file; the states of the hunks show the outcome.
 
-        Hunks of lines stay `sent` while the user outruns the editor; see `withdraw`.
+        Hunks of lines stay `sent` while the user types faster than the editor confirms; see
+        `withdraw`.
 
         Args:
-            uri: The file, which may have another name than when they were accepted.
-            hunks: As they were then: a hunk that now takes more of the user's text waits again.
+            uri: The file, which may have had another name when the hunks were accepted.
+            hunks: The hunks as accepted. A hunk that now removes more of the user's text becomes
+                pending again.
         """
         agreed = {hunk.id: hunk for hunk in hunks}
         lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]

@@ -150,7 +150,7 @@ def _rebase_edit(
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
 CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same once other text has arrived instead: Neovim says yes and then drops the edit."""
+"""The same after other text has arrived: Neovim confirms an edit and then drops the edit."""
 UNOPENED_SECONDS = 2.0
 """How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
 POLL_SECONDS = 0.1

@@ -190,7 +190,7 @@ def _difference(before: TextDocument, after: TextDocument) -> TextEdit:
 
 
 def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:
-    """`edit` with lines appended at the end written before the last line end; the result is the same.
+    """Return `edit` with appended lines before the last line end; the result is the same.
 
     Neovim leaves an empty line after lines that are inserted after the last line end.
     """

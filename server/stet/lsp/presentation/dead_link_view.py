@@ -169,10 +169,10 @@ class DeadLinkView:
         """Show no dead links yet.
 
         Args:
-            workspace: Where to look.
-            publisher: Shows them beside the hunks of a document.
-            client: Tells how many there are.
-            links: What is known of the links in files; waits until settings are read.
+            workspace: The workspace to examine.
+            publisher: Shows dead links beside the hunks of a document.
+            client: Shows the number of dead links.
+            links: The known links in files; pending until the settings are read.
             start: Starts a task.
         """
         self._workspace = workspace

@@ -1,7 +1,7 @@
 """The documents of `stet.review`: written, shown, and acted on when the user saves one.
 
-A document stays as the user leaves it: the hunks in it are the hunks that stay pending. So nothing is
-written into a document that is open; another review gets a file of its own.
+A document stays as the user leaves it: the hunks in it stay pending. So Stet never writes into an
+open document; another review gets a new file.
 """
 
 import dataclasses

@@ -45,16 +45,16 @@ def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None
 def resolve_location(
     arguments: CommandArguments, workspace: Workspace, pages: DiffDocuments | None = None
 ) -> EditorLocation:
-    """Where a question is asked from; without a place, the active file and its selection.
+    """Return the location of a question; by default the active file and its selection.
 
     Args:
         arguments: `uri` or `file`, and `range` or lines.
-        workspace: Where the user is.
-        pages: If given, a place in one of them is the place that it shows there, and so is where the
-            user is, if they are in one.
+        workspace: The workspace, with the user's location.
+        pages: If given, a location in one of these pages means the location shown there. The same
+            is true of the user's location.
 
     Raises:
-        InvalidParams: If there is no such place: no such file, or a line after its end.
+        InvalidParams: If the location does not exist: no such file, or a line after its end.
     """
     page = None if pages is None else _review_page(arguments, pages)
     uri = resolve_uri(arguments, workspace) if page is None else None

@@ -1,8 +1,8 @@
 """How a turn looks in the editor: its progress, its question, and a message at its end.
 
-A question is shown beside the text, and as a message, with buttons if the editor has any. Code actions
-and `stet.answer` answer it in every editor; buttons are an extra, and disappear when it is answered
-elsewhere or its turn is over.
+A question is shown beside the text, and as a message, with buttons if the editor supports them.
+Code actions and `stet.answer` answer it in every editor; buttons are an extra, and disappear when
+the question is answered elsewhere or its turn is over.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ def describe_usage(turn: Turn) -> str:
 
 
 NOBODY = "Nobody is there to answer. Go on without an answer."
-"""The answer to the agent where nobody can answer its question."""
+"""The answer to the agent if no user can answer its question."""
 
 
 class QuestionView:

@@ -19,7 +19,7 @@ from stet.text.stripped_document import SIGN, MalformedBlock, find_imported
 from stet.workspace.snapshot import Snapshot
 
 AUTHOR = "imported"
-"""The author of what was found in a file."""
+"""The author of hunks that were found in a file."""
 _MAX_ID = 40
 """Characters of a block's id that a summary holds."""
 
@@ -57,15 +57,15 @@ def find_blocks_in(document: TextDocument, snapshot: Snapshot) -> BlockDraft:
 
 
 def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> bool:
-    """Take the blocks of a note that no hunk stands in yet as pending hunks.
+    """Take the blocks of a note that have no hunk yet as pending hunks.
 
     Args:
-        store: Where they go.
+        store: The store for the hunks.
         draft: The blocks.
         now: The document, which may have changed since.
 
     Returns:
-        Whether all of them stand in the text as it is now; those that do were taken.
+        Whether all blocks are in the present text; the blocks that are there were taken.
     """
     placed = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
     tracked = store.tracked(now.uri)
@@ -76,7 +76,7 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
         if tracked is None or not tracked.overlapping(placed_block[1])
     ]
     if fresh and tracked is not None and tracked.in_flight is not None:
-        return False  # once the edit has come, it is known what stands where
+        return False  # after the edit has arrived, the places are known
     if fresh:
         tracked = store.ensure_tracked(now)
         hunks = _hunks(store, draft, fresh, now)
@@ -102,7 +102,7 @@ def mark_duplicate_ids(anchors: Iterable[object]) -> None:
 
 
 def _place_now(block: InlineBlock, then: TextDocument, now: TextDocument) -> tuple[int, int] | None:
-    """Where a block of an earlier text stands; None where it is not found at once."""
+    """Return the lines of a block of an earlier text; None if it is not found at once."""
     lines = then.lines[block.first : block.end]
     for shift in {0, len(now.lines) - len(then.lines)}:
         first = block.first + shift

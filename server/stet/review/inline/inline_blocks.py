@@ -1,7 +1,7 @@
-"""Hunks that are shown as blocks in the text itself: put there, taken out, and given another text.
+"""Hunks that are shown as blocks in the text itself: inserted, removed, and given another text.
 
-The editor changes the text, and the text that comes back counts: a hunk is a block as soon as its block
-is in the text.
+The editor changes the text, and the text that the editor reports counts: a hunk is a block as soon
+as its block is in the text.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ class BlockEditor(Protocol):
     """What takes blocks out of a text: the way to the editor."""
 
     def reject(self, hunk_id: str, reason: str) -> None:
-        """Have the block of a hunk that the user does not want taken out, behind this call."""
+        """Schedule the removal of the block of a hunk that the user rejects, after this call."""
         ...
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ class InlineBlocks:
 
     @property
     def known(self) -> Mapping[str, frozenset[str]]:
-        """By canonical URI, the ids whose blocks stand in the text, or may come back by an undo."""
+        """Return, by canonical URI, the ids of blocks in the text or restorable by an undo."""
         return self._store.inline
 
     def placed(self, uri: str) -> tuple[InlineBlock, ...]:
@@ -91,16 +91,16 @@ class InlineBlocks:
         return tuple(anchor.hunk for anchor in live if _is_stet_block(anchor))
 
     def is_whole(self, hunk_id: str) -> bool:
-        """Whether a hunk stands in the text as a whole block."""
+        """Return whether a hunk is in the text as a whole block."""
         tracked = self._store.tracked(self._store[hunk_id].uri)
         anchor = tracked.anchor(hunk_id) if tracked else None
         return isinstance(anchor, BlockAnchor) and anchor.merged is not None
 
     def reject(self, hunk_id: str, reason: str) -> bool:
-        """Begin to reject a hunk whose block stands in the text; False where none does.
+        """Begin to reject a hunk whose block is in the text; return False if there is no block.
 
         Raises:
-            WrongHunkState: If there is no way to the editor.
+            WrongHunkState: If there is no connection to the editor.
         """
         if not self.is_whole(hunk_id):
             return False
@@ -110,14 +110,14 @@ class InlineBlocks:
         return True
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
-        """Have blocks that stand in the text of `uri` offer other lines.
+        """Make blocks in the text of `uri` offer other lines.
 
         Args:
             uri: The file.
-            texts: By hunk, what is to be written instead of what the agent wrote.
+            texts: By hunk, the text to write instead of the agent's.
 
         Raises:
-            ReviewError: If it could not be done; the hunks are as they were.
+            ReviewError: If this failed; the hunks are unchanged.
         """
         if self.editor is None:
             raise WrongHunkState(f"{', '.join(texts)} stands in the text: change it there")
@@ -166,14 +166,14 @@ class InlineBlocks:
     def show(self, document: TextDocument, hunk_ids: Collection[str]) -> TextEdit | None:
         """Send the blocks of these hunks, pending or in conflict, to the editor now.
 
-        In a conflict the user's lines are what the block stands for.
+        In a conflict the block represents the user's lines.
 
         Args:
             document: The current text.
-            hunk_ids: Those that stand in it as blocks already are left out.
+            hunk_ids: The hunks; hunks that are blocks in the text already are left out.
 
         Returns:
-            The edit; None where there is nothing to put in.
+            The edit; None if there is nothing to insert.
         """
         tracked = self._store.ensure_tracked(document)
         pieces, texts = [], {}
@@ -210,17 +210,17 @@ class InlineBlocks:
         return self._send(document, pieces, settle)
 
     def rewrite(self, document: TextDocument, texts: Mapping[str, str]) -> TextEdit | None:
-        """Blocks that offer other lines than before go to the editor now.
+        """Send blocks that offer other lines than before to the editor now.
 
-        Where line ends are so mixed that no block can tell the two texts apart, the block comes out
-        and the hunk waits in the margin.
+        If line ends are so mixed that no block can separate the two texts, the block is removed and
+        the hunk is pending without a block.
 
         Args:
             document: The current text.
-            texts: By hunk, what the user wants; those that stand in it as whole blocks are meant.
+            texts: By hunk, the user's text; only hunks that are whole blocks in the text count.
 
         Returns:
-            The edit; None where they do so already.
+            The edit; None if the blocks offer these lines already.
         """
         tracked = self._store.ensure_tracked(document)
         blocks = {
@@ -273,16 +273,17 @@ class InlineBlocks:
         then: HunkState = HunkState.PENDING,
         reasons: Mapping[str, str] | None = None,
     ) -> TextEdit | None:
-        """Take out the blocks of these hunks: send the lines they represent to the editor now.
+        """Send the lines that the blocks of these hunks represent to the editor now.
 
         Args:
             document: The current text.
-            hunk_ids: Those that stand in it as whole blocks are meant.
-            then: `PENDING`: they wait on, in the margin; `REJECTED`: the user does not want them.
-            reasons: Why, by hunk, where there is something to say.
+            hunk_ids: The hunks; only hunks that are whole blocks in the text count.
+            then: `PENDING`: the hunks stay pending without a block; `REJECTED`: the user does not
+                want them.
+            reasons: The reason by hunk, if there is one.
 
         Returns:
-            The edit; None where there is nothing to take out.
+            The edit; None if there is nothing to remove.
         """
         live = self._store.ensure_tracked(document).live
         blocks = [a for a in live if a.hunk in hunk_ids and isinstance(a, BlockAnchor)]
@@ -377,7 +378,7 @@ def _ended(text: str, anchor: BlockAnchor, document: TextDocument) -> str:
 
 
 def _is_stet_block(anchor: Anchor) -> bool:
-    """Whether a hunk stands in the text as a block that Stet has put there."""
+    """Return whether a hunk is in the text as a block that Stet has inserted."""
     return isinstance(anchor, BlockAnchor) and not anchor.block
 
 

@@ -1,9 +1,9 @@
-"""The gate: the one way from a draft to a proposal.
+"""Authorization: the only path from a draft to a proposal.
 
-`authorize` is asked for every draft before the ledger takes it, and raises what is against it; what it
-admits it may still admit with caution: then the user's yes must be given to this file by name.
-`reauthorize` looks again when an accepted hunk is about to be written, for between the two moments
-a link may have been turned elsewhere.
+`authorize` is called for every draft before the ledger takes the draft, and raises the refusal. An
+authorized draft may have a caution: then the user must approve this file by name. `reauthorize`
+checks again when an accepted hunk is about to be written, because a link may have changed its
+target since.
 """
 
 from collections.abc import Iterable, Sequence
@@ -61,7 +61,7 @@ class AuthorizedDraft:
 
     @property
     def protected(self) -> bool:
-        """Whether it needs a yes of its own."""
+        """Whether the draft needs its own approval."""
         return bool(self.caution)
 
 
@@ -92,10 +92,10 @@ def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
 
 
 def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
-    """Why an accepted hunk must not be written, or an accepted one not be taken back, as the disk is now.
+    """Return why an accepted hunk must not be written, or not be undone, as the disk is now.
 
-    Asks the disk: call it in a worker thread. Scope, capabilities and `.gitignore` are not asked
-    again: they bind the model, and the user has said yes.
+    This function reads the disk: call it in a worker thread. Scope, capabilities and `.gitignore`
+    are not checked again: they bind the model, and the user has accepted.
     """
     old = inspect_path(snapshot, hunk.uri, by_user=True)
     new = inspect_path(snapshot, hunk.new_uri, by_user=True) if hunk.kind is HunkKind.MOVE else None
@@ -103,7 +103,7 @@ def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
     for status in (old, new):
         if status is not None and (refusal := _changed_status(status, hunk, is_open=is_open)):
             return refusal
-    if hunk.state is HunkState.ACCEPTED:  # it is taken back: what it made lies there
+    if hunk.state is HunkState.ACCEPTED:  # an undo: the file that it made is there
         return None
     if hunk.kind is HunkKind.CREATE:
         return old.creation_refusal
@@ -115,10 +115,10 @@ def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
 def authorize_blocks(
     snapshot: Snapshot, document: TextDocument, blocks: Sequence[InlineBlock]
 ) -> str:
-    """Let the blocks that stand in a note become proposals, or not. It asks the disk.
+    """Authorize the blocks in a note as proposals. This function reads the disk.
 
     Returns:
-        Why the user's yes must name this file; empty if any yes will do.
+        Why the user must approve this file by name; empty if any approval is enough.
 
     Raises:
         Refused: If the file may not be written to.
@@ -161,7 +161,7 @@ def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
     _raise_refusal(check_text(name, new, old))
     after = draft.edit.apply(document.text)
     hunks = diff_lines(document.lines, TextDocument(document.uri, after).lines)
-    # Whole lines: a few letters, or none, complete a mark that stands there in part.
+    # Whole lines: a few letters, or none, may complete a mark that is there in part.
     _raise_refusal(_check_marks(name, (line for hunk in hunks for line in hunk.new), document.text))
     _raise_refusal(check_hunks(rules, name, hunks))
     place = _NamedFile(document.uri, name)
@@ -201,7 +201,7 @@ def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
 def _caution(
     rules: EditRules, *places: _NamedFile, new: Iterable[str] = (), old: Iterable[str] = ()
 ) -> str:
-    """Why a draft needs a yes of its own; nothing if it doesn't."""
+    """Return why a draft needs its own approval; "" if it doesn't."""
     for place in places:
         status = rules.path_status(place.uri)
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
@@ -228,7 +228,7 @@ def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal
     """Return what forbids writing at a place now but did not when the hunk was proposed."""
     if status.refusal is not None:
         return status.refusal
-    # Whoever has the file open sees what they change, and has been asked about the link.
+    # Users who have the file open see the change, and were asked about the link.
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
     if status.is_outside_by_link and not is_known:
         return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")

@@ -1,27 +1,27 @@
-"""Files that are instructions to a machine: editors, version control, CI and agents do what they say.
+"""Files that are instructions to a machine: editors, version control, CI and agents obey them.
 
-A proposal for one of them needs a yes of its own, never "accept all": an agent that may write its
-own editor's settings has no other limits. Whatever a program obeys or runs by itself counts, when a
-folder is opened, a file is loaded or saved, or something is committed, pushed, built or installed:
-language servers read builds as soon as a folder is opened. Such names are known by their shape,
-and where they have none by a list. A name too many costs a question, one too few a machine; `tests/names`
-holds what both cost.
+A proposal for a protected file needs its own approval, never "accept all": an agent that may write
+its own editor's settings has no other limits. A file is protected if a program obeys or runs the
+file unasked when a folder is opened, a file is loaded or saved, or something is committed, pushed,
+built or installed: language servers read builds as soon as a folder is opened. Such names are
+recognised by their shape, and names without a shape by a list. A name too many costs a question, a
+name too few a machine; `tests/names` has examples of both.
 
-The state of version control (`.git`, `.jj`, `CVS`) is no matter of a yes: it is refused outright, as
-secrets are (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` runs at the next `git status` of
-any editor, no text edit there is ever part of a user's project, and the model is not shown what it holds,
-so that it could only write blindly. Other agents came to the same (Codex keeps `.git` read-only even
-where it may write everything else).
+The state of version control (`.git`, `.jj`, `CVS`) can't be approved: it is refused outright, as
+secrets are (`stet.workspace.privacy_filter`). A hook or a line of `.git/config` runs at the next
+`git status` of any editor, no text edit there is ever part of a user's project, and the model is
+not shown the content, so it could only write blindly. Other agents have the same rule (Codex keeps
+`.git` read-only even where it may write everything else).
 
-Whoever adds a name to the list asks: does some program do what this file says when a folder is opened, a file loaded
-or saved, or something committed, pushed, built, tested, installed or deployed? What a person only reads
-or runs is no matter of this list, nor is a plain source. Names that begin with a dot, end like a lock
-file and so on are known by their shape and not listed here.
+Before you add a name to the list, ask: does some program obey this file when a folder is opened, a
+file loaded or saved, or something committed, pushed, built, tested, installed or deployed? Files
+that only a person reads or runs are not in this list, nor are plain sources. Names that begin with
+a dot, end like a lock file and so on are recognised by their shape and not listed here.
 
-A list of names can't win: there are thousands, and each year brings more. But they are made alike: hidden
-by a dot, called `rc`, `config` or `lock`, named like a `Makefile`, laid into the top folder or into one
-for hooks. Each function of a shape is asked of the parts of a path as they are compared
-(`stet.workspace.names.loosest`).
+A list of names can't be complete: there are thousands, and each year brings more. But the names are
+alike: hidden by a dot, called `rc`, `config` or `lock`, named like a `Makefile`, in the top folder
+or in a folder for hooks. Each function of a shape examines the parts of a path in the form in which
+they are compared (`stet.workspace.names.loosest`).
 """
 
 import re
@@ -182,7 +182,7 @@ FILES = frozenset(
         "buck", "targets", "build.pants", "build.gn", "args.gni", "taskfile.yml", "taskfile.yaml",
         "taskfile.dist.yml", "taskfile.dist.yaml", "book.toml", "hugo.toml", "hugo.yaml", "_config.yml",
         "_quarto.yml", "_extension.yml", "antora.yml", "antora-playbook.yml",
-        # what is installed, line by line, and read by nobody
+        # installed line by line, and read by nobody
         "npm-shrinkwrap.json", "go.sum", "go.work.sum", "package.resolved", "cartfile.resolved",
         "constraints.txt", "requirements.txt", "requirements.in", "cpanfile.snapshot",
     }
@@ -283,7 +283,7 @@ _DOCUMENT = re.compile(
 _PROGRAM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)+")
 """A script in a root that a person calls by its name: `run_tests`. What a program looks for has no such name."""
 _PLACEHOLDERS = frozenset({".gitkeep", ".keep", ".placeholder", ".empty", ".nojekyll"})
-"""What is there so that its folder is."""
+"""Files that exist only to keep their folder."""
 _SOURCE_FOLDERS = frozenset({"src", "app", "lib", "components", "client", "frontend", "web"})
 _UI_CODE = re.compile(r".+\.(?:[cm]?[jt]sx?|vue|svelte)")
 _UI_HOOK = re.compile(r"(?:use[-_a-z].*|index)\.[cm]?[jt]sx?")
@@ -299,7 +299,9 @@ def has_hidden_part(parts: tuple[str, ...]) -> bool:
 
 
 def is_hook(parts: tuple[str, ...]) -> bool:
-    """Whether a file lies in a folder for hooks. Code of a page has `hooks` of its own: functions."""
+    """Return whether a file is in a folder for hooks, except `hooks` of a page's code:
+    functions.
+    """
     for at, part in enumerate(parts[:-1]):
         if part == "hooks" or part.endswith(("-hooks", "_hooks")):
             return not _is_code_called_hook(parts[:at], parts[-1])
@@ -333,15 +335,16 @@ _PATH = re.compile("|".join(translate(f"*/{path}") for path in PATHS))
 
 
 def is_protected(name: str, *, at_root: bool = False) -> bool:
-    """Whether `name`, with `/` between its parts, needs a yes of its own.
+    """Return whether `name`, with `/` between its parts, needs its own approval.
 
     Case, Unicode form, invisible characters, a stream of Windows and dots at the end are folded: on
-    some disk `.GIT` and `.git` are one folder. Letters that only look the same are folded too, for
+    some disks `.GIT` and `.git` are one folder. Letters that only look the same are folded too, for
     the user's eye.
 
     Args:
-        name: Of a file or folder, as people call it.
-        at_root: Whether the name begins below a root of a project, so that a name of one part lies in it.
+        name: The displayed name of a file or folder.
+        at_root: Whether the name begins below a root of a project, so that a name of one part is in
+            the root.
     """
     plain = tuple(loosest(part) for part in PurePosixPath(name).parts)
     parts = tuple(_normalize_part(part) for part in PurePosixPath(name).parts)

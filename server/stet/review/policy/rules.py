@@ -88,14 +88,13 @@ class EditRules:
 
     Attributes:
         settings: Scope and capabilities.
-        editable: Whether a file (by URI) lies in the editable scope at this moment; the scope
+        editable: Whether a file (by URI) is in the editable scope at this moment; the scope
             `context` grows as the agent reads.
-        may_create: Whether a new file (by URI) lies where the scope allows one.
-        path_status: What disk and ignore rules say of a place (by URI) at this moment; it may ask the
-            disk.
+        may_create: Whether a new file (by URI) is where the scope allows one.
+        path_status: The status of a path (by URI) at this moment; may read the disk.
         read_only: Whether the turn proposes nothing at all (mode `ask`).
-        bound: Gives `ground` for the world as it is when this is asked, for another thread; None
-            where `ground` itself may be asked in any.
+        bound: Returns `ground` for the present state, for another thread; None if `ground` itself
+            may be called in any thread.
     """
 
     settings: EditSettings
@@ -106,8 +105,9 @@ class EditRules:
     bound: Callable[[], Callable[[str], PathStatus]] | None = None
 
     def prefetch_status(self, uris: Iterable[str]) -> Callable[[], "EditRules"]:
-        """Return a function that looks at these places and returns the same rules. Call the
-        function in a worker thread: it asks the disk; the returned rules need not.
+        """Return a function that reads the status of these places and returns the same rules.
+
+        Call the function in a worker thread: it reads the disk; the returned rules need not.
         """
         places, look = tuple(uris), self.bound() if self.bound else self.path_status
 
@@ -202,9 +202,9 @@ def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
 
 
 def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusal | None:
-    """Whether the texts `new`, in place of `old`, can stand in a file called `name`.
+    """Return the refusal of the texts `new`, instead of `old`, in a file called `name`, if any.
 
-    What stands in `old` already may stay.
+    Text that is in `old` already may stay.
     """
     new = tuple(new)
     size = sum(map(len, new))
@@ -260,7 +260,7 @@ def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus)
 
 
 def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
-    """Whether something may be done to a file as such, whatever its text is."""
+    """Return the refusal of an operation on a whole file, whatever its text is, if any."""
     if refusal := status.refusal or _outside_refusal(status, name):
         return refusal
     if status.is_link:
@@ -333,8 +333,8 @@ class PolicySentence:
     """One sentence.
 
     Attributes:
-        rules: The names of the rules it tells of, as in a `Refusal`.
-        sentence: The words, for the rules of one turn; empty where they can't refuse anything.
+        rules: The names of the rules that the sentence describes, as in a `Refusal`.
+        sentence: The text for the rules of one turn; empty if these rules can't refuse anything.
     """
 
     rules: frozenset[str]
@@ -415,7 +415,7 @@ POLICY_SENTENCES = (
 
 
 def describe_policy(rules: EditRules) -> str:
-    """Return the rules as the model is told them, one line each."""
+    """Return the rules for the model, one line each."""
     if only := MODE_SENTENCE.sentence(rules):
         return f"- {only}"
     lines = (each.sentence(rules) for each in POLICY_SENTENCES)

@@ -45,10 +45,10 @@ class EditInstruction:
 
 
 def parse_instruction(position: str) -> EditInstruction:
-    """Read a position.
+    """Parse a position.
 
     Raises:
-        InvalidInstruction: If it is none of `POSITIONS`.
+        InvalidInstruction: If it is not one of `POSITIONS`.
     """
     text = position.strip()
     match text:
@@ -113,11 +113,14 @@ def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
 
 
 def find_heading(shown: TextDocument, heading: str) -> int:
-    """Return the line (0-based) below the Markdown heading `heading`: `## Setup`, or `## A > ###
-    B`.
+    """Return the line (0-based) below a Markdown heading: `## Setup`, or `## A > ### B`.
+
+    Args:
+        shown: The text as the model sees it.
+        heading: The heading as the model writes it.
 
     Raises:
-        InvalidInstruction: If there is none or more than one, with the lines.
+        InvalidInstruction: If there is no such heading or more than one, with the lines.
     """
     headings = _headings(shown)
     path = [_HeadingName.of(part) for part in re.split(r"\s+>\s+(?=#)", heading)]
@@ -143,7 +146,7 @@ class _HeadingName:
 
     @classmethod
     def of(cls, written: str) -> "_HeadingName":
-        """As a model writes it: `## Setup`, perhaps with marks behind it, or `Setup`."""
+        """Parse a heading of a model: `## Setup`, perhaps with marks after it, or `Setup`."""
         marks = _MARKS.match(written.strip())
         level = len(marks[1]) if marks else 0
         words = re.sub(r"\s#+$", "", written.strip()) if level else written
@@ -219,7 +222,9 @@ def _replace_lines(instruction: EditInstruction, content: str, shown: TextDocume
 
 
 def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
-    """`content` as whole lines before `line` (0-based), or behind the last one."""
+    """Return an edit with `content` as whole lines before `line` (0-based), or after the last
+    one.
+    """
     if line < shown.n_lines:
         offset = shown.offset_at(Position(line, 0))
         return TextEdit((Replacement(offset, offset, _as_lines(content, shown, closed=True)),))

@@ -99,20 +99,20 @@ class MergedEdit:
 def resolve_quote(
     quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
 ) -> ResolvedEdit:
-    """Where the quoted text stands; an empty wish where the new text does already.
+    """Return the edit of the quoted text; an empty edit if the new text is there already.
 
     Args:
-        quote: What the model sent.
-        view: The text as it is, and what the agent has pending in it.
-        shown_text: What the model was shown, if that is known.
+        quote: The quotation that the model sent.
+        view: The present text with the agent's pending hunks.
+        shown_text: The text that the model was shown, if known.
 
     Raises:
-        MatchError: If it is not there, or not clear where.
+        MatchError: If the quotation is not in the text, or its place is ambiguous.
     """
     try:
         bare = strip_new_line_marks(normalize_text(quote.old), normalize_text(quote.new))
         if bare is not None:
-            # Only what is pending can be meant.
+            # Only pending text can be meant.
             return ResolvedEdit(on_view=find_block(view.normalized, *bare).edit)
         return _resolve_quote(quote, view, shown_text)
     except EditAlreadyApplied:
@@ -135,7 +135,7 @@ def resolve_position(
         InvalidInstruction: If it means nothing, or the user has changed the place.
     """
     instruction = parse_instruction(position)
-    # A byte order mark belongs to the file and not to its first line.
+    # A byte order mark belongs to the file, not to its first line.
     n_mark = len(current.text) - len(current.text.removeprefix(BOM))
     current, shown = _without_bom(current), _without_bom(shown)
     content = _plain_content(content, instruction, shown)
@@ -174,10 +174,10 @@ def _plain_content(content: str, instruction: EditInstruction, shown: TextDocume
 
 
 def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
-    """All of `resolved_edits` at once; insertions at one place stand in their order.
+    """Join all of `resolved_edits`; insertions at one place keep their order.
 
     Raises:
-        OverlapError: Two of them claim the same text.
+        OverlapError: If two edits claim the same text.
     """
     try:
         return _merge(resolved_edits, view)
@@ -259,11 +259,11 @@ def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
 
 
 def _check_last_line(replacements: list[Replacement], current: TextDocument) -> None:
-    """See that no line is added behind a last line without a line end that goes.
+    """Check that no edit adds a line after a removed last line without a line end.
 
     Raises:
-        OverlapError: So it is: each of the two would be written for the line end that the other
-            one makes or takes.
+        OverlapError: If one does: each of the two edits would be written for the line end that the
+            other edit adds or removes.
     """
     end, last = len(current.text), current.lines[-1].removeprefix(BOM)
     if not last:
@@ -307,13 +307,13 @@ def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:
 
 @dataclass(frozen=True, slots=True)
 class _RebasedLines:
-    """Whole lines of the text that was shown, and what they become.
+    """Whole lines of the text that was shown, and their replacement.
 
     Attributes:
-        first: The first of them, from 0.
-        end: The one behind the last.
-        new: What they become.
-        is_after: Whether that is all they hold, with more behind it.
+        first: The first line, 0-based.
+        end: The line after the last.
+        new: The replacement.
+        is_after: Whether the replacement is the lines themselves with more text after them.
     """
 
     first: int
@@ -372,6 +372,6 @@ def _replacement(piece: _RebasedLines, anchor: Anchor, current: TextDocument) ->
     one = anchor.replacement(current, anchor.merged)
     stands = current.text[one.start : one.end]
     if piece.is_after and one.text.startswith(stands):
-        # The last line is left to whoever else edits it.
+        # The last line is left to other edits.
         return Replacement(one.end, one.end, one.text.removeprefix(stands))
     return one

@@ -1,10 +1,10 @@
-"""The texts that a model refers to: a file with the agent's own pending hunks, and files as shown before.
+"""The texts that a model refers to: a file with the agent's own pending hunks, and shown texts.
 
-An agent that goes on working regards what it has proposed as written. It may quote that text to change it
-once more. Such an edit is an edit of the file as it is: the hunks that it touches and the change become
-one edit (`Amendment`), and the ledger puts its hunks in the place of the earlier ones.
+An agent treats its proposals as written. It may quote proposed text to change the text again. Such
+an edit is an edit of the present file: the hunks that it touches and the change become one edit
+(`Amendment`), and the ledger replaces the earlier hunks by the hunks of this edit.
 
-The model's quotes and line numbers are about the texts that it has been shown in the turn
+The model's quotations and line numbers refer to the texts that the model was shown in the turn
 (`ShownDocuments`).
 """
 
@@ -95,12 +95,12 @@ class PendingView:
 
     @cached_property
     def normalized(self) -> NormalizedText:
-        """The same of the text with the hunks in it."""
+        """The normalized text with the hunks."""
         return NormalizedText(self.text)
 
     @cached_property
     def _spans(self) -> tuple[tuple[int, int], ...]:
-        """Where each hunk's new text stands in the view."""
+        """The span of each hunk's new text in the view."""
         spans, grown = [], 0
         for hunk in self.hunks:
             written = self._written(hunk)
@@ -188,7 +188,7 @@ class PendingView:
                 continue
             written = self._written(hunk)
             grown = end - start - (written.end - written.start)
-            # Of lines that a hunk takes out, what ends there stands before and what starts behind.
+            # Of lines that a hunk removes, an end there is before them and a start after them.
             before_start += grown if end <= replacement.start else 0
             before_end += (
                 grown
@@ -207,7 +207,7 @@ class PendingView:
 
 
 def _touches(replacement: Replacement, span: tuple[int, int]) -> bool:
-    """Whether a replacement changes what stands at `span`, spans the gap it left, or adds to it."""
+    """Return whether a replacement changes text in `span`, spans an empty `span`, or adds to it."""
     start, end = span
     if replacement.start == replacement.end:
         return start <= replacement.start <= end
@@ -231,11 +231,11 @@ def pending_file(hunks: Iterable[Hunk], chat: str) -> Hunk | None:
 
 
 def render_listing(view: PendingView, first: int, end: int) -> str:
-    """Lines `first` to `end` (0-based, half-open), numbered, with the pending hunks between them.
+    """Return lines `first` to `end` (0-based, half-open), numbered, with the pending hunks.
 
-    The numbers are those of the text as it is. A pending line has the id of its hunk and a `+` for
-    its number, and stands behind the lines it is to take the place of; a legend at the end says
-    which these are.
+    The numbers are those of the present text. A pending line has the id of its hunk and a `+`
+    instead of a number, and is after the lines that it replaces; a legend at the end lists these
+    lines.
     """
     lines = view.live.lines
     shown: list[str] = []
@@ -278,7 +278,7 @@ class ShownDocuments(Mapping[str, TextDocument]):
     """
 
     def __init__(self, documents: Iterable[TextDocument] = ()) -> None:
-        # The latest is the last one; the same text is kept once, by its hash.
+        # The latest text is last; the same text is stored once, by its hash.
         self._texts: dict[str, dict[str, TextDocument]] = {}
         for document in documents:
             self.record(document)
@@ -355,7 +355,7 @@ def changes_since_text(
     if shown.content_hash == live.content_hash or shown.text == live.text:
         return ()
     if noted is None or any(may_hold_blocks(change.text) for change in noted):
-        # Blocks came and went: what they stand for was there all the time.
+        # Blocks were added and removed: the text that they represent was there all the time.
         return changes_between(shown.text, live.text)
     return noted
 

@@ -197,7 +197,7 @@ def rebase_onto_blocks(prepared: PreparedEdit, snapshot: Snapshot) -> PreparedEd
     """Return the authorized edit, rebased onto the text with its blocks.
 
     Raises:
-        BlockInTheWay: If it changes lines that a block stands for.
+        BlockInTheWay: If the edit changes lines that a block represents.
     """
     draft = prepared.draft
     if not isinstance(draft, EditDraft):

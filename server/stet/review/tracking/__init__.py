@@ -1,1 +1,1 @@
-"""Where hunks stand: anchors, one track of them for each document."""
+"""Places of hunks: anchors, tracked per document."""

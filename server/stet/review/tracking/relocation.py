@@ -174,9 +174,9 @@ def _order_restored(
 
 
 def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
-    """Return the places of anchors in a text that was known already: the first ones, unless in conflict.
+    """Return places of anchors in an already known text: the first places, unless in conflict.
 
-    Lines that read alike may have led the anchors astray since.
+    Lines that read alike may have misled the anchors since.
     """
     states = dict(zip(now.anchors, now.states.rows(), strict=True))
     earlier = {
@@ -282,7 +282,7 @@ class _RemovedLines(NamedTuple):
         after = at + end - first
         if at < 0 or after > len(lines):
             return None
-        # Of long lines that repeat themselves most places are told by the first one and the last one.
+        # In long repetitive lines, most places are determined by the first and the last line.
         ends = ((at, first), (after - 1, end - 1)) if at < after else ()
         if any(without_end(lines[now]) != self.lines[was] for now, was in ends):
             return None

@@ -117,8 +117,9 @@ class TrackedDocument:
             self.settle(anchor)
 
     def revive(self, hunk: str) -> bool:
-        """Make a decided hunk pending again. Return False if its place is unknown, or belongs to
-        another hunk by now.
+        """Make a decided hunk pending again.
+
+        Return False if its place is unknown, or belongs to another hunk by now.
         """
         if (anchor := self._by_hunk.get(hunk)) is None:
             return False

@@ -469,7 +469,7 @@ class TrackedSpan:
     def previous_lines(self) -> tuple[int, int]:
         """The lines before the last change that reached into them.
 
-        They tell which of two spans came first that share their lines now.
+        These lines show the order of two spans that share their lines now.
         """
         if not self._undo_records:
             return self.first, self.end
