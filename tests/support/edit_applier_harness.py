@@ -131,7 +131,8 @@ class ApplyHarness:
             self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
         )
         self.ledger.subscribe(imports.hunks_changed)
-        self.ledger.subscribe(self.delivery.hunks_changed)
+        self.ledger.subscribe(self.delivery.confirmation.hunks_changed)
+        self.ledger.subscribe(self.delivery.late_confirmation.hunks_changed)
         self._version = 0
 
     def path(self, uri: str) -> Path:

@@ -347,15 +347,16 @@ class ServerState:
             operations=observability,
             settings_changed=background.opencode.settings_changed,
         )
-        self.ledger.subscribe(self._hunks_changed)
-
-    def _hunks_changed(self, uri: str) -> None:
-        """Inform all components, in this order, that hunks of a document have changed or moved."""
-        self.documents.block_import.hunks_changed(uri)
-        self.review.publisher.schedule(uri)
-        self.review.edit_applier.hunks_changed(uri)
-        self.review.preview.hunks_changed()
-        self.persistence.hunks_changed(uri)
+        # Who is informed, in this order, that hunks of a document have changed or moved.
+        for listener in (
+            documents.block_import.hunks_changed,
+            review.publisher.schedule,
+            review.edit_applier.confirmation.hunks_changed,
+            review.edit_applier.late_confirmation.hunks_changed,
+            review.preview.hunks_changed,
+            self.persistence.hunks_changed,
+        ):
+            self.ledger.subscribe(listener)
 
     async def close(self) -> None:
         """Save what outlives the server, and end what works for it."""

@@ -202,7 +202,7 @@ class RefactorPreview:
         self._client = client
         self._moved = asyncio.Event()
 
-    def hunks_changed(self) -> None:
+    def hunks_changed(self, _uri: str) -> None:
         """Look again at the hunks of a preview, after hunks have changed."""
         self._moved.set()
 

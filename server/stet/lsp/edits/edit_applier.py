@@ -129,7 +129,8 @@ class EditApplier:
         self._editor = editor
         self._files = FileOperations(workspace, ledger, client, renames, editor)
         self._sender = EditSender(workspace, ledger, client, editor)
-        self._late_confirmation = LateConfirmation(workspace, ledger)
+        self.confirmation = self._sender.confirmation
+        self.late_confirmation = LateConfirmation(workspace, ledger)
         self._approvals = PendingApprovals()
         self._outrun = StaleEditRetry(workspace)
         self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
@@ -154,11 +155,6 @@ class EditApplier:
                 self._may_send.set()
 
         return resume
-
-    def hunks_changed(self, uri: str) -> None:
-        """Look again at what is waited for in a document, after its text or its hunks have changed."""
-        self._sender.hunks_changed(uri)
-        self._late_confirmation.hunks_changed(uri)
 
     async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
         """Apply accepted hunks of one file; the states of the hunks show the outcome.
@@ -368,7 +364,7 @@ class EditApplier:
         if refused is None or not left:
             return False
         if approval is not None:
-            self._late_confirmation.expect(uri, left)
+            self.late_confirmation.expect(uri, left)
         # The editor or its user did not want the whole of an edit that was applied in part.
         expected = waiting if approval is None else [one for one in waiting if one in approval]
         is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)

@@ -82,12 +82,8 @@ class EditSender:
         self._ledger = ledger
         self._client = client
         self._editor = editor
-        self._arrivals = EditConfirmation(workspace, ledger, client)
+        self.confirmation = EditConfirmation(workspace, ledger, client)
         self._unseen: dict[str, str] = {}
-
-    def hunks_changed(self, uri: str) -> None:
-        """Look again at what is waited for in a document, after its text or its hunks have changed."""
-        self._arrivals.hunks_changed(uri)
 
     async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
         """Apply an edit to a document in the editor.
@@ -99,10 +95,10 @@ class EditSender:
         self._check_known(document)
         wire = _before_the_last_line_end(edit, document)
         outcome = await self._send(document, wire, label)
-        if await self._arrivals.wait_confirmed(document, wire, outcome):
+        if await self.confirmation.wait_confirmed(document, wire, outcome):
             return
         problem = _error_of(outcome) if outcome.reason else self._unconfirmed_error(document)
-        meant = self._arrivals.find_misapplied(document, wire)
+        meant = self.confirmation.find_misapplied(document, wire)
         if meant is not None:
             await self._revert_misapplied(meant, label)
             problem = EditMisapplied(
@@ -131,7 +127,7 @@ class EditSender:
 
     def _unconfirmed_error(self, document: TextDocument) -> EditError:
         """Return why an edit that the editor confirmed counts as not applied."""
-        if document.version is not None or self._arrivals.is_open(document.uri):
+        if document.version is not None or self.confirmation.is_open(document.uri):
             return EditError(
                 "The editor said that it applied the edit, but its text does not show it."
             )
@@ -155,7 +151,7 @@ class EditSender:
         now = self._workspace.document(expected.uri)
         if now is not None:
             outcome = await self._send(now, _difference(now, expected), label)
-            if not outcome.applied or not await self._arrivals.wait_for_text(
+            if not outcome.applied or not await self.confirmation.wait_for_text(
                 expected.uri, expected.text
             ):
                 log.warning("%s: the misplaced edit could not be taken back", expected.uri)
