@@ -181,7 +181,8 @@ class ReviewLedger:
 
     def is_tracked(self, uri: str) -> bool:
         """Return whether `uri` has hunks that follow its changes."""
-        return self._store.tracked(uri) is not None or canonical(uri) in self._noted_changes
+        is_noted = bool(self._noted_changes) and canonical(uri) in self._noted_changes
+        return is_noted or self._store.tracked(uri) is not None
 
     def uris_below(self, folder: str) -> tuple[str, ...]:
         """Return the canonical URIs of the files in a folder that have hunks."""
