@@ -185,7 +185,7 @@ def _draw_lines(mark: str, text: str) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class _Picture:
+class Picture:
     """A picture as it was read.
 
     Attributes:
@@ -211,13 +211,13 @@ class _Picture:
         return text
 
 
-def read_picture(picture: str) -> _Picture:
+def read_picture(picture: str) -> Picture:
     """Return the text, hunks and cursors of a picture.
 
     Raises:
         ValueError: If the picture is not one of the language.
     """
-    read, hunk = _Picture(), None
+    read, hunk = Picture(), None
     for line in _without_margin(picture):
         if line.startswith("@@"):
             if (heading := _HEADING.match(line)) is None:
@@ -240,7 +240,7 @@ def read_picture(picture: str) -> _Picture:
     return read
 
 
-def _read_line(line: str, read: _Picture) -> tuple[str, str]:
+def _read_line(line: str, read: Picture) -> tuple[str, str]:
     """Return the mark and the text of a line, and add the line to the picture."""
     mark, gap, shown = (line[:1] or " "), (line[1:2] or " "), line[2:]
     if mark not in f"{_IN_TEXT}+~" or gap != " ":
@@ -341,7 +341,7 @@ class PicturedReview(ReviewHarness):
         self.type(start.line, start.character, end.line, end.character, text)
 
 
-def _base_of(read: _Picture) -> tuple[str, dict[str, tuple[tuple[int, int], _DrawnHunk]]]:
+def _base_of(read: Picture) -> tuple[str, dict[str, tuple[tuple[int, int], _DrawnHunk]]]:
     """Return the text before anything happened to it, and the place of each hunk in it, by id."""
     base, done = "", 0
     edits = {}
@@ -382,7 +382,7 @@ def check_review(before: str, user_types: Step, after: str, *then: Step) -> None
     _check_acceptance(page, read_picture(before))
 
 
-def _check_acceptance(page: ReviewHarness, picture: _Picture) -> None:
+def _check_acceptance(page: ReviewHarness, picture: Picture) -> None:
     pending = {hunk.id for hunk in page.hunks if hunk.state == "pending"}
     is_drawn = not any(hunk.is_inside and hunk.state == "pending" for hunk in picture.hunks)
     if "sent" in page.states or not pending or not is_drawn:
