@@ -7,8 +7,8 @@
 Each may end in `error`, and all but reads in `canceled`. `booting`: the model has made the call,
 and the call has not started. `init`: the call runs; a tool that writes resolves its edit in this
 state and proposes the edit as its last step, so that a call stopped earlier has proposed nothing.
-`waitingForUserInput`: the call waits for an answer, which blocks the loop, or for the review of its
-proposal, which does not.
+`waitingForUserInput`: the call is pending until an answer, which blocks the loop, or until the
+review of its proposal, which does not block.
 
 The ledger owns the state of a proposal, so the state is read from the ledger each time
 (`reviewed`).

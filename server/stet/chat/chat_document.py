@@ -48,10 +48,10 @@ class ChatTurn:
 
     Attributes:
         turn: Its id.
-        prompt: What was asked.
-        transcript: The text that the document is to have.
+        prompt: The question.
+        transcript: The text to write into the document.
         ending: The last lines of a turn that is over.
-        n_written: How many characters of the transcript have arrived.
+        n_written: The number of characters of the transcript that have arrived.
         is_placed: Whether its heading has been written.
     """
 

@@ -102,9 +102,9 @@ class ChatTranscript:
         self._is_within_line = not text.endswith("\n")
 
     def _context(self) -> str:
-        """Return a stand-in for the beginning of the line that is being written.
+        """Return a substitute for the beginning of the line that is being written.
 
-        The stand-in is a letter without meaning, or "" at the start of a line.
+        The substitute is a letter without meaning, or "" at the start of a line.
         """
         return "x" if self._is_within_line else ""
 

@@ -302,9 +302,9 @@ def find_scope_files(
     """Return the files in scope, except the current file and the files of `exclude` (keys).
 
     This function blocks on the disk. Files at fewer links' distance come first. Of files at the
-    same distance, files that are not on disk come first, then the latest written, then by name: the
-    same state always gives the same context. Files that may not be shown do not count towards
-    `context.maxFiles`.
+    same distance, files that are not on disk come first, then the latest written, then by name: so
+    the same state always results in the same context. Files that may not be shown do not count
+    towards `context.maxFiles`.
     """
     context = snapshot.settings.context
     if context.scope == "linked" and graph is None and current is not None:

@@ -10,7 +10,7 @@
     <user_query> ... </user_query>
 
 All text is read by `Snapshot.show`, which prefers the open text to the disk and applies the privacy
-filter. A section without content is left out. The same snapshot gives the same bytes.
+filter. A section without content is left out. The same snapshot results in the same bytes.
 `<since_last_turn>` is made by `stet.context.since_last_turn`.
 """
 

@@ -54,8 +54,7 @@ class Link:
             `from`, for `RUST_USE` the path before a group, for `LATEX_IMAGE` the folders of
             pictures, a line each, for a wikilink the quote of the YAML string around it, or `[` if
             the wikilink is itself a value of YAML; else empty.
-        renamed: For Python, whether the code gives the module a name of its own (`import a.b as
-            c`).
+        renamed: For Python, whether the code renames the module (`import a.b as c`).
         inside: For Rust, the inline modules around it, `a/b` for `mod a { mod b { ... } }`.
     """
 

@@ -27,17 +27,16 @@ class ProviderSpec:
     """One provider.
 
     Attributes:
-        name: As in the setting `model.provider`.
+        name: The name in the setting `model.provider`.
         base_url: The address of its OpenAI-compatible API; "" if the user must give it.
-        key_envs: The variables its key is read from, the first that is set; empty: no key is
+        key_envs: The environment variables of its key, the first that is set; empty: no key is
             needed.
-        model: The model that is asked if the settings name none; "": the first that the server
-            lists.
+        model: The default model; "": the first that the server lists.
         tools: Whether its models call tools: all of them, or depending on the model.
-        base_url_envs: Variables its own SDK reads the address from.
+        base_url_envs: Environment variables of the address in its own SDK.
         families: Prefixes of the names of its own models.
         max_tokens_field: The provider's name for the limit on an answer.
-        hint: What to do if nothing answers.
+        hint: Advice if the server does not answer.
     """
 
     name: str

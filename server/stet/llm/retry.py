@@ -24,7 +24,7 @@ _DAY = 86_400
 
 
 class RetryMode(Enum):
-    """Whether the same request may be sent again after a failure."""
+    """The condition under which the same request may be sent again after a failure."""
 
     NEVER = "never"
     ONCE = "once"

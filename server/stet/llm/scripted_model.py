@@ -60,7 +60,7 @@ def combine(*completions: Completion) -> Completion:
 
 
 class ScriptedModel:
-    """A model that gives its replies in order, streamed in small pieces.
+    """A model that returns its replies in order, streamed in small pieces.
 
     Attributes:
         requests: Every request seen so far, oldest first.

@@ -52,12 +52,13 @@ class CommandArguments:
         return value
 
     def missing(self, message: str, *names: str) -> InvalidParams:
-        """Return the error for a call without any of `names`. A misspelled argument is reported
-        with the correct name.
+        """Return the error for a call without any of `names`.
+
+        A misspelled argument is reported with the correct name.
 
         Args:
             message: The message if no argument is misspelt.
-            names: What the call may have meant to give.
+            names: The arguments that the call may have meant.
         """
         others = [name for name in names if self._values.get(name) is None]
         for names_sent in self._values:

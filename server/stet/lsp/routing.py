@@ -4,12 +4,12 @@
 - `reads`: a request is answered from state within milliseconds.
 - `reads_or_waits`: a request that is nearly always answered from state.
 - `reads_async`: a request that is answered by a coroutine; it ends when the editor cancels it.
-- `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, gives the work to
+- `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, passes the work to
   `Tasks` and returns: the reply is sent before the work begins.
 - `command_async`: a command whose answer needs the disk. It is called at its place among the
   messages and reads the disk in a worker; other messages are handled meanwhile.
 
-No error crosses the boundary. Until the server is ready, commands wait in order (`Readiness`,
+No error crosses the boundary. Until the server is ready, commands are queued in order (`Readiness`,
 `QueuedCommand`).
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework examines the
@@ -143,7 +143,7 @@ class PendingReply:
         return _await_at_boundary(self.name, self.work).__await__()
 
     def close(self) -> None:
-        """Drop the work if it was never started; nobody waits for it any more."""
+        """Drop the work if it was never started; no caller needs it any more."""
         self.work.close()
 
 

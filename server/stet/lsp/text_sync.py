@@ -1,10 +1,10 @@
 """Text synchronization: a change reaches the workspace first, then the hunks in the document.
 
-`ReorderBuffer` sorts the changes of an editor that sends them out of order. Helix up to 25.01 gives
-every notification to a task of its own, so keys that arrive at once (a paste, a macro, a key held
+`ReorderBuffer` sorts the changes of an editor that sends them out of order. Helix up to 25.01 sends
+every notification in a task of its own, so keys that arrive at once (a paste, a macro, a key held
 down) are sent as versions 9, 10, 14, 11, 12, 13, 15. Its versions count by one. So a change whose
-version leaves a gap waits, and changes are applied by version. A missing change is awaited for a
-moment only: Helix also counts changes that it reverts and never sends.
+version leaves a gap is held back, and changes are applied by version. A missing change is awaited
+for a moment only: Helix also counts changes that it reverts and never sends.
 """
 
 import asyncio

@@ -2,10 +2,10 @@
 
     [redacted: AWS key #1]
 
-A `Redactor` gives each secret a mark of its own, the same one during the whole process, so that
-text that is sent again has the same bytes. A mark is a number: it reveals nothing of the secret.
-Only the redactor knows the secret of a mark, and `restore` reveals it only to a text that contains
-the secret already: the file that the model is editing. Nothing is kept on the disk.
+A `Redactor` assigns each secret a mark of its own, the same during the whole process, so that text
+that is sent again has the same bytes. A mark is a number: it reveals nothing of the secret. Only
+the redactor knows the secret of a mark, and `restore` reveals it only to a text that contains the
+secret already: the file that the model is editing. Nothing is kept on the disk.
 
 Lines stay lines (`stet.privacy.secrets`), so line numbers mean the same with and without marks.
 

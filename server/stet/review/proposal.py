@@ -62,23 +62,24 @@ class Hunk:
         chat: The conversation of that turn.
         uri: Its file, as the editor spells it.
         new_uri: The new name of the file for `MOVE`; otherwise empty.
-        kind: What it does.
+        kind: The kind of change.
         state: Its state.
-        range: The whole lines it is about, in code points of the current text; empty for `ADD` and
-            for kinds of a whole file. Once withdrawn, as it was then.
+        range: The whole lines of the change, in code points of the current text; empty for `ADD`
+            and for kinds of a whole file. For a withdrawn hunk, the range at that time.
         old: The text at `range`. For `REMOVE` the file's text.
-        new: The text that it would write there; for an accepted hunk, the text that it wrote.
-        base: The text it was made against: `old`, until the user types within it.
-        proposed: What the agent wrote for `base`: `new`, until the user types within it or amends it.
+        new: The text to write there; for an accepted hunk, the text that it wrote.
+        base: The text that the hunk was made against: `old`, until the user types within it.
+        proposed: The agent's text for `base`: `new`, until the user types within it or amends it.
         summary: One line for the user.
         group: Hunks of the same group belong together for a reader: a function, a section.
         author: The model that made it.
         protected: Whether it needs an approval of its own (`stet.review.policy.protected_files`).
-        inline: Whether it is shown as a block in the text itself (`stet.review.inline.inline_blocks`).
-        block: The id of a block that another program has written; otherwise empty, and the block has
-            the hunk's id.
+        inline: Whether it is shown as a block in the text itself
+            (`stet.review.inline.inline_blocks`).
+        block: The id of a block that another program has written; otherwise empty, and the block
+            has the hunk's id.
         mixed: Whether a line of `new` has changes of both the user and the agent.
-        reason: Why it is in its state; may be empty.
+        reason: The reason for its state; may be empty.
         changed: Rises with every change of state, across all hunks: the order of the changes.
     """
 

@@ -225,7 +225,8 @@ def confirm_arrival(
             hunk = replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
             tracked.settle(Anchor(hunk_id, tracked.lines, place, written, before, was_written=True))
         decided.append(hunk)
-    # What Stet itself undid is no undo of the editor, whatever its text said before it was complete.
+    # An undo by Stet is not an undo by the editor, whatever the text was before Stet's undo was
+    # complete.
     tracked.undone.due = [one for one in tracked.undone.due if one not in places]
     store.save(*decided, decision=True, stands=tracked.uri)
     note_text(store, tracked)
@@ -397,8 +398,9 @@ def _restore_known_states(
         before: The hunks as they were before the change.
 
     Returns:
-        Whether it is one: whether a hunk has another state than before the change. Otherwise every hunk
-        is where the changes have led it, as it may have absorbed lines since the text was noted.
+        Whether it is an undo or a redo: whether a hunk has another state than before the change.
+        Otherwise every hunk stays where the changes have moved it, because it may have absorbed
+        lines since the text was noted.
     """
     wanted = _changes_to_known(store, tracked, known)
     waited = {one.hunk.id for one in before if not one.is_accepted}

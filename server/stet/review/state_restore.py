@@ -1,11 +1,13 @@
-"""Hunks whose file has changed while nobody followed it, and hunks after a restart.
+"""Hunks whose file has changed while it was not tracked, and hunks after a restart.
 
-- `prepare_restore` finds the places of an earlier run's hunks in the present texts, in a thread, and
-  `install_restored` adds the hunks to the ledger's; `open_with` moves the hunks of a file that is opened.
+- `prepare_restore` finds the places of an earlier run's hunks in the present texts, in a thread,
+  and `install_restored` adds the hunks to the ledger's; `open_with` moves the hunks of a file that
+  is opened.
 - `restore_undo_texts`: the editor keeps its undo history when the server ends. On a copy, the last
-  accepted hunks are undone one by one, and those that the editor has undone are accepted again: so the
-  texts on the way are known again.
-- `rename_file` moves hunks to a file's new name, where there may be hunks of another file with that name.
+  accepted hunks are undone one by one, and those that the editor has undone are accepted again: so
+  the intermediate texts are known again.
+- `rename_file` moves hunks to a file's new name, where there may be hunks of another file with that
+  name.
 """
 
 import dataclasses
@@ -121,8 +123,8 @@ def prepare_restore(
     store.load(hunk for hunk in restored.hunks if hunk.id not in known)
     with store.batch():
         for snapshot in restored.anchor_snapshots:
-            # Each snapshot has a track of its own until it has followed to the present text: several
-            # servers may have had the file open, each with another text.
+            # Each snapshot has a track of its own until it has followed to the present text:
+            # several servers may have had the file open, each with another text.
             there = store.detach(snapshot.uri)
             tracked = _restore_tracked(store, snapshot, known)
             text = texts.get(snapshot.uri)
@@ -287,7 +289,7 @@ def _has_block_lines(tracked: TrackedDocument, block: BlockAnchor) -> bool:
 def merge_tracked(
     store: HunkStore, came_back: TrackedDocument, there: TrackedDocument, text: str
 ) -> None:
-    """Add the anchors of `came_back` to those of `there`, which is the file's track again.
+    """Add the anchors of `came_back` to those of `there`, which becomes the file's track again.
 
     Hunks of `came_back` on the same lines as others are superseded.
 
@@ -321,7 +323,7 @@ def merge_tracked(
 
 
 def _yields_to(hunk: Hunk, anchor: Anchor, block: Anchor) -> bool:
-    """Return whether a hunk with this anchor gives way to a whole block in the text there."""
+    """Return whether a hunk with this anchor yields to a whole block in the same place."""
     is_whole = isinstance(block, BlockAnchor) and block.merged is not None
     return is_whole and not isinstance(anchor, BlockAnchor) and hunk.state is HunkState.PENDING
 
@@ -350,7 +352,7 @@ def _relocate_lost(tracked: TrackedDocument, anchor: Anchor) -> None:
 def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     decided = []
     for anchor in tuple(tracked.live):
-        # The text does not tell whether a new file without text was created.
+        # The text does not show whether a new file without text was created.
         if anchor.is_done and (anchor.base or anchor.proposed):
             hunk = store[anchor.hunk]
             place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base

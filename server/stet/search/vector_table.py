@@ -150,10 +150,10 @@ class VectorTable:
         return dict(zip(known, map(float, self._cosines(places, vector)), strict=True))
 
     def spread(self, vector: "np.ndarray[Any, Any]") -> float:
-        """Return how far apart the cosines of the chunks to `vector` lie, from 0 to 2.
+        """Return how far apart the cosines of the chunks to `vector` are, from 0 to 2.
 
-        The nearest chunk is compared with the one that a twentieth are farther than, in an even
-        sample; 0 where there are none or `vector` has another length.
+        The nearest chunk is compared with the chunk that only a twentieth are farther than, in an
+        even sample; 0 if there are no chunks or `vector` has another length.
         """
         import numpy as np
 

@@ -37,13 +37,13 @@ class SearchMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is looked for.
+    """A search query.
 
     Attributes:
-        text: In the user's or the model's words.
+        text: The query in the user's or the model's words.
         mode: How to rank.
         folder: Only below this folder; empty for everywhere.
-        limit: At most so many passages.
+        limit: The maximum number of passages.
     """
 
     text: str
@@ -169,7 +169,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class WordSearcher:
-    """Ranks by words whatever is asked for: it has no index of meanings, and says so."""
+    """Ranks by words in every mode: it has no index of meanings, and reports this."""
 
     async def search(self, snapshot: Snapshot, query: SearchQuery) -> SearchResults:
         """See `Searcher.search`."""
@@ -189,10 +189,10 @@ class _QueryTerms:
     """The terms of a question.
 
     Attributes:
-        terms: Stems, or texts to the letter; all folded.
-        is_literal: Whether they are meant to the letter.
-        phrase: The question as it was written, folded.
-        pattern: Any of the terms.
+        terms: Stems, or literal texts; all folded.
+        is_literal: Whether the terms are literal.
+        phrase: The question as written, folded.
+        pattern: Matches any of the terms.
     """
 
     terms: tuple[str, ...]
@@ -264,7 +264,7 @@ def _score_document(
     weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
     if not any(weights):
         return None
-    if not lines:  # found by its name: what it begins with tells what it is
+    if not lines:  # found by its name: its first line describes it
         first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
         nothing = (0.0,) * len(query_terms.terms)
         lines = (
@@ -351,7 +351,7 @@ def _score(file: _ScoredFile, rarity: Sequence[float], usual: float) -> float:
 
 
 def _line_score(line: _ScoredLine, rarity: Sequence[float]) -> float:
-    # Different words tell more than the same one again.
+    # Different words matter more than repeated ones.
     met = sum(
         rare * weight / (weight + 0.5) for rare, weight in zip(rarity, line.weights, strict=True)
     )

@@ -1,10 +1,10 @@
-r"""Words of a text as a search compares them: parts of identifiers, cut down to their stems.
+r"""Words of a text as a search compares them: parts of identifiers, reduced to their stems.
 
 stems("getUserNames") == ["get", "user", "nam"]
 
-A stem is always the beginning of its word, so a text in which the stem does not occur need not be
-read word by word. The endings are those of English; other languages lose little by it, because the
-question and the text lose the same.
+A stem is always the beginning of its word, so a text without the stem need not be read word by
+word. The endings are English; other languages lose little, because the question and the text lose
+the same endings.
 """
 
 import re

@@ -1,10 +1,9 @@
-"""Where settings come from, and which source wins.
+"""The sources of settings, and their precedence.
 
-Later wins: defaults < user file < editor. API keys are no settings: the environment is read for
-them where the model is chosen. The project file comes with a stranger's repository, so it may only
-*narrow*: whatever it says of endpoints, keys, limits and wider scopes is ignored, with a warning. Its
-prompts and presets are offered as its own.
-At most `MAX_BYTES` of a file are read.
+Later sources win: defaults < user file < editor. API keys are not settings: the environment is read
+for keys when the model is chosen. The project file comes with a stranger's repository, so it may
+only *narrow*: its endpoints, keys, limits and wider scopes are ignored, with a warning. Its prompts
+and presets are offered as the project's. At most `MAX_BYTES` of a file are read.
 """
 
 import tomllib
@@ -44,7 +43,7 @@ _NARROWEST = {
 
 
 _LOWERED = frozenset({"agent.maxCost"})
-"""Limits that a project may lower; None is none."""
+"""Limits that a project may lower; None means no limit."""
 
 
 def user_file_path() -> Path:

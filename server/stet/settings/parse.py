@@ -52,7 +52,7 @@ class Problem:
 
     @property
     def without_value(self) -> str:
-        """The same for a log: of what was written, only the name of a setting that there is."""
+        """Return the message for a log: of the text, only the name of an existing setting."""
         named = next((name for name in _leaves() if _is_of(self.key, name)), "")
         of_other = "an unknown one is ignored" if self.key else "the file is ignored"
         what = f"{named!r} is not taken as it is written" if named else of_other
@@ -61,7 +61,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class ParsedSettings:
-    """Valid settings, and what was wrong with what they were read from."""
+    """Valid settings, and the errors in their source."""
 
     settings: Settings
     problems: tuple[Problem, ...] = ()
@@ -125,7 +125,7 @@ def value_at(settings: Settings, key: str) -> object:
 
 
 def _section(value: object) -> object:
-    """Editors wrap the section, or don't: both are the same to us."""
+    """Return the section; editors may wrap the section or not."""
     if isinstance(value, Mapping) and "stet" in value:
         return value["stet"]
     return value
@@ -190,13 +190,13 @@ def _read_texts(
 def _read_restriction(
     key: str, value: object, values: dict[str, object], *, is_sure: bool = True
 ) -> Iterator[tuple[str, str]]:
-    """Read a list that restricts, however it is written.
+    """Read a list that restricts, in any spelling.
 
     Args:
         key: The setting.
-        value: What was written.
-        values: Where the list is kept.
-        is_sure: Whether the list may replace what the sources below restrict.
+        value: The value as written.
+        values: The settings that receive the list.
+        is_sure: Whether the list may replace the restrictions of the sources below.
     """
     if value is None:
         return
@@ -255,9 +255,9 @@ def _read_items(
     items: Iterable[object],
     values: dict[str, object],
 ) -> Iterator[tuple[str, str]]:
-    """Read a list of objects; one that is wrong in any way is left out and named.
+    """Read a list of objects; leave out and report each object with an error.
 
-    What was an object of objects is called by its key, anything else by its number.
+    An object in an object of objects is named by its key, any other by its number.
     """
     good = []
     for number, item in enumerate(items, 1):
@@ -405,7 +405,7 @@ def _adapter(key: str) -> "TypeAdapter[object]":
 
 @functools.cache
 def _checker(annotation: Any) -> "TypeAdapter[object]":
-    """Return the validator for a value: no text is taken for a number, no number for a truth value."""
+    """Return the validator for a value: a text is not a number, a number is not a boolean."""
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(annotation, config=ConfigDict(strict=True, allow_inf_nan=False))

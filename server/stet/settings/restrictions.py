@@ -37,7 +37,7 @@ _ALL = frozenset({"*", "all", "everything"})
 
 
 class AddedTexts(tuple[str, ...]):
-    """A list that is added to the list of the source below, in the place of replacing that list."""
+    """A list that is added to the list of the source below, instead of replacing that list."""
 
     __slots__ = ()
 

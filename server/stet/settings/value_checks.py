@@ -73,7 +73,7 @@ def _is_host(host: str) -> bool:
 
 
 def _fault_of_rest(parts: SplitResult) -> str:
-    """Return what is wrong with what comes after the host."""
+    """Return the error in the part after the host; "" if there is none."""
     if parts.query or parts.fragment:
         return "it ends in '?' or '#' and more: leave that out"
     if "\\" in parts.path:

@@ -66,14 +66,14 @@ class ModelSettings:
 
 @dataclass(frozen=True, slots=True)
 class PresetSettings:
-    """What is attached to a question that names it.
+    """The attachments of a question that names the preset.
 
     Attributes:
-        name: What the user calls it; the key under which it stands.
-        files: Their names, relative to a root.
-        folders: The same for folders.
-        scope: In place of `context.scope`; None: that.
-        link_depth: In place of `context.linkDepth`; None: that.
+        name: The user's name for the preset; the key of its object.
+        files: Names of files, relative to a root.
+        folders: Names of folders, relative to a root.
+        scope: Instead of `context.scope`; None: `context.scope`.
+        link_depth: Instead of `context.linkDepth`; None: `context.linkDepth`.
         project: Whether it comes with the project: a stranger's choice. No source sets this.
     """
 
@@ -146,7 +146,7 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """What searches the web, and which private hosts may be read all the same."""
+    """The web search service, and the private hosts that may be read all the same."""
 
     provider: Literal["none", "openai", "serper", "brave", "tavily"] = "none"
     api_key_env: str = ""

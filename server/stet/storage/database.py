@@ -88,7 +88,7 @@ class Database:
     """One connection that writes, for one run; used by one thread at a time.
 
     Attributes:
-        set_aside: Where the damaged file is that lay in its place, if one did.
+        set_aside: The path to which a damaged database was moved, if there was one.
     """
 
     def __init__(self, folder: Path, patience: float) -> None:
@@ -182,16 +182,15 @@ class Database:
         return lost
 
     def load(self, now: float) -> RestoredState:
-        """Load the state that this run is responsible for; drop decided hunks beyond the bounds
-        first.
+        """Load the state of this run; drop decided hunks beyond the bounds first.
 
-        On a connection of its own, for any thread.
+        Uses a connection of its own, for any thread.
 
         Args:
             now: Seconds since the epoch.
 
         Raises:
-            StoreError: If it can't be read.
+            StoreError: If the state can't be read.
         """
         with translate_errors(), closing(connect(self._path)) as connection:
             with _tidy_if_free(connection):
@@ -219,10 +218,10 @@ class Database:
             return load_presets(connection, self._owner.run)
 
     def load_sent(self, now: float) -> tuple[str, ...]:
-        """Load what was sent to whom, by any server of the workspace; as `load`.
+        """Load the requests that any server of the workspace has sent; as `load`.
 
         Raises:
-            StoreError: If it can't be read.
+            StoreError: If they can't be read.
         """
         with translate_errors(), closing(connect(self._path)) as connection:
             with _tidy_if_free(connection):
@@ -230,25 +229,25 @@ class Database:
             return load_sent(connection)
 
     def vacuum_texts(self) -> None:
-        """Drop texts that nothing refers to, and move what is in the log file to the database.
+        """Drop unused texts, and move the content of the log file to the database.
 
-        On a connection of its own, for any thread; others go on writing meanwhile.
+        Uses a connection of its own, for any thread; others may write meanwhile.
 
         Raises:
-            StoreError: If it can't be done.
+            StoreError: If this fails.
         """
         with translate_errors(), closing(connect(self._path)) as connection:
             unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
             for some in _in_batches(unused):
-                # A few at a time, so that nobody who writes meanwhile waits for all; and looked at
-                # again, for one of them may be in use by now.
+                # A few at a time, so that other writers do not wait for all; and checked again,
+                # because a text may be in use by now.
                 began = time.perf_counter()
                 with transaction(connection):
                     connection.execute(_DROP_TEXTS.format(_marks(some)), some)
-                # Whoever waits for a lock only looks now and then whether it is free.
+                # Other processes that wait for the lock poll it only now and then.
                 threading.Event().wait(time.perf_counter() - began)
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            # What is left of it is short, so whoever writes meanwhile hardly waits.
+            # The rest of the log is short, so other writers hardly wait.
             connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -261,10 +260,10 @@ class Database:
             return 0
 
     def close(self) -> None:
-        """Leave everything in one file, and what is in it to whoever comes next.
+        """Merge everything into one file, and leave the rows to the next run.
 
         Raises:
-            StoreError: If it can't be done; what was written is there all the same.
+            StoreError: If this fails; written data is there all the same.
         """
         with translate_errors():
             try:
@@ -289,7 +288,7 @@ class Database:
 
     def _row_of(self, hunk: Hunk, now: float, texts: dict[str, StoredText]) -> tuple[object, ...]:
         old, new = _name_text(hunk.old, texts), _name_text(hunk.new, texts)
-        # As long as nobody has typed within it, the two are these.
+        # Unless a user has typed within the hunk, these texts are the same.
         base = old if hunk.base == hunk.old else _name_text(hunk.base, texts)
         proposed = new if hunk.proposed == hunk.new else _name_text(hunk.proposed, texts)
         state_values = (hunk.id, self._owner.run, is_live(hunk), now, hunk_fields(hunk))

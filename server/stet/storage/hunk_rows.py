@@ -1,8 +1,8 @@
-"""Between hunks and rows of the database; what is read is taken for hostile.
+"""Conversion between hunks and rows of the database; rows that are read are untrusted.
 
-Texts are kept once each, by content (`StoredText`), a hunk's other fields as one JSON object in ASCII,
-which holds lone surrogates where the database's own text type does not. A field that comes to
-`Hunk` later and has a default needs no new layout: rows without it get the default.
+Each text is stored once, by content (`StoredText`), a hunk's other fields as one JSON object in
+ASCII, which can store lone surrogates; the database's own text type can't. A field that is added to
+`Hunk` later with a default needs no new layout: rows without the field get the default.
 """
 
 import hashlib
@@ -119,7 +119,7 @@ def unpack(name: object, packed: object) -> str:
     """Return the text that was stored as `packed`.
 
     Raises:
-        InvalidRow: If it is none, or not the one that `name` names.
+        InvalidRow: If it is not a text, or not the text that `name` names.
     """
     if not isinstance(packed, bytes):
         raise InvalidRow("a text is no bytes")
@@ -205,7 +205,7 @@ def is_live(hunk: Hunk) -> bool:
 
 
 def spans_to_json(snapshot: AnchorSnapshot) -> str:
-    """Where the hunks of a file stand, as JSON in ASCII; without the text."""
+    """Return the places of the hunks of a file as JSON in ASCII; without the text."""
     lost = sorted(snapshot.lost)
     return json.dumps({"uri": snapshot.uri, "lines": dict(snapshot.lines), "lost": lost})
 

@@ -1,11 +1,11 @@
-"""How the file `state.db` is opened: its layout, the migrations to it, and the run that owns its rows.
+"""The opening of the file `state.db`: its layout, its migrations, and the run that owns its rows.
 
-Several servers may run on one workspace. Every row has an owner: one run of a server (`RunOwner`). A run
-holds an OS lock on a file of its own as long as it lives, so a server that can take this lock knows that
-the run is dead, however it died, and takes over its rows. Both happen only under the lock of
+Several servers may run on one workspace. Every row has an owner: one run of a server (`RunOwner`).
+A run holds an OS lock on a file of its own until its end, so a server that can take this lock knows
+that the run is dead, whatever ended it, and takes over its rows. Both happen only under the lock of
 `exclusive`.
 
-Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+Importing sqlite3 takes milliseconds, so this module is imported only when the database is opened.
 """
 
 import itertools
@@ -169,10 +169,9 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3.Connection:
-    """Return a connection to the file, which is created, checked and migrated to the current
-    layout.
+    """Return a connection to the file, which is created, checked and migrated if necessary.
 
-    Nobody else may be opening it meanwhile.
+    No other process may open the file meanwhile.
 
     Raises:
         DatabaseTooNew: If its layout is a later one.
@@ -219,10 +218,10 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a database with the files that belong to it; gives its new name.
+    """Rename a database and the files that belong to it; return the new path.
 
     Raises:
-        OSError: If that can't be done.
+        OSError: If this fails.
     """
     number = next(n for n in itertools.count(1) if not _damaged(path, n).exists())
     aside = _damaged(path, number)

@@ -1,4 +1,4 @@
-"""The journal that lasts: proposals and decisions in a SQLite database of the workspace.
+"""The persistent journal: proposals and decisions in a SQLite database of the workspace.
 
     store = Store(system, lambda: workspace.folders, say)
     kept = await asyncio.to_thread(store.load)   # opens it; whoever is first does
@@ -7,18 +7,19 @@
     await asyncio.to_thread(store.tend)          # now and then
     await asyncio.to_thread(store.close)
 
-Hunks in a very long text (`stet.text.large_document`) are written together with the text by `flush`, for
-which `keep` asks by `wake`. A kill before that loses the latest change of these hunks.
+Hunks in a very long text (`stet.text.large_document`) are written together with the text by
+`flush`, which `keep` requests by `wake`. A kill before the flush loses the latest change of these
+hunks.
 
-A failure of the disk never reaches the caller. What could not be written stays here and is tried again
-with the next write and by `flush`, which `wake` asks for; the user is told once, and `not_persisted` says
-why. What somebody else has locked is waited for in `load`;
-until it has been opened nothing is written, and nothing that is there can be written over. Where the
-disk refuses to open or read it, nothing is written (`has_missed`) until it has been loaded and `caught_up`
-is called. Light to import: SQLite comes when it is opened.
+A failure of the disk never reaches the caller. Data that could not be written stays in memory and
+is written again with the next write and by `flush`, which `wake` requests; the user is notified
+once, and `not_persisted` gives the reason. `load` waits for a lock of another process; until the
+database has been opened nothing is written, so nothing in it can be overwritten. If the disk
+refuses to open or read the database, nothing is written (`has_missed`) until it has been loaded and
+`caught_up` is called. The import is cheap: SQLite is imported when the database is opened.
 
-Hunks in very long texts are held until a worker has compressed the texts (`DeferredWrites`): that takes
-longer than a keystroke may.
+Hunks in very long texts are held until a worker has compressed the texts (`DeferredWrites`): the
+compression takes too long for a keystroke.
 """
 
 import hashlib
@@ -69,7 +70,7 @@ MAX_LOG_BYTES = 4_000_000
 _TIDY_PAUSE = 8
 """How many writes lie between two times at least."""
 _MAX_SENT = 10_000
-"""Notes of what was sent that are kept in memory while the disk fails; the latest."""
+"""The number of sent requests that are kept in memory while the disk fails; the latest."""
 NOT_OPEN = "the file with earlier proposals is not open yet"
 
 
@@ -83,14 +84,14 @@ class StateStore:
         say: Callable[[str], None],
         wake: Callable[[], None] = lambda: None,
     ) -> None:
-        """Nothing is opened yet.
+        """Open nothing yet.
 
         Args:
-            system: Where the state folder is, and the clock.
-            roots: Gives the URIs of the workspace's folders, asked when the database is opened;
-                all servers without any share one.
-            say: Puts one message in front of the user; called in whatever thread finds it.
-            wake: Asks for a `flush` soon, and for more of them as long as `is_after`; called in any
+            system: Gives the state folder and the clock.
+            roots: Returns the URIs of the workspace's folders, called when the database is opened;
+                all servers without folders share one database.
+            say: Shows the user one message; called in any thread.
+            wake: Requests a `flush` soon, and more of them as long as `is_after`; called in any
                 thread.
         """
         self._system = system
@@ -127,7 +128,7 @@ class StateStore:
                     self._numbers.record_given(kind, first + n)
                     return first
             if not self._is_open:
-                # What has been given before is not known yet; no count has come as far as the clock.
+                # Earlier numbers are not known yet; no count has reached the clock.
                 return self._numbers.allocate_from(kind, n, int(self._system.now()))
             first = self._numbers.allocate(kind, n, alone=self._database is None)
             self._batch.numbers[kind] = first + n
@@ -146,7 +147,7 @@ class StateStore:
             self._write()
 
     def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
-        """Where the hunks of some files stand now, to be kept by the next `flush` or `keep`."""
+        """Record the present places of the hunks of some files for the next `flush` or `keep`."""
         with self._lock:
             others = [
                 snapshot for snapshot in snapshots if not self._deferred.add_if_long((), [snapshot])
@@ -155,11 +156,10 @@ class StateStore:
             self._batch.add((), others, decision=False)
 
     def load(self) -> RestoredState:
-        """Load the state that this server is responsible for: its own state and the state of dead
-        servers.
+        """Load the state of this server: its own state and the state of dead servers.
 
-        Takes long where there is much, or where somebody else has locked the file, and holds nobody up
-        meanwhile: for a worker thread.
+        This takes long if the state is large, or if another process has locked the file, and blocks
+        no other thread meanwhile: call it in a worker thread.
         """
         return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
@@ -193,7 +193,7 @@ class StateStore:
             self._write()
 
     def load_presets(self) -> PresetRows:
-        """All presets, and what servers that are dead by now had attached last; as `load`."""
+        """Load all presets, and the last attachments of servers that are dead by now; as `load`."""
         return self._load(lambda database: database.load_presets(), PresetRows(), "presets")
 
     def keep_sent(self, fields: str) -> None:
@@ -204,7 +204,7 @@ class StateStore:
             self._write()
 
     def load_sent(self) -> tuple[str, ...]:
-        """Load what was sent to whom, by any server of the workspace, oldest first; as `load`."""
+        """Load the requests that any server of the workspace has sent, oldest first; as `load`."""
         return self._load(lambda database: database.load_sent(self._system.now()), ())
 
     def flush(self) -> None:
@@ -237,19 +237,19 @@ class StateStore:
 
     @property
     def can_catch_up(self) -> bool:
-        """Whether what was missed may be loaded now, as the file is open."""
+        """Return whether missed state may be loaded now, because the file is open."""
         with self._lock:
             return self._missed.is_any and self._database is not None
 
     def caught_up(self) -> None:
-        """Write again, as what was missed has been merged by its owners."""
+        """Write again, because the missed state has been merged by its owners."""
         with self._lock:
             if self._missed.caught_up():
                 self.probe()
 
     @property
     def not_persisted(self) -> str:
-        """Why what was given last would not survive a kill, as a phrase; empty if it would."""
+        """Why the latest data would not survive a kill, as a phrase; empty if it would."""
         if self._failures.reason:
             return self._failures.reason
         return NOT_OPEN if self._missed.is_any or self._batch.has_promised_writes else ""
@@ -261,7 +261,7 @@ class StateStore:
             self._write()
 
     def close(self) -> None:
-        """Write what is left and let go of the file; what comes after is kept in memory."""
+        """Write the remaining data and close the file; later data is kept in memory."""
         if self._reopens or not self._deferred.is_empty:
             _ = self._open(SHORT_SECONDS)
         with self._lock:
@@ -295,11 +295,11 @@ class StateStore:
     def _load(
         self, read: "Callable[[Database], Loaded]", nothing: Loaded, part: str = ""
     ) -> Loaded:
-        """Return the result of `read`, after waiting for a lock that another process holds. Call in
-        a worker thread.
+        """Return the result of `read`, after a wait for another process's lock.
 
-        Without it this run would know nothing of what there was, so it is not given up soon. Where the
-        disk refuses, `part` is missed; what is not missed is not loaded again when it is caught up.
+        Call it in a worker thread. Without the result this run would know nothing of the earlier
+        state, so the wait is long. If the disk refuses, `part` is missed; a part that is not missed
+        is not loaded again later.
         """
         if part and self._missed.is_known(part):
             return nothing
@@ -320,7 +320,7 @@ class StateStore:
                 self._failures.add(fault, is_unread=not is_final(fault))
                 self._note_loaded(part, is_missed=not is_final(fault))
             else:
-                self._is_open = True  # this run has not seen what is there, and leaves it alone
+                self._is_open = True  # this run does not know these rows and leaves them alone
                 self._failures.notify(fault)
         return nothing
 
@@ -341,11 +341,11 @@ class StateStore:
         return None if self._failures.is_too_early else self._database
 
     def _open(self, patience: float, *, waits: bool = False) -> Exception | None:
-        """Open the database, unless that has been done; gives what tells that somebody has locked it.
+        """Open the database unless it is open; return the error that shows that it is locked.
 
         Args:
-            patience: How many seconds another server that opens it is waited for.
-            waits: Whether a thread of this one is waited for as long as it takes, not only so long.
+            patience: How many seconds to wait for another server that opens it.
+            waits: Whether to wait without limit for a thread of this server that opens it.
         """
         with self._opened:
             # Waiting lets go of the lock, which the thread that opens it needs to be done.
@@ -396,7 +396,7 @@ class StateStore:
 
     @property
     def _is_untidy(self) -> bool:
-        """Whether the log file is long, or many writes have left texts behind."""
+        """Return whether the log file is long, or many writes have left unused texts."""
         if self._database is None or self._n_writes < _TIDY_PAUSE:
             return False
         return self._n_writes >= TIDY_WRITES or self._database.log_bytes > MAX_LOG_BYTES

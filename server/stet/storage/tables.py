@@ -103,7 +103,7 @@ class _TextCache:
         """Return the text of the given name.
 
         Raises:
-            InvalidRow: If there is none.
+            InvalidRow: If there is no such text.
         """
         if name not in self._known:
             if name not in self._packed:
@@ -134,7 +134,7 @@ def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
     empty = [(nth, fields) for nth, fields in rows if not _names(fields) & ids]
     if empty:
         with transaction(connection):
-            # With the fields: the number may be another snapshot's by now.
+            # Compare the fields too: another snapshot may have the number by now.
             connection.executemany("DELETE FROM footing WHERE nth = ? AND fields = ?", empty)
 
 
@@ -209,8 +209,8 @@ def _ranges(snapshots: Iterable[AnchorSnapshot]) -> dict[str, Range]:
 def _with_range(hunk: Hunk, place: Range | None) -> Hunk:
     """Return a hunk with its former range; a pending hunk whose lines are unknown is withdrawn.
 
-    A sent hunk of lines is pending again: only the text tells whether its edit has arrived. A hunk
-    about a whole file stays sent until the disk has been asked.
+    A sent hunk of lines becomes pending again: only the text shows whether its edit has arrived. A
+    hunk about a whole file stays sent until the disk has been read.
     """
     if hunk.state is HunkState.SENT and hunk.kind not in WHOLE_FILE:
         hunk = dataclasses.replace(hunk, state=HunkState.PENDING)

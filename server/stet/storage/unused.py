@@ -1,7 +1,7 @@
-"""State folders that nobody will ask for again: those of workspaces that are gone.
+"""Unused state folders: those of workspaces that are gone.
 
-Each set of roots has a folder of its own, named by a hash. So that it can be told later what it was
-for, its roots are written beside the database whenever a server opens it.
+Each set of roots has a folder of its own, named by a hash. The roots are written to a file beside
+the database whenever a server opens the database, so that the folder's purpose is known later.
 """
 
 import json
@@ -28,7 +28,7 @@ _MAX_BYTES = 1_000_000
 
 
 def note_roots(folder: Path, roots: Sequence[Path]) -> None:
-    """Write down what a state folder is for; that it was used now is seen by the file's time.
+    """Write the roots of a state folder to a file; the file's time records the last use.
 
     Args:
         folder: The folder with the database; if there is none, nothing is written.
@@ -47,14 +47,14 @@ def note_roots(folder: Path, roots: Sequence[Path]) -> None:
 
 
 def drop_unused(workspaces: Path, before: float) -> tuple[Path, ...]:
-    """Remove the state folders whose roots are all gone and that nobody has used for long; gives them.
+    """Remove the state folders with no existing root and no use for long; return them.
 
-    A root that can't be looked at counts as there. What holds anything that Stet did not put there,
-    or is in use, stays; no link is followed.
+    A root that can't be read counts as existing. A folder stays if it contains a file that Stet did
+    not write, or is in use; no link is followed.
 
     Args:
-        workspaces: Where they lie.
-        before: When they must have been used last, in seconds since the epoch.
+        workspaces: The folder of all state folders.
+        before: The latest time of the last use, in seconds since the epoch.
     """
     dropped = []
     for folder in _folders(workspaces):
@@ -77,7 +77,7 @@ def _folders(workspaces: Path) -> list[Path]:
                 if _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
             )
     except OSError:
-        return []  # there are none yet
+        return []  # none yet
 
 
 def _is_unused(folder: Path, before: float) -> bool:

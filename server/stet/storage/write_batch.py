@@ -1,7 +1,7 @@
-"""Rows that the store has been given and not yet written, and numbers that the database could not give.
+"""Rows that are given to the store and not yet written, and numbers given without the database.
 
-Light to import: the store is made before SQLite is. The `fields` of chats and turns are read by those who
-keep the rows (`stet.agent.session`), not by the store.
+The import is cheap: the store is created before SQLite is imported. The `fields` of chats and turns
+are read by the owners of the rows (`stet.agent.session`), not by the store.
 """
 
 import threading
@@ -53,7 +53,7 @@ class TurnRow:
 
 @dataclass(frozen=True, slots=True)
 class ChatRow:
-    """What a conversation knows beside its turns.
+    """The fields of a conversation besides its turns.
 
     Attributes:
         id: The id of the conversation.
@@ -120,7 +120,7 @@ class WriteBatch:
         self.decision |= decision
 
     def merge(self, later: "WriteBatch") -> None:
-        """Add the hunks and files of a batch that was given after this one."""
+        """Add the hunks and files of a later batch."""
         self.add(later.hunks.values(), later.anchor_snapshots.values(), decision=later.decision)
         self.packed.update(later.packed)
 
@@ -145,7 +145,7 @@ class NumberAllocator:
         self._skipped: set[str] = set()
 
     def record_given(self, kind: str, following: int) -> None:
-        """Record that the database has given numbers of `kind`; `following` comes after them."""
+        """Record that the database has given numbers of `kind`; the next number is `following`."""
         self._next[kind] = following
         self._skipped.discard(kind)
 

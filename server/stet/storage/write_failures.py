@@ -1,6 +1,8 @@
-"""When the disk fails: how long the store waits before it tries again, and what the user is told.
+"""Failures of the disk: how long the store waits before it tries again, and the user's messages.
 
-What earlier runs have kept may not be loaded, because the disk refused it at the start. Until it has been loaded nothing may be written: what a chat knows now would replace what it knew then.
+The rows of earlier runs may not be loaded, because the disk refused it at the start. Until they
+have been loaded nothing may be written: the present state of a chat would replace its earlier
+state.
 """
 
 import logging
@@ -26,23 +28,23 @@ NOTIFY_AGAIN_SECONDS = 60.0
 LOCKED_SECONDS = 60.0
 """How long a worker waits for a database that somebody else has locked."""
 SAID_SECONDS = 2.0
-"""After how long of that the user is told."""
+"""The user is notified after a wait of so many seconds for the lock."""
 _LOOK_SECONDS = 0.1
 
 
 class WriteFailures:
-    """What has gone wrong so far; the user hears of it once for each time that the disk fails.
+    """The failures so far; the user is notified once for each time that the disk fails.
 
     Attributes:
         reason: Why writing fails now, as a sentence; empty as long as nothing has failed.
     """
 
     def __init__(self, clock: Callable[[], float], say: Callable[[str], None]) -> None:
-        """Nothing has.
+        """Start without failures.
 
         Args:
-            clock: Gives seconds that only go forward.
-            say: Puts one message in front of the user.
+            clock: Returns monotonic seconds.
+            say: Shows the user one message.
         """
         self._clock = clock
         self._say = say
@@ -86,16 +88,16 @@ class WriteFailures:
             self.notify(fault, is_unread=is_unread)
 
     def postpone(self) -> None:
-        """Somebody else is at work: it is of no use to try again at once."""
+        """Put off the next try: another process has the lock."""
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS
 
     def waits(self, since: float, fault: Exception) -> bool:
-        """Wait a moment for whoever has locked the database, in a worker; False once that is too long.
+        """Wait a moment for a locked database, in a worker; return False if the wait is too long.
 
         Args:
             since: When the waiting began, by the clock.
-            fault: What is said of the lock.
+            fault: The error that the lock caused.
         """
         waited = self._clock() - since
         if waited >= SAID_SECONDS and not self._has_said_locked:
@@ -126,7 +128,7 @@ class WriteFailures:
             )
             return
         self._has_said, self._notified_at = True, now
-        # Before the log, which may lie on the same disk.
+        # Notify before logging: the log may be on the same disk.
         hope = (
             "if this server is killed, they are lost. Free some space or make its state folder"
             " writable: they are written as soon as that can be done."
@@ -150,7 +152,7 @@ class WriteFailures:
 
 
 def is_busy(fault: Exception) -> bool:
-    """Whether somebody else has locked the database, and may let go of it."""
+    """Return whether another process has locked the database, and may release the lock."""
     from stet.storage.schema import DatabaseBusy
 
     return isinstance(fault, DatabaseBusy)
@@ -199,7 +201,7 @@ class MissedLoads:
         return self.is_any and part in self._loaded
 
     def caught_up(self) -> bool:
-        """Note that what was loaded has been merged. Return whether nothing is missed any more."""
+        """Record that the loaded parts have been merged. Return whether nothing is missed now."""
         self.is_any = bool(self._parts)
         return not self.is_any
 

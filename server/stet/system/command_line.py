@@ -1,14 +1,16 @@
-"""From a command of the settings and the arguments of a model to what is run: pure.
+"""From a command of the settings and the arguments of a model to a command line; pure.
 
-`argv` is the user's. An argument of the model replaces a `{placeholder}` within one element, whatever it
-holds: it never becomes another element, and never an option. It must never be where an interpreter expects
-a script, or where a program that runs others (`env`, `xargs`) expects the program, however the name of
-that program is spelt. Where it is unclear, the argument is refused: a user can write the command in
-another way, while a script that a model has written into has run.
+The `argv` belongs to the user. An argument of the model replaces a `{placeholder}` within one
+element, whatever it contains: it never becomes another element, and never an option. It must never
+be where an interpreter expects a script, or where a program that runs others (`env`, `xargs`)
+expects the program, in any spelling of the program's name. In doubtful cases the argument is
+refused: a user can write the command in another way, but a script that a model has written into
+can't be undone.
 
-Some arguments choose what is run without being scripts: `bash {file}` runs whatever file it is given, and
-`git {sub}` what the `.git/config` of a workspace calls so. A user may want both, but a standing yes to such
-a command would be a yes to everything: each time is asked about (`stet.tools.execute_command`).
+Some arguments select the code to run without being scripts: `bash {file}` runs any file, and `git
+{sub}` the alias `sub` in the `.git/config` of a workspace. A user may want both, but a standing
+approval of such a command would approve everything: the user is asked each time
+(`stet.tools.execute_command`).
 """
 
 import re
@@ -33,7 +35,7 @@ _JOINS_FROM = re.compile(r"/[ckr]|-c|-cwa|-command|-commandwithargs", re.IGNOREC
 _ALWAYS_RUNS_SCRIPTS = re.compile(
     r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch"
 )
-"""Whatever these are given can act: words for another shell, lines of a language that runs programs."""
+"""All arguments of these can act: words for another shell, lines of a language with commands."""
 _BY_OPTION = tuple(
     (re.compile(names), re.compile(options))
     for names, options in (
@@ -57,7 +59,7 @@ _BY_OPTION = tuple(
 GIT_VALUES = frozenset({"-c", "-C", "--git-dir", "--work-tree", "--namespace"})
 _MODULE = re.compile(r"-[a-zA-Z]*m(?:timeit|pdb)")
 _MODULES = frozenset({"timeit", "pdb"})
-"""Python's own that run what they are given."""
+"""Python's own modules that run their arguments."""
 
 
 def program_name(part: str) -> str:
@@ -162,12 +164,12 @@ _OPTION = re.compile(
     r"--(?:command|eval|print|run|execute|exec|expression|split-string|init-command)|/[ckr]|eval",
     re.IGNORECASE,
 )
-"""Behind which these expect a script."""
+"""Options after which these programs expect a script."""
 _JOINED = re.compile(
     r"(?:--(?:command|eval|print|run|execute|exec|expression|split-string)=|-[a-zA-Z]*[ceES])(?=.*\{)",
     re.DOTALL,
 )
-"""The same with the script in one element: `--eval={code}`, `-c{code}`."""
+"""The same with option and script in one element: `--eval={code}`, `-c{code}`."""
 
 
 def script_flag(argv: Sequence[str], at: int) -> str:
@@ -187,7 +189,7 @@ def script_flag(argv: Sequence[str], at: int) -> str:
 
 
 def is_interpreter(part: str) -> bool:
-    """Whether a program runs a file, or a text, that it is given."""
+    """Return whether a program runs a file, or a text, that is passed to it."""
     return _INTERPRETER.fullmatch(program_name(part)) is not None
 
 
@@ -223,7 +225,7 @@ def _script_flag_after(owner: str, before: str, part: str) -> str:
         return before
     if _JOINED.match(part):
         return part
-    # Elsewhere than there, the same option has a value for one program and none for another.
+    # At other places, the same option has a value for one program and none for another.
     is_value = _TEXT.fullmatch(program_name(owner)) and _takes_value(owner, before)
     is_first = _is_wrapper(owner) and not is_value
     return owner if is_first and not part.startswith("-") else ""
@@ -359,8 +361,8 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
     """Return the arguments of the process, one for each element of `argv`.
 
     Raises:
-        BadCommand: If the command is none that can be run safely, or an argument is missing, one too
-            many, or of a kind that is not passed on.
+        BadCommand: If the command can't be run safely, or an argument is missing, superfluous, or
+            of a kind that is not passed on.
     """
     _check_command(command)
     names = placeholders(command)
@@ -377,9 +379,9 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
 
 
 def environment(known: Mapping[str, str]) -> dict[str, str]:
-    """Return what a program is given of the environment `known`.
+    """Return the variables of the environment `known` that are passed to a program.
 
-    Of `PATH` only absolute folders are kept: `.` would run what lies in the workspace.
+    Of `PATH` only absolute folders are kept: `.` would run programs of the workspace.
     """
     passed = {
         name: value

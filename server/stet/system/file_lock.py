@@ -37,7 +37,7 @@ class FileLock:
         return cls(path, descriptor)
 
     def release(self, *, remove: bool = False) -> None:
-        """Let go of the lock, and of its file if nobody is to take it again.
+        """Release the lock, and remove its file if no other process is to take it.
 
         Raises:
             OSError: If the file can't be removed.

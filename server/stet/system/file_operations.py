@@ -28,11 +28,11 @@ _CANT_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.ENOTSUP, errno.ENOSYS, e
 
 
 def create(path: Path, data: bytes) -> None:
-    """Make a file that is not there yet, and the folders above it.
+    """Create a file that does not exist yet, and the folders above it.
 
     Raises:
-        OSError: If something is there, a folder above it is a link, or it can't be written; then
-            nothing is left behind.
+        OSError: If the path exists, a folder above it is a link, or it can't be written; then
+            nothing is left over.
     """
     with pin_path(path, make=True) as place:
         descriptor = place.open_new(0o666)
@@ -110,7 +110,7 @@ def _move_across_devices(source: PinnedPath, target: PinnedPath) -> None:
 
 
 def _copy(source: PinnedPath, target: PinnedPath) -> os.stat_result:
-    """Copy a file; gives what was copied."""
+    """Copy a file; return the status of the copied file."""
     source.check_regular()
     with os.fdopen(source.open(), "rb") as read:
         about = os.fstat(read.fileno())
@@ -166,15 +166,15 @@ def path_below(path: Path) -> Path:
 
 
 def empty_trash(folder: Path, before: float, to_keep: Collection[Path]) -> int:
-    """Remove for good what has lain in the trash for long; gives how many places were emptied.
+    """Delete old contents of the trash for good; return how many places were emptied.
 
     Only folders that `trash_place` makes are touched, and no link is followed.
 
     Args:
         folder: The trash.
-        before: When it must have come there, in seconds since the epoch.
-        to_keep: The paths that files had which may still be wanted back: with what came there together
-            with them, those stay.
+        before: The latest time of the move to the trash, in seconds since the epoch.
+        to_keep: The former paths of files that may still be restored: these files stay, with all
+            files that were moved to the trash together with them.
     """
     n_removed = 0
     for place in _places_in(folder, before):

@@ -23,14 +23,13 @@ def module_command(module: str) -> list[str]:
 
 
 async def run_helper(system: System, module: str, task: bytes, seconds: float) -> bytes:
-    """Return what a module of Stet writes when given `task`; only the part so far if the process
-    dies.
+    """Return the output of a module of Stet for `task`; only a part of it if the process dies.
 
     Args:
         system: Starts the process.
-        module: What it runs.
+        module: The module to run.
         task: Its standard input.
-        seconds: How long it may take; it is ended then, and on a cancel.
+        seconds: The time limit; the process is ended then, and on a cancel.
 
     Raises:
         TimeoutError: If it takes longer.
@@ -50,9 +49,9 @@ async def run_helper(system: System, module: str, task: bytes, seconds: float) -
 
 
 async def kill_and_wait(process: asyncio.subprocess.Process) -> None:
-    """Kill a process if it still runs, and wait until it is buried.
+    """Kill a process if it still runs, and wait until it is reaped.
 
-    For whoever leaves one behind, a cancel included: what nobody waits for stays as a zombie.
+    For callers that abandon a process, also on a cancel: without the wait it stays a zombie.
     """
     if process.returncode is None:
         process.kill()

@@ -1,11 +1,11 @@
-r"""A small world in memory: the `System` that tests and trials run on.
+r"""A small world in memory: the `System` for tests and trials.
 
     system = MemorySystem({"/ws/a.py": "x = 1\n"}, links={"/ws/out": "/etc"})
     system.time = 1_700_000_100.0
     system.put("/ws/a.py", "x = 2\n")      # what another program does to the disk
 
-Of Stet, only what may be done to a user's files after their yes changes this world; `add_file` and
-`remove` are for whoever owns it.
+Stet changes this world only by the operations on a user's files that need an approval; `add_file`
+and `remove` are for the owner of the world.
 """
 
 import asyncio
@@ -91,10 +91,10 @@ class MemorySystem:
         return FileStat(FileKind.FOLDER if content is None else FileKind.LINK, 0, mtime)
 
     def read_bytes(self, path: Path, limit: int) -> bytes:
-        """At most `limit` bytes of a regular file.
+        """Return at most `limit` bytes of a regular file.
 
         Raises:
-            OSError: If there is none, or it is no regular file.
+            OSError: If the file does not exist, or is not a regular file.
         """
         real = self.real_path(path)
         content = self._entries.get(real)
@@ -157,7 +157,7 @@ class MemorySystem:
             self.remove(path)
 
     def copy_to_trash(self, path: Path) -> Path:
-        """Copy a user's file into the trash; gives where.
+        """Copy a user's file into the trash; return the path of the copy.
 
         Raises:
             OSError: If it is no regular file.
@@ -170,7 +170,7 @@ class MemorySystem:
         return place
 
     def trash(self, path: Path) -> Path:
-        """Move a user's file into the trash; gives where.
+        """Move a user's file into the trash; return the new path.
 
         Raises:
             OSError: If it is no regular file.
@@ -195,7 +195,7 @@ class MemorySystem:
         self._insert_new(path, self._regular_content(trashed), self._mtimes[trashed])
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
-        """Remove for good what came into the trash before; gives how many places were emptied."""
+        """Delete older contents of the trash for good; return how many places were emptied."""
         n_removed = 0
         for name, _ in list(self.list_folder(_TRASH)):
             place = _TRASH / name
@@ -206,7 +206,7 @@ class MemorySystem:
         return n_removed
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """Names and stats in a folder, sorted by name; nothing where there is none."""
+        """Return names and stats in a folder, sorted by name; nothing if the folder is missing."""
         folder = self.real_path(path)
         for name in sorted(entry.name for entry in self._entries if entry.parent == folder):
             found = self.stat(folder / name) if name else None
@@ -263,10 +263,10 @@ class MemorySystem:
         raise FileNotFoundError(errno.ENOENT, "There are no programs in a MemorySystem", argv[0])
 
     async def run(self, program: Program) -> ProgramResult:
-        """Run one of `programs`, which are asked by the first element of their `argv`.
+        """Run one of `programs`, selected by the first element of `argv`.
 
         Raises:
-            FileNotFoundError: If there is none of that name.
+            FileNotFoundError: If there is no program of that name.
         """
         if (known := self.programs.get(program.argv[0])) is None:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory", program.argv[0])

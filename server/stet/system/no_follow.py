@@ -1,16 +1,16 @@
-"""Open files and folders so that no link that came in meanwhile is followed.
+"""Open files and folders so that no link that was created meanwhile is followed.
 
-A path is resolved, what it leads to is judged, and then it is opened: a program that can turn a link
-between the two steps has a file read that was never judged. Here no part of the path may be a link at the
-moment of opening, so what is opened is what was judged, or nothing.
+A path is resolved, its target is checked, and then the target is opened: a program that changes a
+link between the two steps could make Stet read an unchecked file. Here no part of the path may be a
+link at the moment of opening, so the opened file is the checked file, or the opening fails.
 
-Linux does it in one call (`openat2` with `RESOLVE_NO_SYMLINKS`, since 5.6; as fast as a plain open).
-Elsewhere each folder is opened from the one above it without following links (`O_NOFOLLOW`, about five
-times as long). Windows has neither: there the path is resolved once more after the opening.
+Linux does this in one call (`openat2` with `RESOLVE_NO_SYMLINKS`, since 5.6; as fast as a plain
+open). Elsewhere each folder is opened from the one above it without following links (`O_NOFOLLOW`,
+about five times as long). Windows has neither: there the path is resolved again after the opening.
 
-`PinnedPath` is a name in a folder that is held open: the folder is opened once, through no link, and each
-step is done in that very folder, wherever its path leads by then. Windows has nothing like it: there the
-path is checked, and then used.
+`PinnedPath` is a name in a folder that is held open: the folder is opened once, through no link,
+and each step is done in the same folder, even if its path changes meanwhile. Windows has nothing
+like it: there the path is checked, and then used.
 """
 
 import errno
@@ -37,7 +37,7 @@ _FOLDER = (
 )
 _LISTING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _OPENAT2 = 437
-"""The number of the call, the same on all machines."""
+"""The number of the system call, the same on all machines."""
 _AT_FDCWD = -100
 _RESOLVE_NO_SYMLINKS = 0x04
 _NOT_THERE = frozenset({errno.ENOSYS, errno.EPERM})
@@ -234,9 +234,10 @@ class PinnedPath(NamedTuple):
     """A name in an open folder. All methods raise OSError as the system's calls do.
 
     Attributes:
-        path: What it was called; only told, where the folder is open.
-        name: What the system is to be asked for, together with `folder`.
-        folder: The folder's descriptor; None where there are none, and `name` is the whole path.
+        path: The path as given; only for messages if the folder is open.
+        name: The name for system calls, together with `folder`.
+        folder: The folder's descriptor; None on systems without such descriptors, where `name` is
+            the whole path.
     """
 
     path: Path
@@ -244,7 +245,7 @@ class PinnedPath(NamedTuple):
     folder: int | None
 
     def stat(self) -> os.stat_result:
-        """Return the status of what is there, without following a link."""
+        """Return the status of the entry, without following a link."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
 
     def check_regular(self) -> None:
@@ -260,7 +261,7 @@ class PinnedPath(NamedTuple):
         return os.open(self.name, _NEW, mode, dir_fd=self.folder)
 
     def open(self) -> int:
-        """Return a descriptor to read what is there."""
+        """Return a descriptor to read the entry."""
         return os.open(self.name, _READ_FILE, dir_fd=self.folder)
 
     def remove(self) -> None:
@@ -268,20 +269,20 @@ class PinnedPath(NamedTuple):
         os.unlink(self.name, dir_fd=self.folder)
 
     def rename(self, new: "PinnedPath") -> None:
-        """Give what is there another name; on Windows only where nothing is."""
+        """Rename the entry; on Windows only if nothing has the new name."""
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
     def replace(self, new: "PinnedPath") -> None:
-        """Put what is there in the place of another, whatever that holds."""
+        """Rename the entry and replace an existing entry of that name."""
         os.replace(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
 
     def sibling(self, name: str) -> "PinnedPath":
-        """Another name in the same folder."""
+        """Return another name in the same folder."""
         path = self.path.with_name(name)
         return PinnedPath(path, str(path) if self.folder is None else name, self.folder)
 
     def link(self, new: "PinnedPath") -> None:
-        """Give what is there a second name, where nothing is."""
+        """Create a hard link to the entry, if nothing has the new name."""
         os.link(
             self.name,
             new.name,
@@ -343,10 +344,10 @@ def pin_path(path: Path, *, make: bool = False) -> Iterator[PinnedPath]:
 
 
 def check_regular(about: os.stat_result, path: Path) -> None:
-    """Make sure that what was looked at, at `path`, is a regular file.
+    """Make sure that the status is that of a regular file, at `path`.
 
     Raises:
-        OSError: If it is none.
+        OSError: If it is not.
     """
     if not stat.S_ISREG(about.st_mode):
         raise OSError(errno.EINVAL, "Is no regular file", str(path))

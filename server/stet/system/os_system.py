@@ -155,10 +155,10 @@ class OsSystem:
         return folder
 
     def write_generated(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents; gives where it is.
+        """Write one of Stet's own documents; return its path.
 
         Raises:
-            OSError: If it can't be written; then what was there stays, and nothing else is left.
+            OSError: If it can't be written; then the old file stays, and nothing else is left over.
         """
         folder = self.state_folder()
         path = folder / name
@@ -193,7 +193,7 @@ class OsSystem:
         user_files.move(path, new)
 
     def copy_to_trash(self, path: Path) -> Path:
-        """Copy a user's file into the trash; gives where.
+        """Copy a user's file into the trash; return the path of the copy.
 
         Raises:
             OSError: If it is no regular file or can't be copied.
@@ -203,7 +203,7 @@ class OsSystem:
         return place
 
     def trash(self, path: Path) -> Path:
-        """Move a user's file into the trash; gives where. Not removed before it is there, complete.
+        """Move a user's file into the trash; return the path. Remove it only after a complete copy.
 
         Raises:
             OSError: As `copy_to_trash`, or if it can't be removed.
@@ -229,16 +229,16 @@ class OsSystem:
         user_files.restore_copy(self._without_links(trashed), path)
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
-        """Remove for good what came into the trash before; gives how many places were emptied."""
+        """Delete older contents of the trash for good; return how many places were emptied."""
         return user_files.empty_trash(self.state_folder() / _TRASH, before, to_keep)
 
     async def start_process(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
     ) -> asyncio.subprocess.Process:
-        """Start a program without a shell, its three streams piped, as the head of its own session.
+        """Start a program without a shell, its three streams piped, in its own session.
 
-        Its own session, so that a key pressed in our terminal does not reach it and that its
-        children can be ended with it.
+        The program has its own session so that a key pressed in the terminal does not reach it and
+        its children can be ended together with it.
 
         Raises:
             OSError: If it can't be started.
@@ -271,12 +271,12 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     Raises:
         OSError: If it can't be read or is no regular file.
     """
-    # Asked of the open file, so that nothing can be put in its place in between.
+    # Check the open file, so that no other file can replace it in between.
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "Is no regular file", str(path))
     with os.fdopen(descriptor, "rb") as file:
-        # A file of the kernel's that has nothing to say now gives None: it is not waited for.
+        # A kernel file without data at the moment returns None: do not wait for data.
         return file.read(limit) or b""
 
 
@@ -294,7 +294,7 @@ def _resolved(path: Path) -> Path:
     for _ in range(_TRIES):
         with suppress(OSError):
             return Path(os.path.realpath(path))
-    return path  # nobody turns that fast; what is opened by it is opened through no link
+    return path  # no program changes links that fast; the path is opened without links
 
 
 def _spelling_on_disk(path: Path) -> Path:

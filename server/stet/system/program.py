@@ -1,7 +1,7 @@
-"""A program that is run for its output: what it may use, how it ended, and how it is held.
+"""A program that is run for its output: its permissions, its end, and its limits.
 
-It gets no input, one pipe for both of its outputs, and a process group of its own, which is ended
-with it: when it is over, takes too long, writes without end, or whoever waits for it is cancelled.
+It gets no input, one pipe for both of its outputs, and its own process group. The group is ended
+when the program is over, takes too long, writes without end, or its caller is cancelled.
 """
 
 import asyncio
@@ -88,14 +88,14 @@ async def run_program(program: Program) -> ProgramResult:
         except TimeoutError:
             late = True
         finally:
-            # On a cancel too: nothing it has started goes on, also where it has ended by itself.
+            # On a cancel too: no child process survives, even if the program has ended by itself.
             _end(transport, group)
-        # What has left the group may keep the pipe open: that is not waited for.
+        # A process that has left the group may keep the pipe open: do not wait for it.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ORPHAN_SECONDS):
                 await collector.closed.wait()
     finally:
-        # It may only have been killed so far: it is seen to its end, or nobody would bury it.
+        # It may only have been killed so far: wait for its end, so that it is reaped.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(DYING_SECONDS):
                 await collector.ended.wait()
@@ -162,7 +162,7 @@ class _OutputCollector(asyncio.SubprocessProtocol):
 
 
 def _end(transport: asyncio.SubprocessTransport, group: int) -> None:
-    """End all that is left of a process group; where there are none (Windows), the program."""
+    """End the rest of a process group; without groups (Windows), the program."""
     try:
         if hasattr(os, "killpg"):
             os.killpg(group, signal.SIGKILL)

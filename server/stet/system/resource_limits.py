@@ -11,11 +11,9 @@ from contextlib import suppress
 
 
 def limit_resources(*, memory: int, cpu_seconds: int) -> None:
-    """Limit this process to so many bytes of address space and seconds of processor time, and to
-    no written files.
-    """
+    """Limit the address space (bytes) and processor time (seconds); forbid written files."""
     try:
-        import resource  # there is none on Windows
+        import resource  # not on Windows
     except ImportError:
         return
     for what, most in (
@@ -28,17 +26,17 @@ def limit_resources(*, memory: int, cpu_seconds: int) -> None:
 
 
 LARGE = 128 * 1024
-"""Bytes from which on a block is asked of the system itself, and given back to it once it is free."""
+"""The allocator takes blocks of so many bytes from the system, and returns them when freed."""
 _MMAP_THRESHOLD = -3
 _ARENA_MAX = -8
 
 
 def return_freed_memory() -> None:
-    """Have what is free go back to the system; to be called in a worker thread, before there are many.
+    """Return freed memory to the system; call it in a worker thread, before there are many threads.
 
-    The allocator of most Linux systems (glibc) gives each thread a heap of its own, and moves what it
-    takes for a large block up to 32 MiB once such a one was freed: a text of 1 MB then leaves a hole
-    between what stays. Elsewhere nothing is asked.
+    The allocator of most Linux systems (glibc) gives each thread its own heap, and raises the size
+    of blocks that come from the heap up to 32 MiB when a large block is freed: a text of 1 MB then
+    leaves a hole in the heap. On other systems this does nothing.
     """
     if sys.platform != "linux":
         return

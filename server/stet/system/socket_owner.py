@@ -1,7 +1,7 @@
-"""Whose a TCP port of this machine is, where the system says it.
+"""The owner of a TCP port of this machine, if the system reports it.
 
-Linux lists every socket with the user it belongs to in `/proc/net/tcp` and `/proc/net/tcp6`
-(proc_pid_net(5)). Other systems have no such list, and nothing is known there.
+Linux lists every socket with its user in `/proc/net/tcp` and `/proc/net/tcp6` (proc_pid_net(5)).
+Other systems have no such list, and the owner is unknown there.
 """
 
 import os
@@ -37,7 +37,7 @@ class SocketAddress:
         """Return the endpoint that `socket.getsockname` and `getpeername` describe.
 
         Raises:
-            ValueError: If it is none of TCP.
+            ValueError: If it is not a TCP endpoint.
         """
         host, port = str(address[0]).partition("%")[0], address[1]
         if not isinstance(port, int):
@@ -103,7 +103,7 @@ def _endpoint(text: str) -> SocketAddress:
     """Parse an address as the kernel prints it: words of 32 bits in the machine's own order.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If it is not an address.
     """
     host, _, port = text.partition(":")
     raw = bytes.fromhex(host)

@@ -105,10 +105,10 @@ class System(Protocol):
         ...
 
     def write_generated(self, name: str, text: str) -> Path:
-        """Write one of Stet's own documents, never a file of the user's; gives where it is.
+        """Write one of Stet's own documents, never a file of the user's; return its path.
 
-        It lies in Stet's state folder (0700), readable by the user only (0600); an older one of the
-        same name is replaced whole.
+        The document is in Stet's state folder (0700), readable by the user only (0600); an older
+        document of the same name is replaced as a whole.
 
         Raises:
             OSError: If it can't be written.
@@ -116,14 +116,15 @@ class System(Protocol):
         ...
 
     def create_file(self, path: Path, text: str) -> None:
-        """Make a user's file that is not there yet, UTF-8, and the folders above it.
+        """Create a user's file that does not exist yet, UTF-8, and the folders above it.
 
-        This and the next five are all that may be done to a user's files, after their yes, and only
-        where the editor can't do it. None overwrites or follows a link: give the real path.
+        This method and the next five are the only operations on a user's files. They need an
+        approval, and are used only if the editor can't do them. None overwrites or follows a link:
+        give the real path.
 
         Raises:
-            OSError: If something is there, a folder above it is a link, or it can't be written;
-                nothing is left behind then.
+            OSError: If the path exists, a folder above it is a link, or it can't be written;
+                nothing is left over then.
         """
         ...
 
@@ -137,9 +138,9 @@ class System(Protocol):
         ...
 
     def copy_to_trash(self, path: Path) -> Path:
-        """Copy a user's file into the trash in the state folder (0700); gives where.
+        """Copy a user's file into the trash in the state folder (0700); return its path there.
 
-        It lies there below the time, with the whole path that it had.
+        The copy is below a folder named by the time, with its whole former path.
 
         Raises:
             OSError: If it is no regular file or can't be copied.
@@ -147,7 +148,7 @@ class System(Protocol):
         ...
 
     def trash(self, path: Path) -> Path:
-        """Move a user's file into the trash; gives where. Not removed before it is there, complete.
+        """Move a user's file into the trash; return the path. Remove it only after a complete copy.
 
         Raises:
             OSError: As `copy_to_trash`, or if it can't be removed.
@@ -167,11 +168,11 @@ class System(Protocol):
         ...
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
-        """Remove for good what came into the trash before; gives how many places were emptied.
+        """Delete older contents of the trash for good; return how many places were emptied.
 
         Args:
             before: Seconds since the epoch.
-            to_keep: The paths that files had which may still be wanted back: those stay.
+            to_keep: The former paths of files that may still be restored: these files stay.
 
         Raises:
             OSError: If there can be no state folder.

@@ -1,14 +1,13 @@
-r"""Comments that tell the agent what to do: `AI!` (do it) and `AI?` (answer it), as aider reads them.
+r"""Comments that instruct the agent: `AI!` (do it) and `AI?` (answer it), as in aider.
 
-    # Say the name, too. AI!          carried out
+    # Say the name, too. AI!          done
     // AI? Why is this a list?        answered
 
-The mark stands at the beginning or the end of a line of the comment, in upper or lower case. Comments
-to the end of the line that stand below each other, behind the same sign and in the same column, are
-one: all of them are the instruction, whichever of them has the mark.
+The mark is at the beginning or the end of a line of the comment, in upper or lower case. Line
+comments below each other, with the same sign and in the same column, are one comment: all of its
+lines are the instruction, whichever has the mark.
 
-Whether a line looks like one (`marker_on_line`) is asked at every move of the cursor: only fixed strings
-are searched for there.
+`marker_on_line` is called at every move of the cursor, so it searches only for fixed strings.
 """
 
 import re
@@ -54,13 +53,13 @@ _LONG_BRACKET = re.compile(r"--\[(=*)\[")
 
 @dataclass(frozen=True, slots=True)
 class AiComment:
-    """A comment that tells the agent what to do.
+    """A comment that instructs the agent.
 
     Attributes:
-        marker: What it wants.
-        text: What it says, without signs and marks; empty where it says nothing else.
-        start: Where it begins, as an offset of the text (code points): at its sign.
-        end: Where it ends: behind its last character, before the line's end.
+        marker: The kind of instruction.
+        text: The text without signs and marks; empty if there is no other text.
+        start: The offset of the comment's sign in the text (code points).
+        end: The offset after its last character, before the line's end.
     """
 
     marker: Marker
@@ -74,13 +73,13 @@ class _CommentLine:
     """A comment, or one of several that belong together.
 
     Attributes:
-        start: Where it begins.
-        end: Where it ends.
-        lines: What it says.
-        line: The number of its line; -1 for one that has an end of its own.
-        column: Where its sign stands.
+        start: Its start.
+        end: Its end.
+        lines: Its text.
+        line: The number of its line; -1 for a block comment.
+        column: The column of its sign.
         sign: Its sign.
-        is_alone: Whether nothing stands before it on its line.
+        is_alone: Whether no text is before it on its line.
     """
 
     start: int
@@ -111,10 +110,10 @@ def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ai
 
 
 def removal_edit(text: str, start: int, end: int) -> Replacement:
-    """Return the edit that takes a comment out of `text`: whole lines where nothing else is on
-    them.
+    """Return the edit that removes a comment from `text`: whole lines if they contain nothing else.
 
-    Else the white space before it goes with it, or behind it where it begins the line.
+    Otherwise the edit also removes the white space before the comment, or after a comment that
+    begins the line.
     """
     first = _line_start(text, start)
     line_end = _LINE_END.search(text, end)
@@ -198,7 +197,7 @@ def _line_comment(before: str, said: str, start: int, number: int) -> _CommentLi
 
 
 def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
-    """Return the lines of a comment that has an end of its own; None for any other comment."""
+    """Return the lines of a block comment; None for any other comment."""
     raw = raw.strip()
     pairs: Sequence[tuple[str, str]] = BLOCKS
     if bracket := _LONG_BRACKET.match(raw):
@@ -224,22 +223,22 @@ def _undecorated(line: str) -> str:
 MAX_LINE = 2000
 """Code points of a line that are looked at for a mark, where it must be quick."""
 MAX_CLOSING = 8
-"""Code points of what may end a comment behind its mark."""
+"""Code points of text after the mark that may close a comment."""
 
 _SIGNS = ("#", "//", "--", ";", "%", "/*", "<!--", "(*", "{-", "{#")
-"""What comments begin with, wherever they do."""
+"""Signs that begin a comment, anywhere in a line."""
 _SIGNS_AT_START = ("*", '"', "'", "!", "..", "rem ", "dnl ")
-"""The same, at the beginning of a line only: elsewhere they mean other things."""
+"""The same, at the beginning of a line only: elsewhere they have other meanings."""
 _CLOSINGS = tuple(closing for _, closing in BLOCKS if not closing[0].isalpha())
 _MAX_MARKS = 4
 """Of several marks on a line, how many are looked at."""
 
 
 def marker_on_line(line: str) -> Marker | None:
-    """Return what a comment on this line wants, at a glance. A string that looks like a comment is
-    taken for a comment.
+    """Return the instruction of a comment on this line, by a quick check.
 
-    A line of a comment whose sign stands on another line counts only if it shows where that ends.
+    A string that looks like a comment is treated as a comment. A line of a comment whose sign is on
+    another line counts only if the line contains the comment's end.
     """
     found = _quick_match(line)
     return None if found is None else found[0]
@@ -270,7 +269,7 @@ def _quick_match(line: str) -> tuple[Marker, str] | None:
 
 
 def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
-    """As `_quick_match`, for a mark right behind the sign."""
+    """Return the same as `_quick_match`, for a mark right after the sign."""
     at = -1
     for _ in range(_MAX_MARKS):
         at = min(

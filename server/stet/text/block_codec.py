@@ -1,8 +1,8 @@
 r"""Inline blocks: pending changes that are lines of the text itself, written and found again.
 
-A block replaces the lines that the change is about and says what they were and what they would
-become. The line end of its last line is that of the lines it replaces: it is not part of what is
-written inside, so a block at the end of a text without a final line end has none either.
+A block replaces the lines that the change is about and contains the old and the new lines. The line
+end of its last line is that of the lines it replaces: it is not part of the content, so a block at
+the end of a text without a final line end has no final line end either.
 
 A Markdown note gets a fenced block of JSON that other tools can read, and a tag to search for:
 
@@ -14,7 +14,7 @@ A Markdown note gets a fenced block of JSON that other tools can read, and a tag
 `type` is `add`, `delete` or `replace`; an empty `before` means no line in an `add`, and one empty
 line in a `replace`; likewise `after` in a `delete`.
 
-Any other text gets a conflict, as git writes one and as the merge tools of editors read it:
+Any other text gets a conflict in git's form, which the merge tools of editors read:
 
     <<<<<<< yours
     old lines
@@ -22,12 +22,12 @@ Any other text gets a conflict, as git writes one and as the merge tools of edit
     new lines
     >>>>>>> stet h12 (summary)
 
-The markers are longer than seven characters if a line inside looks like a marker; they count only if
-all markers of a block have one length.
+The markers are longer than seven characters if a line inside looks like a marker; they count only
+if all markers of a block have one length.
 
-A block counts only if its id is known: conflicts of the user's own are ordinary text, and blocks of
-other programs are found by their shape (`stet.text.stripped_document`). A known block that is no
-longer whole is reported as broken and left alone.
+A block counts only if its id is known: the user's own conflicts are ordinary text, and blocks of
+other programs are recognised by their shape (`stet.text.stripped_document`). A known block that is
+no longer whole is reported as broken and left alone.
 """
 
 import json
@@ -106,11 +106,11 @@ _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
 
 @dataclass(frozen=True, slots=True)
 class BlockScan:
-    """What a search for blocks found.
+    """The result of a search for blocks.
 
     Attributes:
-        blocks: Whole ones, in order of place.
-        broken: Known ids that are named by a line which belongs to no whole block.
+        blocks: Whole blocks, in order of place.
+        broken: Known ids in a line that belongs to no whole block.
     """
 
     blocks: tuple[InlineBlock, ...] = ()
@@ -123,9 +123,9 @@ def style_for(document: TextDocument) -> BlockStyle:
 
 
 def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
-    r"""How a block is written that makes `new` of lines up to `end` (0-based) of `document`.
+    r"""Return the form of a block that makes `new` of lines up to `end` (0-based) of `document`.
 
-    Its lines end as those beside it do.
+    The lines of the block end as the lines beside it do.
     """
     lines = document.lines
     neighbours = (lines[max(end - 1, 0)], lines[0])
@@ -142,14 +142,14 @@ def render_block(
     """Return the lines that show a change of the lines `before` into `after`.
 
     Args:
-        block_id: The id by which it is found again.
-        before: Whole lines of the text; `""` for none.
-        after: What they are to become; something else.
-        form: How to write it.
-        summary: A few words for the reader, where the style has room for them.
+        block_id: The id of the block.
+        before: Whole lines of the text; `""` for no lines.
+        after: The new lines; different from `before`.
+        form: The form of the block.
+        summary: A few words for the reader, if the style has room for them.
 
     Returns:
-        None where line ends are so mixed that no block can tell the two apart.
+        The lines; None if line ends are so mixed that no block can separate the two texts.
     """
     if form.style is BlockStyle.FENCE:
         return _render_fence(block_id, before, after, form)
@@ -400,7 +400,7 @@ def _content(value: str, end: str, form: BlockForm) -> str:
     if not value:
         return ""
     body = value.removesuffix(end)
-    # A line end of its own: `"\n"` would make one with a `"\r"` before it.
+    # Add a separate line end: `"\n"` would join a `"\r"` before it.
     return body + (end or ("\r" if body.endswith("\r") else form.line_end))
 
 

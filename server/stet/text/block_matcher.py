@@ -1,8 +1,8 @@
 """Search one text for a block: the exact and the fuzzy steps.
 
-The rules of the ladder are in `stet.text.match`. What the model was shown is used twice: to
-tell which of several places was meant, and to refuse a block that is unique only because the user
-has changed the one that the model saw.
+The rules of the steps are in `stet.text.match`. The text shown to the model is used twice: to
+select one of several places, and to refuse a block that is unique only because the user has changed
+the place that the model saw.
 """
 
 import re
@@ -129,7 +129,7 @@ class BlockMatcher:
             and self._position_map
             and self._was_shown_fuzzily(query, self._position_map)
         ):
-            return None  # the exact place was typed since then; the place that was shown is meant
+            return None  # the exact place is newer; the place that was shown is meant
         if len(places) > 1 and len(shown) != 1:
             raise AmbiguousBlock(tuple(self._view.line_at(place) + 1 for place in places))
         spans = [self._source_span(place, query.old) for place in places]
@@ -195,10 +195,10 @@ class BlockMatcher:
         raise self._ambiguous_error(spans)
 
     def check_not_applied(self, query: BlockQuery, within: _TextSpan | None = None) -> None:
-        """See whether the new text is there exactly once (and `within`, if given).
+        """Check that the new text is not there exactly once (and `within`, if given).
 
         Raises:
-            EditAlreadyApplied: It is.
+            EditAlreadyApplied: If it is.
         """
         places = find_occurrences(self._view.text, query.new) if query.new.strip() else []
         if len(places) != 1:
@@ -244,10 +244,10 @@ class BlockMatcher:
         )
 
     def _check_whole_lines(self, query: BlockQuery, span: _TextSpan) -> None:
-        """Part of a line was found: whole lines that are almost equal may have been meant.
+        """Check a match of part of a line: almost equal whole lines may have been meant.
 
         Raises:
-            Ambiguous: There are such lines elsewhere.
+            Ambiguous: If there are such lines elsewhere.
         """
         first, last = self._view.source_line(span.start), self._view.source_line(span.end)
         before = self._current[self._view.source_line_start(first) : span.start]
@@ -264,7 +264,7 @@ class BlockMatcher:
     def _check_shown(
         self, query: BlockQuery, old: list[str], spans: list[_TextSpan], position_map: PositionMap
     ) -> None:
-        """Compare with what the same steps find in the text shown."""
+        """Compare the result with the result of the same steps in the shown text."""
         shown = [
             _TextSpan(*position_map.map_around(*_plain_span(position_map.view, block)))
             for block in find_fuzzy(position_map.view.line_table, old)
@@ -326,10 +326,10 @@ class BlockMatcher:
         return query.new + "\n"
 
     def _check_line_ends(self, edit: TextEdit, n_added: int) -> None:
-        r"""See that no `\r` has come to stand before a `\n` of another line.
+        r"""Check that no `\r` is now before a `\n` of another line.
 
         Raises:
-            Unclear: So it would, and the edit would swallow a line.
+            Unclear: If one is: the edit would join two lines.
         """
         if "\r" not in self._current:
             return

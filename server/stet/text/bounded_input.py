@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ACCEPTED = "gzip, deflate"
 """What a request may say that it accepts."""
 PIECE = 32_768
-"""Bytes that one step gives at most, and takes."""
+"""The maximum number of bytes in the input and the output of one step."""
 MAX_CODINGS = 2
 MAX_SILENT = 1_000_000
 """Bytes of a body that may decode to nothing at a stretch."""
@@ -88,7 +88,7 @@ class ContentDecoder:
 
 
 def decode(header: str, body: bytes, limit: int) -> bytes:
-    """Return a whole body decoded, cut behind the byte after `limit`.
+    """Return a whole body decoded, truncated after the byte after `limit`.
 
     Raises:
         InvalidContentCoding: As `ContentDecoder` does.
@@ -137,13 +137,13 @@ class _Layer:
                     self._head = data
                     return
                 if self._has_ended and not (self._coding == "gzip" and data[:2] == b"\x1f\x8b"):
-                    return  # what comes after the end counts for nothing, as for a browser
+                    return  # data after the end is ignored, as browsers do
                 self._inflater = zlib.decompressobj(_window(self._coding, data))
             piece, data = self._step(self._inflater, data)
             yield piece
 
     def _step(self, inflater: "_Decompress", data: bytes) -> tuple[bytes, bytes]:
-        """Return what one step gives, and what is left of the data."""
+        """Return the output of one step, and the rest of the data."""
         try:
             piece = inflater.decompress(data, PIECE)
         except zlib.error as error:
@@ -174,14 +174,14 @@ class JsonTooLarge(ValueError):
 
 
 def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
-    """Return the value of a JSON text; its length is the caller's to bound.
+    """Return the value of a JSON text; the caller must limit the length of the text.
 
     Args:
-        text: As it came; bytes are taken for UTF-8.
-        max_parts: How many objects and lists it may have, at most (braces in its strings count too).
+        text: The received text; bytes are decoded as UTF-8.
+        max_parts: The maximum number of objects and lists (braces in its strings count too).
 
     Raises:
-        ValueError: If it is no JSON, nested too deeply, or `JsonTooLarge`.
+        ValueError: If it is not JSON, nested too deeply, or `JsonTooLarge`.
     """
     n_parts = (
         text.count(b"{") + text.count(b"[")

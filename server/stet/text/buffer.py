@@ -1,15 +1,15 @@
-r"""The text of an open document, kept up with the editor keystroke by keystroke.
+r"""The text of an open document, updated with the editor keystroke by keystroke.
 
-The text is a list of lines and an edit replaces a slice of it; the whole text is joined only when
-somebody asks. One rule makes line arithmetic exact: a change never begins or ends between `\r`
-and `\n`. Where an edit would leave such a pair at its edge, the change is widened to hold both.
+The text is a list of lines and an edit replaces a slice of it; the whole text is joined only on
+demand. One rule makes line arithmetic exact: a change never begins or ends between `\r` and `\n`.
+If an edit would leave such a pair at its edge, the change is widened to contain both.
 
-An editor that counts in UTF-16 may put in or take out one half of a character outside the first plane.
-Where both halves are beside each other they are that character; where an edit begins or ends between
-them, the other half stays.
+An editor that counts in UTF-16 may insert or remove one half of a character outside the first
+plane. If both halves are adjacent they are joined to the character; if an edit begins or ends
+between them, the other half stays.
 
-A very long text has millions of lines: to copy the list alone would hold up the event loop. So
-`FrozenLines` reads the live list and is led past what has been changed in it since.
+A very long text has millions of lines: a copy of the list alone would block the event loop. So
+`FrozenLines` reads the live list and is notified of each later change.
 """
 
 import re
@@ -26,9 +26,9 @@ from stet.text.position import Position, Range
 
 
 class FrozenLines(PiecewiseLines):
-    """The lines that a list had when this was made; any thread may read them.
+    """The lines of a list at the time when this object was created; any thread may read them.
 
-    Whoever changes the list holds `lock` and tells `before_replace` of it.
+    A caller that changes the list holds `lock` and calls `before_replace`.
     """
 
     def __init__(self, lines: list[str], lock: threading.Lock) -> None:
@@ -38,8 +38,7 @@ class FrozenLines(PiecewiseLines):
         self._n = len(lines)
         self._starts = [0]
         self._pieces: list[tuple[int, Sequence[str] | None]] = [(0, None)]
-        """What stands from each start on: lines that are no longer in the list, or (None) those of the
-        list from the number on."""
+        """The lines from each start on: removed lines, or (None) the list's from the number on."""
 
     def before_replace(self, start: int, taken: Sequence[str], n_made: int) -> None:
         """Lines of the list are about to be replaced; called with the lock held.
@@ -97,10 +96,10 @@ def split_surrogates(
     """Return an edit between characters as an edit that may begin and end within characters.
 
     Args:
-        lines: The line that it begins in, and the one that it ends in.
-        columns: Where in these, in code points, rounded down.
-        units: The same in units of UTF-16, as the editor sent it.
-        text: What comes there.
+        lines: The first and the last line of the edit.
+        columns: The columns in these lines, in code points, rounded down.
+        units: The same in units of UTF-16, as the editor sent them.
+        text: The new text.
 
     Returns:
         Both columns, in code points, and the text, with the halves that stay.
@@ -120,12 +119,12 @@ def join_surrogates(
     """Return an edit that may join two halves of a character as an edit that inserts the character.
 
     Args:
-        lines: The line that it begins in, and the one that it ends in.
-        columns: Where in these, in code points.
-        text: What comes there.
+        lines: The first and the last line of the edit.
+        columns: The columns in these lines, in code points.
+        text: The new text.
 
     Returns:
-        Both columns and the text, with the halves beside it that are part of a character now.
+        Both columns and the text, with the adjacent halves that are part of a character now.
     """
     (first, last), (start, end) = lines, columns
     before, after = first[start - 1 : start] if start else "", last[end : end + 1]
@@ -172,7 +171,7 @@ class TextBuffer:
     __slots__ = ("_frozen", "_lines", "_lock", "_text", "size")
 
     def __init__(self, text: str, lines: list[str] | None = None) -> None:
-        """Hold `text`; `lines` are what `split_lines` gives of it, where that is known, and become the buffer's."""
+        """Hold `text`; `lines`, if known, are those of `split_lines`, and become the buffer's."""
         self._lines = split_lines(text) if lines is None else lines
         self._text: str | None = text
         self.size = len(text)
@@ -197,7 +196,7 @@ class TextBuffer:
 
     @property
     def lines(self) -> Sequence[str]:
-        """The lines as they are *now*: always the same live list, so copy what must not change."""
+        """The lines as they are *now*: always the same live list; copy lines to keep them."""
         return self._lines
 
     def text_in(self, range_: Range) -> str:
@@ -220,10 +219,10 @@ class TextBuffer:
         text: str,
         encoding: Encoding,
     ) -> TextChange:
-        """Take one edit as the editor sent it: lines 0-based, columns in `encoding` units.
+        """Apply one edit as the editor sent it: lines 0-based, columns in `encoding` units.
 
         Returns:
-            What was changed, in code points.
+            The change, in code points.
         """
         if start_line > end_line or (start_line == end_line and start_units > end_units):
             start_line, start_units, end_line, end_units = (
@@ -276,10 +275,10 @@ class TextBuffer:
         return self._replace(start, end, change.text)
 
     def replace_all(self, text: str) -> tuple[TextChange, ...]:
-        """Become `text`, which came whole.
+        """Replace the whole text by `text`.
 
         Returns:
-            What was changed, found by diff: sequential, bottom to top.
+            The changes, found by diff: sequential, bottom to top.
         """
         changes = changes_between(self.text, text)
         for change in changes:
@@ -293,7 +292,7 @@ class TextBuffer:
         return changes
 
     def _replace_lines(self, first: int, taken: Sequence[str], made: list[str]) -> None:
-        """Put lines in the place of others; what is frozen of them keeps those."""
+        """Replace lines by others; frozen lines keep the old ones."""
         if not self._frozen:
             self._lines[first : first + len(taken)] = made
             return
@@ -334,7 +333,8 @@ class TextBuffer:
         if last + 1 < len(lines):
             made.pop()
         taken = lines[first : last + 1]
-        # A last line that is only reached is as it was, whatever reads alike before it.
+        # An edit that ends at the start of the last line leaves it unchanged, whatever reads alike
+        # before.
         n_unchanged = int(end_column == 0 and made[-1:] == taken[-1:])
         effects = line_changes(
             first, taken[: len(taken) - n_unchanged], made[: len(made) - n_unchanged]

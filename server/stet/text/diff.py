@@ -21,10 +21,10 @@ class LineHunk:
     """The lines `old` became the lines `new`; lines are counted from 0 on both sides.
 
     Attributes:
-        old_start: Where `old` starts; where `new` is put if `old` is empty.
-        old: What was there; between two hunks there is at least one line in common.
-        new_start: Where `new` starts, in the new lines.
-        new: What is there now.
+        old_start: The start of `old`; the place for `new` if `old` is empty.
+        old: The old lines; two hunks have at least one common line between them.
+        new_start: The start of `new`, in the new lines.
+        new: The new lines.
     """
 
     old_start: int
@@ -34,7 +34,7 @@ class LineHunk:
 
     @property
     def old_end(self) -> int:
-        """The line behind `old`."""
+        """The line after `old`."""
         return self.old_start + len(self.old)
 
     def slid(self, n: int, block: tuple[str, ...]) -> "LineHunk":
@@ -77,8 +77,9 @@ def join_moved_blocks(
 def _removable_blocks(
     hunks: Sequence[LineHunk], out: Sequence[int], old: Sequence[str]
 ) -> dict[tuple[str, ...], tuple[int, LineHunk] | None]:
-    """Return the blocks that a hunk of `hunks` can be described as removing from `old`. The value
-    is None for a block that two hunks can remove.
+    """Return the blocks that a hunk of `hunks` can be described as removing from `old`.
+
+    The value is None for a block that two hunks can remove.
     """
     blocks: dict[tuple[str, ...], tuple[int, LineHunk] | None] = {}
     for nth in out:
@@ -88,7 +89,7 @@ def _removable_blocks(
 
 
 def _slides(hunks: Sequence[LineHunk], nth: int, lines: Sequence[str]) -> Iterator[LineHunk]:
-    """All ways to tell one hunk, that is nothing but a block of `lines`; nearest to how it is told first."""
+    """Yield all descriptions of a hunk that is just a block of `lines`, nearest first."""
     hunk = hunks[nth]
     block = hunk.old or hunk.new
     first = hunk.old_start if hunk.old else hunk.new_start
@@ -109,7 +110,7 @@ def _slides(hunks: Sequence[LineHunk], nth: int, lines: Sequence[str]) -> Iterat
 
 
 def _have_lines_between(hunks: Sequence[LineHunk], *others: tuple[int, LineHunk]) -> bool:
-    """Whether a line in common is left between any two hunks if some are told in other ways."""
+    """Return whether any two hunks have a common line between them after some replacements."""
     result = list(hunks)
     for nth, slid in others:
         result[nth] = slid
@@ -122,8 +123,8 @@ _ANY_END = "\n"
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     """Return the hunks that lead from `old` to `new`, in order.
 
-    Right for any input, though not always the shortest: see `stet.text.sequence`. Lines that were moved
-    as one block are told as such: see `stet.text.diff`.
+    The result is right for any input, though not always the shortest: see `stet.text.sequence`.
+    Lines that were moved as one block are reported as one block: see `stet.text.diff`.
     """
     hunks, i, j = [], 0, 0
     for start, new_start, n in (*common_runs(old, new), (len(old), len(new), 0)):
@@ -208,18 +209,18 @@ def _starts_line(text: str, at: int) -> bool:
 
 
 def _is_converted(old: Set[str], new: Set[str]) -> bool:
-    r"""Whether there are other line ends in a text than before; none of them a lone `\r`, which a line
-    put behind it might make another of.
+    r"""Return whether a text has other line ends than before, and none is a lone `\r`.
+
+    A line that is inserted after a `\r` might change it into another line end.
     """
     return bool((old ^ new) - {""}) and "\r" not in old | new
 
 
 def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
-    """Return the hunks between texts with different line ends; lines are matched by their words.
-    Hunks may touch.
+    """Return the hunks between texts with different line ends; match lines by their words.
 
-    All that both have in common would else be what had the right line end already: empty lines, say,
-    any of which may be taken for any other.
+    Hunks may touch. Otherwise both texts would only share lines that had the right line end
+    already: empty lines, for example, which all look the same.
     """
     hunks, i, j = [], 0, 0
     # A line that ends in nothing is the last one, and no other.

@@ -22,16 +22,17 @@ NOTES = frozenset(MARKDOWN)
 class TextDocument:
     """One text with its name. All columns and offsets are code points, 0-based.
 
-    Places outside the text are clamped, as LSP asks: a column behind the line's end means before
-    its line end, a line behind the last means the end of the text, a negative one its start.
+    Places outside the text are clamped, as LSP requires: a column after the line's end means before
+    its line end, a line after the last means the end of the text, a negative line its start.
 
     Attributes:
         uri: The document's name, as the editor sent it.
-        text: All of it.
-        version: The editor's version number; None = not open, the text is from disk.
+        text: The whole text.
+        version: The editor's version number; None: not open, the text is from disk.
         language_id: The editor's name for the language, `""` if unknown.
-        revision: How many changes Stet's buffer had taken when this was frozen; 0 from disk.
-        real: Where blocks were left out of the text (`stet.text.stripped_document`), the text with them.
+        revision: How many changes Stet's buffer had applied when this was frozen; 0 from disk.
+        real: If blocks were left out of the text (`stet.text.stripped_document`), the text with
+            them.
     """
 
     uri: str
@@ -66,7 +67,7 @@ class TextDocument:
 
     @property
     def end(self) -> Position:
-        """The place behind the last character."""
+        """The position after the last character."""
         return Position(len(self.lines) - 1, len(self.lines[-1]))
 
     @property
@@ -97,8 +98,9 @@ class TextDocument:
         return self._starts[place.line] + place.character
 
     def position_at(self, offset: int) -> Position:
-        r"""Return the position of `offset`, clamped. An offset between `\r` and `\n` gives the
-        position before both.
+        r"""Return the position of `offset`, clamped.
+
+        An offset between `\r` and `\n` gives the position before both.
         """
         offset = max(0, min(offset, len(self.text)))
         line = bisect_right(self._starts, offset) - 1

@@ -1,8 +1,8 @@
-"""Changes that an editor reports, and edits as values: what was written, and what would be written.
+"""Changes that an editor reports, and edits as values: changes that were made or would be made.
 
-A `TextChange` says *this range became that text*. Changes are sequential: each is relative to the text
-that the change before it left. They are counted in lines and columns, not offsets, so that following a
-place through a keystroke costs the same in a text of ten lines and of a million.
+A `TextChange` says *this range became that text*. Changes are sequential: each is relative to the
+text after the change before it. They are counted in lines and columns, not offsets, so that
+following a place through a keystroke costs the same in a text of ten lines and of a million.
 
 A `TextEdit` holds several replacements of one text by offsets, with an algebra:
 
@@ -10,8 +10,8 @@ A `TextEdit` holds several replacements of one text by offsets, with an algebra:
     edit.compose(then).apply(text)                  then.apply(edit.apply(text))
     edit.map_offset(12)                             where that place is in the new text
 
-Composition walks two streams of *keep, delete, insert*, as operational transformation does
-(Ellis and Gibbs 1989; the form is that of Google Wave's composition).
+Composition walks two streams of *keep, delete, insert*, as operational transformation does (Ellis
+and Gibbs 1989; the form is that of Google Wave's composition).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -66,10 +66,10 @@ class TextChange:
     """The text of `range` was replaced by `text`.
 
     Attributes:
-        range: What was replaced, in code points of the text before the change.
-        text: What is there now.
-        lines: The lines that changed, as in `effects`, if the text was known: what is typed in the
-            middle of a line may add whole lines after it and leave the line as it is.
+        range: The replaced range, in code points of the text before the change.
+        text: The new text.
+        lines: The lines that changed, as in `effects`, if the text was known: typing in the middle
+            of a line may add whole lines after it and leave the line as it is.
         splice: The lines themselves, if the text was known: with them a change can be reversed and
             replayed.
     """
@@ -183,13 +183,13 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class TextEdit:
-    """Replacements against one text, disjoint and in order of place.
+    """Replacements of one text, disjoint and in order of place.
 
-    The replacements may be given in any order. Several insertions at one place keep the order given;
-    an insertion at the start of a replaced stretch comes before the new text of the stretch.
+    The replacements may be given in any order. Several insertions at one place keep the order
+    given; an insertion at the start of a replaced range comes before the new text of the range.
 
     Raises:
-        OverlapError: Two replacements claim the same text.
+        OverlapError: If two replacements claim the same text.
     """
 
     replacements: tuple[Replacement, ...]

@@ -20,12 +20,12 @@ class PatchedLines(PiecewiseLines):
     def __init__(
         self, lines: Sequence[str], replaced: Sequence[tuple[int, int, Sequence[str]]]
     ) -> None:
-        """Hold lines and what stands in the place of some of them.
+        """Hold lines and the replacements of some of them.
 
         Args:
-            lines: All of them.
-            replaced: The first line (0-based) of each replaced stretch, the one after its last, and what
-                stands there instead; in order of place, not overlapping.
+            lines: All lines.
+            replaced: The first line (0-based) of each replaced range, the line after its last, and
+                the replacement; in order of place, not overlapping.
         """
         self._starts: list[int] = []
         self._pieces: list[tuple[Sequence[str], int]] = []
@@ -56,19 +56,20 @@ class PatchedLines(PiecewiseLines):
 
 
 LARGE = 2_000_000
-"""Code points from which on a text is taken for one."""
+"""A text with at least so many code points is treated as large."""
 _PART = 1_000
 """Lines that are counted together: an offset is found among as many."""
 
 
 class LargeDocument(TextDocument):
-    """A `TextDocument` of lines that are shared with the buffer; `text` is joined when it is asked for,
-    which takes long and as much memory again: what can do with lines asks for these.
+    """A `TextDocument` of lines that are shared with the buffer.
 
-    Two are equal if they are the same revision of the same document, without the same blocks.
+    `text` is joined on demand, which takes long and as much memory again: use the lines where
+    possible. Two documents are equal if they are the same revision of the same document, without
+    the same blocks.
 
     Attributes:
-        left_out: The blocks of `real` that it has been stripped of (`stet.text.stripped_document`).
+        left_out: The blocks of `real` that were removed (`stet.text.stripped_document`).
     """
 
     left_out: tuple[InlineBlock, ...]
@@ -85,11 +86,11 @@ class LargeDocument(TextDocument):
         self.__dict__.update(values)
 
     def without(self, blocks: tuple[InlineBlock, ...], revision: int) -> "LargeDocument":
-        """Return the text with each of these blocks replaced by the lines it stands for; nothing is copied.
+        """Return the text with each block replaced by the lines it represents, without a copy.
 
         Args:
             blocks: In order of place.
-            revision: Of the new text.
+            revision: The revision of the new text.
         """
         replaced = [(block.first, block.end, whole_lines(block.before)) for block in blocks]
         lines = PatchedLines(self.lines, replaced)
@@ -124,8 +125,9 @@ class LargeDocument(TextDocument):
         return self._part_starts[part] + sum(map(len, above)) + place.character
 
     def position_at(self, offset: int) -> Position:
-        r"""Return the position of `offset`, clamped. An offset between `\r` and `\n` gives the
-        position before both.
+        r"""Return the position of `offset`, clamped.
+
+        An offset between `\r` and `\n` gives the position before both.
         """
         line, column = self._place_of(max(0, min(offset, self.length)))
         return self.clamp(Position(line, column)) if column else Position(line, 0)
@@ -174,7 +176,7 @@ class LargeDocument(TextDocument):
 
     @cached_property
     def _part_starts(self) -> tuple[int, ...]:
-        """The offset at which each part of so many lines starts, and that of the end."""
+        """The offset at which each part of so many lines starts, and the offset of the end."""
         firsts = range(0, len(self.lines), _PART)
         sizes = (sum(map(len, self.lines[first : first + _PART])) for first in firsts)
         return tuple(accumulate(sizes, initial=0))

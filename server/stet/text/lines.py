@@ -19,8 +19,8 @@ _AT_ONCE = 500_000
 def split_lines(text: str) -> list[str]:
     r"""Split `text` into its lines, each with its line end.
 
-    There is always at least one line, and the last one has no line end: `"a\n"` is `["a\n", ""]`.
-    Joining the lines gives the text back.
+    There is always at least one line, and the last line has no line end: `"a\n"` is `["a\n", ""]`.
+    Joining the lines restores the text.
     """
     source = StringIO(text, newline="")
     lines: list[str] = []

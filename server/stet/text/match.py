@@ -1,17 +1,17 @@
-r"""Find the block that a model wants replaced: a ladder of steps, from exact to fuzzy.
+r"""Find the block that a model wants to replace, in several steps, from exact to fuzzy.
 
-Each step must find exactly one place, or the ladder refuses; nothing is ever guessed by similarity.
+Each step must find exactly one place, or the search fails; nothing is ever guessed by similarity.
 
 1. Exact, in the text as it is.
-2. Exact in the text that the model was shown, followed through the changes since then. This step tells
-   which of several places was meant, and whether the user has changed the place: then the edit is
-   rebased, that is merged with what the user wrote there (`stet.text.merge`), or refused where the two
+2. Exact in the text that the model was shown, followed through the changes since then. This step
+   selects one of several places, and shows whether the user has changed the place: then the edit is
+   rebased, that is merged with the user's changes there (`stet.text.merge`), or refused if the two
    touch.
 3. Whole lines, up to white space at their ends.
 4. Whole lines, shifted by one constant indent, or with tabs for spaces.
 5. Whole lines, up to typographic punctuation (quotes, dashes, ellipsis, no-break space).
 
-A model need not know line ends and a byte order mark: it writes `\n`, and the file keeps what it has.
+A model need not know line ends and a byte order mark: it writes `\n`, and the file keeps its own.
 Lines in results are counted from 1, offsets in code points from 0.
 """
 
@@ -94,10 +94,10 @@ def find_block(
 
 
 def _merge_with_user(current: str, shown_text: ShownText, query: BlockQuery) -> BlockMatch | None:
-    """Return the edit as in the text shown, merged with the user's changes since then.
+    """Return the edit as in the shown text, merged with the user's changes since then.
 
     Raises:
-        EditAlreadyApplied: The user has made the same change.
+        EditAlreadyApplied: If the user has made the same change.
     """
     try:
         shown = _match_steps(BlockMatcher(shown_text.view, None), query, replace_all=False)
@@ -170,21 +170,21 @@ def _fill_empty(current: NormalizedText, new: str) -> BlockMatch:
 
 
 def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> TextEdit | None:
-    """Return `edit`, which was made for the text shown, as an edit of `current`.
+    """Return `edit`, which was made for the shown text, as an edit of `current`.
 
-    The lines it touches, with one more on either side, are followed to where they are now, and
-    merged by `stet.text.merge`.
+    The lines that the edit touches, with one more on either side, are followed to their present
+    place, and merged by `stet.text.merge`.
 
     Args:
         edit: An edit of `shown_text.text`; with at least one replacement.
-        shown_text: What was shown, and what was changed since.
+        shown_text: The shown text, and the changes since.
         current: The text as it is now.
 
     Returns:
-        None if the two conflict.
+        The edit; None if the two conflict.
 
     Raises:
-        EditAlreadyApplied: The user has made the same change.
+        EditAlreadyApplied: If the user has made the same change.
     """
     then, now = TextDocument("", shown_text.text), TextDocument("", current)
     first, end = _lines_of(edit, then)

@@ -49,12 +49,12 @@ class MatchError(Exception):
 
 
 class BlockNotFound(MatchError):
-    """The old text is not there.
+    """The old text is not in the document.
 
     Attributes:
-        closest: The most similar lines; `""` if nothing is like it.
-        first_line: Where they start (1-based); 0 if there are none.
-        last_line: Where they end, inclusive; 0 if there are none.
+        closest: The most similar lines; `""` if nothing is similar.
+        first_line: Their first line (1-based); 0 if there are none.
+        last_line: Their last line, inclusive; 0 if there are none.
     """
 
     def __init__(self, closest: str, first_line: int, last_line: int, why: str = "") -> None:

@@ -1,13 +1,13 @@
-r"""Three-way merge of whole lines: what the user made of some lines, with what the agent wrote.
+r"""Three-way merge of whole lines: the user's version of some lines with the agent's version.
 
-Lines are merged as `diff3` does (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", 2007),
-with two differences. Changes of adjacent lines do not conflict unless both add lines there, whose
-order would be a guess. Where both changed the same lines and all three sides have as many lines, each
-line is merged by its tokens. Nothing is ever guessed: `None` is a conflict.
+Lines are merged as `diff3` does (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3",
+2007), with two differences. Changes of adjacent lines do not conflict unless both add lines there,
+whose order would be a guess. If both changed the same lines and all three sides have as many lines,
+each line is merged by its tokens. Nothing is ever guessed: `None` is a conflict.
 
-Line ends are no content. Each is merged by itself, and the user's wins; where one side turned all line
-ends of one kind into another, the new lines of the other side follow. Whether the last line has an end
-is a property of the whole text.
+Line ends are not content. Each is merged by itself, and the user's wins; if one side converted all
+line ends of one kind into another, the new lines of the other side are converted too. Whether the
+last line has an end is a property of the whole text.
 """
 
 import re
@@ -36,11 +36,11 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Merger:
-    """A merge for a user who goes on typing: what the agent changed is found once.
+    """A merge for a user who goes on typing: the agent's changes are computed once.
 
     Attributes:
         base: The old lines.
-        theirs: What the agent wrote in their place.
+        theirs: The agent's version of these lines.
     """
 
     base: str
@@ -73,7 +73,7 @@ class Merger:
         lines = _with_all_ends(made.lines, ours, self.theirs, self.base)
         text = "".join(lines)
         if "\r" in text and whole_lines(text) != tuple(lines):
-            return None  # a `\r` has come to stand before a `\n` of another line
+            return None  # a `\r` is now before a `\n` of another line
         return MergeResult(text, made.is_mixed)
 
 
@@ -97,12 +97,12 @@ class _MergedLines(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """What one side made of the base.
+    """One side's version of the base.
 
     Attributes:
         lines: All its lines, with their ends.
-        hunks: What it changed, line ends apart.
-        ends: Which line end it turned into which, wherever it was.
+        hunks: Its changes, except those of line ends.
+        ends: The line ends that it converted everywhere, with their replacements.
     """
 
     lines: tuple[str, ...]
@@ -111,7 +111,7 @@ class _Side(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """Lines that stand in the same place on all three sides."""
+    """Corresponding lines of all three sides."""
 
     base: Sequence[str]
     ours: Sequence[str]
@@ -346,9 +346,9 @@ class _Change:
     """Tokens that one side changed.
 
     Attributes:
-        hunk: What became what.
-        first: The first token of the old line that may be meant: what was inserted or taken away
-            among its like could stand there just as well.
+        hunk: The old and the new tokens.
+        first: The first token of the old line that may be meant: an insertion or removal among
+            equal tokens could be at any of them.
         last: The end of these tokens.
     """
 

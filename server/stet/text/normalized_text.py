@@ -158,9 +158,7 @@ class NormalizedText:
         """The text by line and column, without a name."""
         document = TextDocument("", self.source)
         if not self.source.startswith(BOM):
-            document.__dict__["lines"] = (
-                self.source_lines
-            )  # the same: a long text is not split twice
+            document.__dict__["lines"] = self.source_lines  # share the lines: avoid a second split
         return document
 
     @cached_property
@@ -195,18 +193,18 @@ class NormalizedText:
         return self._starts[line]
 
     def source_line(self, offset: int) -> int:
-        """Return the line of an offset of the text; the byte order mark belongs to the first line."""
+        """Return the line of an offset of the text; a byte order mark belongs to the first line."""
         line = bisect_right(self._source_starts, offset, hi=len(self.lines)) - 1
         return max(0, line)
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class ShownText:
-    """What the model was shown.
+    """The text that the model was shown.
 
     Attributes:
         text: The text then.
-        changes: What has been changed since, in order; together they lead to the live text.
+        changes: The changes since, in order; together they lead to the live text.
         made: The text and its plain form, if they were computed before.
     """
 
@@ -237,11 +235,11 @@ class PositionMap:
         self._now = current.document
 
     def map_inside(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch is now, without what was inserted at its edges."""
+        """Return the present range of a stretch, without insertions at its edges."""
         return self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT)
 
     def map_around(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch is now, with whatever replaced it or was inserted at its edges."""
+        """Return the present range of a stretch, with replacements and insertions at its edges."""
         return self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT)
 
     def _map(self, offset: int, bias: Bias) -> int:

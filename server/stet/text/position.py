@@ -1,8 +1,8 @@
-"""Where something is in a text.
+"""Places in a text.
 
-Stet counts in *code points*: `Position(0, 1)` is behind the first code point of the first line,
-whatever that costs in UTF-8 or UTF-16. Wire positions, which count in the negotiated encoding,
-are `lsp.Position` and are converted at the edge (`stet.text.encoding`).
+Stet counts in *code points*: `Position(0, 1)` is after the first code point of the first line,
+whatever its length in UTF-8 or UTF-16. Wire positions, which count in the negotiated encoding, are
+`lsp.Position` and are converted at the edge (`stet.text.encoding`).
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Range:
 
     @property
     def line_after(self) -> int:
-        """The first line (0-based) behind the start that holds nothing of the range."""
+        """The first line (0-based) after the start that contains nothing of the range."""
         return self.end.line + (self.end.character > 0)
 
     def shifted(self, n_lines: int) -> "Range":

@@ -27,13 +27,13 @@ _TAB_WIDTHS = (2, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class IndentRule:
-    """How an indent of the model becomes one of the file.
+    """The conversion of the model's indent to the file's indent.
 
     Attributes:
-        added: What the file has before it.
-        removed: What the model has before it, and the file has not.
+        added: The prefix that the file has and the model has not.
+        removed: The prefix that the model has and the file has not.
         tab_width: How many spaces stand for a tab; 0 if tabs are left alone.
-        tabs: With a tab width: whether the file has tabs (else the model has).
+        tabs: With a tab width: whether the file has tabs (otherwise the model has).
     """
 
     added: str = ""
@@ -108,10 +108,11 @@ _MAX_PAIRS = 2_500
 
 
 def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Which new line is a changed old one, as (new, old), 0-based, in order on both sides.
+    """Pair each new line with the changed old one, as (new, old), 0-based, in order on both sides.
 
-    The heaviest common subsequence by likeness (dynamic programming); in very long hunks only
-    lines of the same number are compared. Lines that share less than half have no partner.
+    The pairs are the heaviest common subsequence by likeness (dynamic programming); in very long
+    hunks only lines of the same number are compared. Lines that share less than half have no
+    partner.
     """
     words, new_words = [_words(line) for line in old], [_words(line) for line in new]
     if len(old) * len(new) > _MAX_PAIRS:
@@ -157,9 +158,9 @@ def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
     r"""Return `new`, which replaces `old`, with the line ends of the file.
 
     Args:
-        source: What stands in the file; the same as `old` up to line ends.
-        old: What is replaced, with `\n`.
-        new: What comes in its place, with `\n`.
+        source: The text in the file; the same as `old` up to line ends.
+        old: The replaced text, with `\n`.
+        new: The new text, with `\n`.
         default: The line end of new lines.
     """
     if "\r" not in source and default == "\n":
@@ -174,13 +175,14 @@ def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
 
 
 def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
-    r"""Return `new`, with the line ends that its lines have elsewhere. A last line without a line
-    end stays without.
+    r"""Return `new`, with the line ends that its lines have elsewhere.
+
+    A last line without a line end keeps none.
 
     Args:
-        new: The text; its own line ends only tell where its lines end.
+        new: The text; its own line ends only separate its lines.
         known: Texts that it may share lines with, the nearest first.
-        default: The line end of lines that stand in none of them.
+        default: The line end of lines that are in none of them.
         above: The line end before it.
     """
     lines = whole_lines(new)
@@ -230,12 +232,12 @@ def reindent_block(
     Args:
         block: The lines of the file, with their line ends.
         old: The same lines as the model wrote them, without line ends.
-        new: What it wants there, without line ends.
-        indent: How its indents become the file's.
+        new: The model's new lines, without line ends.
+        indent: The conversion of the model's indents to the file's.
         default: The line end of new lines.
 
     Raises:
-        Unclear: A new line's indent has no counterpart in the file.
+        Unclear: If a new line's indent has no counterpart in the file.
     """
     made: list[tuple[str, str]] = []
     at = 0
@@ -286,10 +288,11 @@ def check_clear_indent(old: list[str], new: list[str]) -> None:
 def _use_plain_punctuation(
     old: Sequence[str], new: Sequence[str], block: Sequence[str]
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Both texts, without the typographic signs that a model wrote for the plain ones of `block`.
+    """Return both texts with the plain signs of `block` instead of the model's typographic signs.
 
     Raises:
-        Unclear: It did so, and the new text has others, which it may have written for plain ones.
+        Unclear: If the model wrote such signs, and the new text has other typographic signs that
+            may replace plain signs too.
     """
     plainer = plain_sign_map(zip(old, block, strict=True))
     if not plainer:

@@ -1,8 +1,8 @@
-"""An error as it may be told to a stranger: what it is and where, not what it says.
+"""An error in a form that a stranger may see: its kind and its place, without its message.
 
-An error's message quotes what was at hand when it was raised: a line of a document, a question, a
-path. So it is left out, and numbers that its kind carries (an error number of the system, of SQLite)
-stand in its place. Places are told from the package on: where somebody's home is, is nobody's business.
+An error's message may quote a line of a document, a question, a path. So the message is left out,
+and numbers that the error carries (an error number of the system, of SQLite) replace it. Paths
+begin at the package: the home folder of the user is private.
 """
 
 import errno
@@ -10,19 +10,20 @@ import traceback
 from collections.abc import Iterator
 
 _MAX_ERRORS = 8
-"""Errors of one chain or group that are told."""
+"""The maximum number of errors of one chain or group that are shown."""
 _FIRST, _LAST = 10, 30
-"""Calls that are told of each, from its beginning and its end."""
+"""The numbers of calls of each error that are shown, from its beginning and its end."""
 _ROOTS = (("/site-packages/", ""), ("/server/stet/", "stet/"))
 
 
 def format_safe_traceback(error: BaseException, *, with_messages: bool = False) -> str:
-    """Format an error, its causes and the calls that led there. The result has several lines and no
-    final line end.
+    """Format an error, its causes and the calls that led there.
+
+    The result has several lines and no final line end.
 
     Args:
-        error: As it was caught.
-        with_messages: Whether what they say stands there too, whatever it quotes.
+        error: The error as caught.
+        with_messages: Whether to include the errors' messages, whatever they quote.
     """
     return "\n".join(_chain(error, with_messages=with_messages))
 

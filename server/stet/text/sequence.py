@@ -1,14 +1,14 @@
-"""Comparing sequences: what two have in common, and where one occurs in another.
+"""Comparison of sequences: common parts of two sequences, and occurrences of one in another.
 
-The comparison is the core of the line diff. It is never quadratic, whatever comes in. Three steps, each
-bounded:
+The comparison is the core of the line diff. It is never quadratic for any input. It has three
+steps, each bounded:
 
 1. Common ends are cut off.
 2. Items that occur exactly once on both sides are paired by the longest increasing run (patience
    diff, Bram Cohen 2008) and the gaps between them are treated the same way, a few levels deep.
 3. A gap without such items goes to the greedy algorithm of E. W. Myers, "An O(ND) Difference
-   Algorithm and Its Variations" (1986). After `_MAX_EDITS` edits the path that got farthest is taken
-   and the algorithm starts anew from there, so the work stays proportional to the length of the gap.
+   Algorithm and Its Variations" (1986). After `_MAX_EDITS` edits the farthest path is chosen and
+   the algorithm starts again from its end, so the work is proportional to the length of the gap.
 
 The search for occurrences takes linear time too, however often the text repeats itself.
 """
@@ -34,11 +34,11 @@ class _Gap(NamedTuple):
 
 
 def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Stretches that both have, as (start in `a`, start in `b`, length), in order.
+    """Return the common runs of both, as (start in `a`, start in `b`, length), in order.
 
-    They are disjoint and the same in both; between them nothing was found in common.
+    The runs are disjoint and equal in both; no common items were found between them.
     """
-    # Most of two texts is the same at both ends, and slices of one type compare fast.
+    # Two texts are mostly equal at both ends, and slices of one type compare fast.
     a, b = list(a), list(b)
     head = n_common(a, b)
     tail = n_common(a[head:][::-1], b[head:][::-1])
@@ -124,7 +124,7 @@ def _inner_parts(
 
 
 def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int]]:
-    """Pairs of items that are unique on both sides, as many as stand in the same order."""
+    """Return pairs of items that are unique on both sides, as many as are in the same order."""
     part_a, part_b = a[gap.a0 : gap.a1], b[gap.b0 : gap.b1]
     n_a, n_b = Counter(part_a), Counter(part_b)
     where = {item: j for j, item in enumerate(part_b, gap.b0) if n_b[item] == 1}
@@ -141,7 +141,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     if all(one[1] < other[1] for one, other in pairwise(pairs)):
         return pairs
     ends: list[int] = []  # the smallest second number that ends a run of each length
-    last: list[int] = []  # the pair it belongs to
+    last: list[int] = []  # the pair of each end
     before: list[int] = []
     for at, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
@@ -264,7 +264,7 @@ def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
         for place in find_occurrences(text, first_line)
         if place + len(first_line) in line_at
     )
-    # The same text may be other lines, as a `\r` and a `\n` are one line end or two.
+    # The same text may have other lines, because a `\r` and a `\n` are one line end or two.
     n = len(query)
     return [
         at

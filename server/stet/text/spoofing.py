@@ -1,16 +1,17 @@
-r"""Text that shows a person something else than a machine reads, and control tokens of models.
+r"""Text that looks different to a person and to a machine, and control tokens of models.
 
 Direction controls (CVE-2021-42574), tag characters, variation selectors, zero-width characters and
-fillers carry text that nobody sees; a Cyrillic letter in a Latin word makes another name of it. Both are
-part of honest writing too: joiners in emoji and in many scripts, flags, the selector of an emoji. So only
-what honest writing has no use for is meant here.
+fillers can carry invisible text; a Cyrillic letter in a Latin word makes it another name. Both have
+honest uses too: joiners in emoji and in many scripts, flags, the selector of an emoji. So only uses
+that honest writing does not need are detected here.
 
-A local server makes one text of a conversation by the chat template of its model and looks for control
-tokens in all of it: `<|im_end|>` in a file ends the user's message there and begins another in whatever
-role the file says. So a broken bar is put after the first sign of each: `<¦|im_end|>`. Everybody can see
-it and no vocabulary holds it. `unescape_special_tokens(escape_special_tokens(text))` is `text` for any
-text, since a token that is already broken in it gets another bar. Hidden characters are shown in the
-same step. Templates that are only words (`### Instruction:`, `USER:`) have no tokens to break.
+A local server joins a conversation to one text by the chat template of its model and searches all
+of it for control tokens: `<|im_end|>` in a file ends the user's message there and begins another in
+any role that the file names. So a broken bar is inserted after the first sign of each:
+`<¦|im_end|>`. Users can see the bar and no vocabulary contains the result.
+`unescape_special_tokens(escape_special_tokens(text))` is `text` for any text, since a token that is
+already broken in it gets another bar. Hidden characters are shown in the same step. Templates that
+are only words (`### Instruction:`, `USER:`) have no tokens to break.
 """
 
 import re
@@ -20,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 BAR = "\u00a6"
-"""Stands in what is shown in another way than it is written; see `escape_hidden`."""
+"""Marks text that is shown in another form than it is written; see `escape_hidden`."""
 _FLAG = re.compile("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{2,6}\U000e007f")
 """England, Scotland, Wales: the one honest use of tag characters."""
 _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -74,15 +75,15 @@ _CAPITALS = {
 """Those that look like a Latin capital, while the small letter looks like another or none."""
 _LATIN_1 = 0xFF
 _MIN_CONFUSABLE = 3
-"""Letters of a word that would be taken for another; shorter ones are met by chance."""
+"""Minimum length of a word that may be confused with another; shorter matches are chance."""
 _WORD = re.compile(r"\w+")
 _TWO_LATIN_LETTERS = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
 
 
 def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
-    """Why a person could be deceived by the texts `new` in place of `old`, as a sentence; "" if not.
+    """Return why `new` in place of `old` could deceive a person, as a sentence; "" if it can't.
 
-    What stands in `old` already may stay, as often as it stands there. `name` is the file's.
+    Signs that are in `old` already may stay, as often as they occur there. `name` is the file's.
     """
     new, old = tuple(new), tuple(old)
     if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):
@@ -103,7 +104,7 @@ def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") ->
 
 
 def escape_hidden(text: str) -> str:
-    """`text` with what nobody sees as its number: `<¦U+202E>`; see `unescape_hidden`."""
+    """Return `text` with invisible characters as numbers: `<¦U+202E>`; see `unescape_hidden`."""
     if text.isascii() and not _CONTROLS.search(text):
         return text
     if BAR in text:
@@ -132,7 +133,7 @@ def _unescape_match(shown: re.Match[str]) -> str:
     bars, code = shown[1], int(shown[2], 16)
     if len(bars) > 1:
         return f"<{bars[1:]}U+{shown[2]}>"
-    # A number that is none of a character was not made here.
+    # A number that is not a character's was not made here.
     return chr(code) if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else shown[0]
 
 
@@ -163,7 +164,7 @@ def _is_mixed_script(word: str) -> bool:
 
 
 def _confusable_finder(texts: Iterable[str]) -> Callable[[str], list[str]]:
-    """Return a finder for words of another script that look like an ASCII word of the given texts."""
+    """Return a finder for words of another script that look like ASCII words of given texts."""
     words = {word.casefold() for text in texts for word in _WORD.findall(text) if word.isascii()}
 
     def doubles(text: str) -> list[str]:

@@ -1,10 +1,11 @@
 """A text without its inline blocks, and the blocks of other programs.
 
-The text without blocks says what counts as long as nothing in the blocks is decided. Blocks of hunks
-are found by their ids (`stet.text.block_codec`). Blocks that another program has put into a note are
-recognised by their shape, whatever their id: an `ai-edit` fence that holds one JSON object with the
-fields `id`, `type`, `before` and `after`, each a string, as the Obsidian plugin writes them. Such a
-block replaces `before` and offers `after`. A fence within another fence is an example, not a block.
+The text without blocks is the valid text as long as nothing in the blocks is decided. Blocks of
+hunks are found by their ids (`stet.text.block_codec`). Blocks that another program has put into a
+note are recognised by their shape, whatever their id: an `ai-edit` fence that contains one JSON
+object with the fields `id`, `type`, `before` and `after`, each a string, as the Obsidian plugin
+writes them. Such a block replaces `before` and offers `after`. A fence within another fence is an
+example, not a block.
 """
 
 import json
@@ -28,14 +29,14 @@ NO_REVISION = -1
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class StrippedDocument:
-    """A text, and the same text with every block replaced by the lines that it shows as old.
+    """A text, and the same text with every block replaced by the old lines in the block.
 
     *Plain* is the text without blocks; lines are 0-based, columns in code points.
 
     Attributes:
         real: The text with blocks.
-        plain: The same without.
-        blocks: Those that were taken out, in order of place.
+        plain: The same without blocks.
+        blocks: The removed blocks, in order of place.
     """
 
     real: TextDocument
@@ -43,9 +44,9 @@ class StrippedDocument:
     blocks: tuple[InlineBlock, ...]
 
     def to_plain_position(self, position: Position) -> Position:
-        """Where a place of the real text is in the plain one; in a block it is the block's start.
+        """Return the place in the plain text of a place in the real text; in a block its start.
 
-        In lines of a block that stand in the plain text too it is that line.
+        For lines of a block that are in the plain text too, return these lines.
         """
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             if position.line < block.first:
@@ -104,13 +105,14 @@ class StrippedDocument:
 def strip_blocks(
     document: TextDocument, known: Collection[str], placed: tuple[InlineBlock, ...] = ()
 ) -> StrippedDocument | None:
-    """`document` without the blocks of known ids, and of a note without those that other programs have
-    put there; None if it has none.
+    """Return `document` without the blocks of known ids; None if it has no blocks.
+
+    In a note, blocks of other programs are removed too.
 
     Args:
         document: The text.
-        known: Ids of blocks that may stand in it.
-        placed: The blocks that a very long text has now, which is not looked through.
+        known: Ids of blocks that may be in it.
+        placed: The present blocks of a very long text, which is not searched.
     """
     if isinstance(document, LargeDocument):
         return _without_placed(document, placed) if placed else None
@@ -129,7 +131,7 @@ def strip_blocks(
 
 
 def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) -> StrippedDocument:
-    """Return a very long text without the given blocks. Equal blocks give the identical object."""
+    """Return a very long text without the given blocks; equal blocks give the same object."""
     cached: StrippedDocument | None = document.__dict__.get("_stripped")
     if cached is None or (cached.blocks is not blocks and cached.blocks != blocks):
         cached = StrippedDocument(document, document.without(blocks, NO_REVISION), blocks)
@@ -143,12 +145,13 @@ def plain_changes(
     """Return the changes of a text as changes of the text without its blocks.
 
     Args:
-        changes: Of the text with blocks, in order.
-        before: The blocks that it had before them, in order of place.
-        after: Those that it has now.
+        changes: The changes of the text with blocks, in order.
+        before: The blocks before the changes, in order of place.
+        after: The present blocks.
 
     Returns:
-        None where a block came, went or was changed: they do not tell what of it can be seen.
+        The changes; None if a block was added, removed or changed: then the changes do not show the
+        visible part of the block.
     """
     places = [(block.first, block.end) for block in before]
     shifts = [len(whole_lines(block.before)) - (block.end - block.first) for block in before]
@@ -219,11 +222,11 @@ _FIELDS = ("id", "type", "before", "after")
 
 @dataclass(frozen=True, slots=True)
 class MalformedBlock:
-    """A fence that looks like a block and is none.
+    """A fence that looks like a block and is not a valid one.
 
     Attributes:
         line: Its first line, 0-based.
-        problem: What is wrong with it, as the end of a sentence.
+        problem: Its error, as the end of a sentence.
     """
 
     line: int
@@ -394,7 +397,7 @@ def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Inl
 
 
 def _with_breaks(text: str, line_end: str) -> str:
-    """`text` with this line end in the place of each of its own."""
+    """Return `text` with this line end instead of each of its own."""
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", line_end)
 
 

@@ -1,8 +1,8 @@
 r"""Characters that differ and mean the same: Unicode's normal forms and typographic punctuation.
 
-A normal form puts combining marks in order, which takes the square of how many are in a row: 40,000
-after one letter keep a processor busy for two seconds. So Unicode's stream-safe format is normalized,
-which cuts such rows with a character of no effect (U+034F). That takes linear time.
+A normal form puts combining marks in order, in time quadratic in the number of adjacent marks:
+40,000 after one letter keep a processor busy for two seconds. So Unicode's stream-safe format is
+normalized, which cuts such rows with a character of no effect (U+034F), in linear time.
 """
 
 import re
@@ -66,7 +66,7 @@ def punctuation_origins(text: str) -> list[int]:
 
 
 def plain_sign_map(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
-    """Which typographic signs of a model stand for which plain ones, as `str.translate` takes it.
+    """Return the plain sign for each typographic sign of a model, for `str.translate`.
 
     Args:
         pairs: Lines as the model wrote them, each with the same line of the file. A sign counts if

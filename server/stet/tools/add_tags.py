@@ -41,7 +41,8 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
     """Propose the tags and return what was proposed.
 
     Raises:
-        ToolError: If one is no tag, the front matter can't be read, or the gate refuses.
+        ToolError: If one is not a valid tag, the front matter can't be read, or the edit is
+            refused.
     """
     computed, prepared = await compute_edit(
         ctx.proposer,

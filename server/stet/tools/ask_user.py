@@ -10,9 +10,9 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 
 MAX_QUESTION = 2000
-"""Characters of a question: it stands in a message and beside a line."""
+"""The maximum length of a question: it is shown in a message and beside a line."""
 MAX_CHOICE = 60
-"""Characters of a choice: it stands on a button."""
+"""The maximum length of a choice: it is shown on a button."""
 MAX_CHOICES = 9
 
 
@@ -34,7 +34,7 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
     """Ask the user the question and return the answer.
 
     Raises:
-        ToolError: If there is no question, or nobody to ask.
+        ToolError: If there is no question, or no user to ask.
     """
     text = params.question.strip()
     if not text:
@@ -43,7 +43,7 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
         raise ToolError(
             f"`question` has {len(text)} characters; {MAX_QUESTION} is the most. Ask it shorter."
         )
-    # They stand on buttons, and come back as they are: nothing in them may act or hide.
+    # Choices are shown on buttons and returned unchanged: nothing in them may act or hide.
     message = (escape(" ".join(each.split())) for each in params.choices or ())
     choices = tuple(dict.fromkeys(message))
     if "" in choices:

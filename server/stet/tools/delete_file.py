@@ -29,8 +29,8 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     """Delete the file after the user's approval and return the outcome.
 
     Raises:
-        UserDeclined: If they keep it.
-        ToolError: If there is no such file, it may not be deleted, or nobody can be asked.
+        UserDeclined: If the user keeps the file.
+        ToolError: If there is no such file, it may not be deleted, or there is no user to ask.
     """
     draft = await _draft(params, ctx)
     rules = await ctx.proposer.inspect_rules(draft.uri)
@@ -42,7 +42,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     question = _question(draft.name, _reason_line(params), cautions)
     if await ctx.ask_user("delete", question, (DELETE, KEEP)) != DELETE:
         raise UserDeclined(f"The user keeps {draft.name}. Go on without it, and do not ask again.")
-    # The answer may have taken hours: what goes to the trash is what is there now.
+    # The answer may have taken hours: move the present file to the trash.
     rules = await ctx.proposer.inspect_rules(draft.uri)
     draft = await _draft(params, ctx)
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
@@ -59,7 +59,7 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     """Return the draft that removes the file as it is now.
 
     Raises:
-        ToolError: If there is none, or it may not be looked at.
+        ToolError: If there is no file, or it may not be read.
     """
     located = ctx.reader.locate_to_write(params.file, "delete")
     if located.path is None:
@@ -92,7 +92,7 @@ def _file_text(snapshot: Snapshot, uri: str) -> str:
     """Return the content of the file for display to the user; `""` if the content is not text.
 
     Raises:
-        ToolError: If there is none, or it may not be looked at.
+        ToolError: If there is no file, or it may not be read.
     """
     try:
         return snapshot.show(uri).text

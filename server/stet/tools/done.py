@@ -13,7 +13,7 @@ class Done(Params):
 
 
 async def run(params: Done, ctx: ToolContext) -> str:
-    """Note the summary; the loop ends behind this call."""
+    """Record the summary; the loop ends after this call."""
     ctx.report.summary = params.summary.strip()
     return "Finished.\n"
 

@@ -77,12 +77,11 @@ class Question:
         object.__setattr__(self, "choices", tuple(escape_line(each) for each in self.choices))
 
     def parse_answer(self, answer: str, *, is_choice: bool = False) -> str | None:
-        """Return the answer that the user means, or None if the text is not an answer, or may be
-        several choices.
+        """Return the answer that the user means, or None if the text is no clear answer.
 
-        A choice may be said in any case, by its number from 1, or by its beginning; where one agrees
-        and one does not, by yes and no. A whole choice is meant before the beginning of a longer one. For
-        `ask` all other words are an answer as they are, unless it `is_choice`.
+        A choice may be given in any case, by its number from 1, or by its beginning; if one choice
+        agrees and one does not, by yes and no. A whole choice wins over the beginning of a longer
+        one. For `ask` all other text is an answer as it is, unless it `is_choice`.
         """
         words, folded = answer.strip(), _folded(answer)
         if words in self.choices:

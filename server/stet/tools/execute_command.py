@@ -57,7 +57,7 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
     folder = _folder(ctx)
     named = ctx.untrusted.explain_source((params.arguments or {}).values(), ctx.user_words)
     chosen = selector_argument(command)
-    # What a stranger's text wants is no part of the user's standing yes, nor is whatever can be chosen.
+    # A standing approval does not cover arguments from a stranger's text, nor selector arguments.
     if named or chosen or not command.safe:
         # On one line: an argument can add none that reads as Stet's own words.
         line = shlex.join(argv).replace("\n", "\\n").replace("\t", "\\t")
@@ -95,7 +95,7 @@ def _command(name: str, ctx: ToolContext) -> CommandSettings:
     """Return the command with the given name from the current settings.
 
     Raises:
-        ToolError: If there is none, or more than one.
+        ToolError: If there is no such command, or more than one.
     """
     commands = ctx.workspace.settings.agent.commands
     found = [command for command in commands if command.name == name]
@@ -111,7 +111,7 @@ def _folder(ctx: ToolContext) -> Path:
     """Return the root in which the question was asked, else the first root.
 
     Raises:
-        ToolError: If there is none.
+        ToolError: If there is no root.
     """
     roots = [root.path for root in ctx.reader.snapshot().roots]
     if not roots:
@@ -121,7 +121,7 @@ def _folder(ctx: ToolContext) -> Path:
 
 
 def _describe_run(ran: ProgramResult) -> str:
-    """How it ended and what it wrote, marked as nobody's words to obey."""
+    """Describe the end and the output of the run; mark the output as data, not instructions."""
     if ran.ended_for == "time":
         ended = f"Ended by Stet: it took longer than {SECONDS:.0f} seconds."
     elif ran.ended_for == "output":

@@ -43,7 +43,7 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
     """Return the tree of a folder or the outline of a file.
 
     Raises:
-        ToolError: If the file or folder is none, or may not be shown.
+        ToolError: If the file or folder does not exist, or may not be shown.
     """
     if params.file:
         return await _outline(params.file, ctx)

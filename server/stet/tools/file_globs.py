@@ -8,16 +8,16 @@ from stet.workspace.snapshot import Snapshot
 def parse_glob(glob: str, snapshot: Snapshot, example: str) -> IgnorePatterns:
     """Return the patterns for the names of files that `glob` means.
 
-    A pattern may begin with the path of a root, as an absolute path does, or with `./`; one that ends
-    with `/` means all files below a folder.
+    A pattern may begin with the path of a root, as an absolute path does, or with `./`; a pattern
+    that ends with `/` means all files below a folder.
 
     Args:
-        glob: As the model wrote it.
+        glob: The pattern as the model wrote it.
         snapshot: Has the roots.
-        example: A pattern that is named where `glob` is none.
+        example: A pattern for the message if `glob` is invalid.
 
     Raises:
-        ToolError: If it is no pattern.
+        ToolError: If it is not a valid pattern.
     """
     written = _below_root(glob, snapshot)
     patterns, bad = parse_patterns([f"{written}**" if written.endswith("/") else written])

@@ -79,7 +79,7 @@ class FileReader:
         """Return the file that a model means by `name`.
 
         Raises:
-            ToolError: If the name leads out of the workspace or is none.
+            ToolError: If the name leads out of the workspace or names no file.
         """
         try:
             return self.snapshot().locate(name)
@@ -87,11 +87,12 @@ class FileReader:
             raise ToolError(str(refused)) from refused
 
     def locate_to_write(self, name: str, position: str) -> Located:
-        """Return the file that a model means by `name`, for an edit at `position`. A refusal is recorded
-        for the user.
+        """Return the file that a model means by `name`, for an edit at `position`.
+
+        A refusal is recorded for the user.
 
         Raises:
-            ToolError: If the name leads out of the workspace or is none.
+            ToolError: If the name leads out of the workspace or names no file.
         """
         try:
             return self.snapshot().locate(name)
@@ -144,8 +145,8 @@ class FileReader:
         """Return the text of a document to be edited, after its inline blocks are removed.
 
         Raises:
-            NotShown: If there is none, or it may not be shown.
-            ToolError: If the editor does not take the blocks out.
+            NotShown: If there is no document, or it may not be shown.
+            ToolError: If the editor does not remove the blocks.
         """
         for _ in range(_MAX_TRIES):
             await self.ledger.blocks.clear(uri)
@@ -167,7 +168,7 @@ class FileReader:
         """Return the text of a document.
 
         Raises:
-            NotShown: If there is none, or it may not be shown.
+            NotShown: If there is no document, or it may not be shown.
         """
         while True:
             # Take the snapshot here: the workspace belongs to the event loop.
@@ -244,8 +245,10 @@ async def with_suggestions(error: ToolError, name: str, reader: FileReader) -> T
 
 
 def similar_names(name: str, snapshot: Snapshot) -> list[str]:
-    """Return names of files that are similar to a name, the most similar first: those with the same
-    last part, then those with a similarly spelt last part. Blocks on the disk.
+    """Return names of files that are similar to a name, the most similar first.
+
+    Names with the same last part come first, then names with a similarly spelt last part. This
+    function blocks on the disk.
     """
     path = name.strip().replace("\\", "/").casefold()[-_MAX_LENGTH:]
     last = path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""`find_dead_links`: links that lead to no file, with files that may be meant."""
+"""`find_dead_links`: links whose target does not exist, with files that may be meant."""
 
 import asyncio
 from typing import Self
@@ -36,14 +36,14 @@ class FindDeadLinks(Params):
 
 
 async def run(params: FindDeadLinks, ctx: ToolContext) -> str:
-    """One link a line.
+    """Return one link a line.
 
     Raises:
-        ToolError: If the file or folder is none.
+        ToolError: If the file or folder does not exist.
     """
     name = params.file or params.folder
     located = ctx.reader.locate(name) if name.strip("/. ") else None
-    # The snapshot is taken here: the workspace belongs to the event loop.
+    # Take the snapshot here: the workspace belongs to the event loop.
     lines = await asyncio.to_thread(
         _report, ctx.reader.snapshot(), ctx.links, located, is_file=bool(params.file)
     )

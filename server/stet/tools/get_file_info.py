@@ -37,7 +37,7 @@ async def run(params: GetFileInfo, ctx: ToolContext) -> str:
     """
     located = ctx.reader.locate(params.file)
     hunks = ctx.ledger.live(located.uri)
-    # The snapshot is taken here: the workspace belongs to the event loop.
+    # Take the snapshot here: the workspace belongs to the event loop.
     facts = await asyncio.to_thread(_facts, ctx.reader.snapshot(), located, ctx.links)
     pending = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.turn.chat)
     facts.append(f"pending hunks: {len(hunks)}{f', yours: {pending}' if pending else ''}")

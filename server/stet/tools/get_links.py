@@ -47,7 +47,7 @@ async def run(params: GetLinks, ctx: ToolContext) -> str:
         ToolError: If there is no such file or it may not be shown.
     """
     uri = ctx.reader.locate(params.file).uri
-    # The snapshot is taken here: the workspace belongs to the event loop.
+    # Take the snapshot here: the workspace belongs to the event loop.
     lines = await asyncio.to_thread(_report, ctx.reader.snapshot(), ctx.links, uri, params)
     return join_bounded(lines, _CONTINUE_HINT)
 

@@ -57,14 +57,15 @@ class _LinkEdit(ComputedEdit):
 
     link: str
     already: int | None = None
-    """The line (1-based) where such a link stands."""
+    """The line (1-based) of an existing link of this kind."""
 
 
 async def run(params: LinkFiles, ctx: ToolContext) -> str:
     """Propose the link and return what was proposed.
 
     Raises:
-        ToolError: If one of them is not there, the first is no note, or the gate refuses.
+        ToolError: If one of the files does not exist, the first is not a note, or the edit is
+            refused.
     """
     if ending_of(params.file) not in NOTES:
         raise ToolError(
@@ -134,13 +135,13 @@ def _format_link(
     """Return the link in the form that the note uses.
 
     Raises:
-        ToolError: If the text can't stand in such a link.
+        ToolError: If such a link can't contain the text.
     """
     here, there = paths
     stem = posixpath.splitext(posixpath.basename(there))[0]
     label = " ".join((params.text or "").split())
     if _has_wikilinks(document, here, scan.links):
-        # A picture is no text, and not among what was scanned.
+        # The scan has only text files, so it may lack the target, a picture for example.
         known = dataclasses.replace(scan.files, paths=scan.files.paths | {there})
         template = Link(LinkKind.WIKI, stem, 0)
         written = write_link(template, ResolvedLink((there,)), here, there, known)
@@ -206,7 +207,7 @@ def _insert_link(link: str, document: TextDocument, first: int, last: int) -> Te
     else:
         content = link
     if end < document.n_lines:
-        # A paragraph of its own on this side too.
+        # Make the link a paragraph of its own on this side too.
         content += "" if not document.lines[end].strip() else "\n"
         return place_text(EditInstruction("insert", end + 1), f"{content}\n", document)
     return place_text(EditInstruction("end"), content, document)

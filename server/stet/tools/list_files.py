@@ -21,14 +21,14 @@ class ListFiles(Params):
 
 
 async def run(params: ListFiles, ctx: ToolContext) -> str:
-    """One path a line.
+    """Return one path a line.
 
     Raises:
-        ToolError: If the folder is not in the workspace or the pattern is none.
+        ToolError: If the folder is not in the workspace or the pattern is invalid.
     """
     if params.folder:
         ctx.reader.locate(params.folder)
-    # The snapshot is taken here: the workspace belongs to the event loop.
+    # Take the snapshot here: the workspace belongs to the event loop.
     names, more = await asyncio.to_thread(_names, params, ctx.reader.snapshot())
     if not names:
         where = f" below {params.folder!r}" if params.folder else ""

@@ -75,10 +75,10 @@ class _MovePaths:
 
 
 async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
-    """Where the file is and where it is to be.
+    """Return the present and the new location of the file.
 
     Raises:
-        ToolError: If there is no such file, or the new place is none.
+        ToolError: If there is no such file, or the new location is invalid.
     """
     old = ctx.reader.locate_to_write(params.file, "move")
     if old.path is None:
@@ -91,7 +91,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     except NotShown as refused:
         if refused.rule not in NO_TEXT:
             raise ToolError(str(refused)) from refused
-        # One that is too large holds text, which nobody has read.
+        # A file that is too large has text, which the model has not read.
         holds_text = refused.rule != "binary"
     to = params.to
     if to.endswith("/") or to in ("", "."):
@@ -151,7 +151,7 @@ async def _prepare_move(
             linked_from=updates.linked_from,
         )
         prepared = await asyncio.to_thread(prepare_draft, draft, rules)
-        # Nothing is awaited from here on: what was looked at first may have changed meanwhile.
+        # No await from here on: the texts that were read first may have changed meanwhile.
         if all(ctx.reader.is_latest_text(link.document) for link in links):
             return prepared, updates
     raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
@@ -189,7 +189,7 @@ def _compute_link_updates(
 
     here, files = old.path.as_posix(), scan.files
     linked_from: tuple[str, ...] = ()
-    if not locations.holds_text:  # such files are not among what was scanned
+    if not locations.holds_text:  # the scan does not include such files
         every_file = snapshot.walk(only_text=False)
         paths = {each.path.as_posix() for each in every_file if each.path is not None}
         files = dataclasses.replace(files, paths=files.paths | paths | {here})

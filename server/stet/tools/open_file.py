@@ -24,7 +24,7 @@ async def run(params: OpenFile, ctx: ToolContext) -> str:
         ToolError: If there is no such file or line, or the user wants no files opened.
     """
     if params.line is not None:
-        # Refused files are told of by `open`, like those that are no text.
+        # `open` reports refused files, and files that are not text.
         located = ctx.reader.locate(params.file)
         n_lines = await asyncio.to_thread(_n_lines, ctx.reader.snapshot(), located.uri)
         if n_lines is not None and params.line > max(n_lines, 1):

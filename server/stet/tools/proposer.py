@@ -113,8 +113,9 @@ class Proposer:
                 raise ToolError(f"{name!r}: {overlap}. {again}") from overlap
 
     def explain_source(self, *names: str) -> str:
-        """Return a sentence for the user if others named one of the files. Return "" if nobody did,
-        the question is about the file, or the user's cursor is in the file.
+        """Return a sentence for the user if untrusted text named one of the files.
+
+        Return "" if none did, the question is about the file, or the user's cursor is in the file.
         """
         snapshot = self.reader.snapshot()
         users = {snapshot.name_of(uri) for uri in (snapshot.asked, snapshot.activity.active) if uri}

@@ -106,10 +106,10 @@ class QueryFiles(Params):
 
 
 async def run(params: QueryFiles, ctx: ToolContext) -> str:
-    """One file a line, the latest first where times are asked for, else by name.
+    """Return one file a line, the latest first if the query has times, else by name.
 
     Raises:
-        ToolError: If a folder, a pattern or a file named is none.
+        ToolError: If a folder, a pattern or a file is invalid.
     """
     if params.folder:
         ctx.reader.locate(params.folder)

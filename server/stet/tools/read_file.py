@@ -29,7 +29,7 @@ class ReadFile(Params):
 
 
 async def run(params: ReadFile, ctx: ToolContext) -> str:
-    """Numbered lines, or why there are none.
+    """Return numbered lines, or why there are none.
 
     Raises:
         ToolError: If the file can't be shown or has no such lines.

@@ -1,4 +1,4 @@
-"""`read_webpage`: the readable text of a page, after the user's yes where nobody named its host."""
+"""`read_webpage`: the readable text of a page, after an approval if no user named its host."""
 
 import re
 
@@ -15,7 +15,7 @@ from stet.web.web_address import WebAddress, WebError, WebSource, add_source, pa
 READ_IT = "Read it"
 DO_NOT_READ = "Don't read it"
 PART = 18_000
-"""Characters of a page that one call gives."""
+"""Maximum length of the part of a page that one call returns."""
 
 _PART = re.compile(r"part=([1-9]\d{0,4})")
 

@@ -49,10 +49,10 @@ class SearchWorkspace(Params):
 
 
 async def run(params: SearchWorkspace, ctx: ToolContext) -> str:
-    """One hit a line.
+    """Return one hit a line.
 
     Raises:
-        ToolError: If the pattern or the folder is none.
+        ToolError: If the pattern or the folder is invalid.
     """
     if params.folder:
         ctx.reader.locate(params.folder)

@@ -38,13 +38,13 @@ class Params(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class BatchHandler:
-    """How a tool carries out several calls of one answer that belong together: all or none.
+    """The execution of several related calls of one answer: all or none.
 
     Attributes:
-        file: The file a call's arguments, as the model wrote them, are about; calls of one file
-            belong together. None for a call that stands for itself.
-        run: Does it. In the place of a call that could not be read stands its error. Gives for each
-            call, in order, the text for the model, or the error.
+        file: Returns the file that a call's arguments, as the model wrote them, are about; calls of
+            one file are run together. None for a call that is run alone.
+        run: Runs the calls. An unreadable call is replaced by its error. Returns for each call, in
+            order, the text for the model, or the error.
     """
 
     file: Callable[[Mapping[str, object]], str | None]
@@ -56,17 +56,17 @@ class Tool:
     """One tool.
 
     Attributes:
-        name: As the model calls it.
-        group: What it is switched with.
-        kind: What it does to the world.
+        name: The name that the model uses.
+        group: The group by which the tool is enabled or disabled.
+        kind: The effect of the tool on the world.
         params: Its arguments; the docstring is the description for the model.
-        run: Does it and gives the text for the model. Where it proposes, it does so as its last step: a
-            call that is stopped before has proposed nothing.
-        batch_handler: How several calls are one, for a tool where they may be.
-        listing: What the settings add to the description; nothing there: the tool is of no use, and
+        run: Runs the tool and returns the text for the model. A proposal is its last step: a call
+            that is stopped earlier has proposed nothing.
+        batch_handler: Runs several calls as one, if the tool supports this.
+        listing: The settings' addition to the description; if it is empty the tool is useless, and
             is not offered.
-        has_sections: Whether its text is sections of the context, in which what others wrote has been made
-            harmless already. Any other tool's text is, before the model sees it.
+        has_sections: Whether its text is sections of the context, in which untrusted text is
+            escaped already. Any other tool's text is escaped before the model sees it.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What the model is told."""
+        """The description for the model."""
         lines = (self.params.__doc__ or "").strip().splitlines()
         return "\n".join(line.strip() for line in lines)
 

@@ -23,7 +23,7 @@ from stet.workspace.workspace import Workspace
 
 
 async def no_user(question: Question) -> str:
-    """Ask nobody, where there is no user.
+    """Refuse a question, if there is no user.
 
     Raises:
         ToolError: Always.

@@ -16,9 +16,9 @@ class TurnReport:
     Attributes:
         files_read: Names of files read, in order, without repeats.
         rejected: Edits that a rule refused, in order.
-        files_to_open: Files for the user to see, until the loop has passed them on.
+        files_to_open: Files to show to the user, until the loop has passed them on.
         copied: Names of files whose contents were gathered for the user, in order.
-        sources: Pages that were found or read, in order, without repeats.
+        sources: Web pages that were found or read, in order, without repeats.
         summary: The summary of the tool `done`; None while the turn goes on.
         n_questions: The number of questions that the tools have asked the user.
     """

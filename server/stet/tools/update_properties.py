@@ -49,7 +49,7 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     """Propose the changes of properties and return what was proposed.
 
     Raises:
-        ToolError: If the front matter can't be read, or the gate refuses.
+        ToolError: If the front matter can't be read, or the edit is refused.
     """
     names = ", ".join((*params.set, *params.remove))
     _, prepared = await compute_edit(

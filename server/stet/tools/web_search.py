@@ -34,7 +34,7 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
     """Return the pages found, best first.
 
     Raises:
-        ToolError: If the search API gives none.
+        ToolError: If the search API returns an error.
     """
     if ctx.web is None:
         raise ToolError("No search API is configured. Go on without the web.")

@@ -17,7 +17,7 @@ from stet.web.web_address import WebAddress, WebError
 
 Ip = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Gives the addresses of a host. Raises OSError if there are none."""
+"""Returns the addresses of a host. Raises OSError if there are none."""
 
 _LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
 """What names inside a network end in; the metadata services of clouds are among them."""
@@ -106,10 +106,10 @@ def check_name(address: WebAddress, allowed: Sequence[str]) -> None:
 
 
 def check_ip(address: WebAddress, ip: Ip, allowed: Sequence[str]) -> None:
-    """Refuse an address that a host turned out to have.
+    """Refuse the resolved address of a host.
 
     Raises:
-        WebError: If it is none of the open internet, and no setting opens it.
+        WebError: If it is not on the open internet, and no setting allows it.
     """
     if is_public(ip) or (may_allow(ip) and is_allowed_host(address, allowed)):
         return
@@ -120,7 +120,7 @@ async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]
     """Return the addresses of a host, after checking each address.
 
     Raises:
-        WebError: If there are none, or one of them may not be connected to.
+        WebError: If there are no addresses, or one of them may not be connected to.
     """
     if address.ip is not None:
         found: tuple[Ip, ...] = (address.ip,)
@@ -152,11 +152,11 @@ def _private_error(address: WebAddress, what: str) -> WebError:
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one page may cost.
+    """The limits of one page.
 
     Attributes:
-        seconds: For each address on the way, all in all.
-        connect: Seconds until the connection stands.
+        seconds: The total time for each address of a redirect chain.
+        connect: Seconds until the connection is open.
         idle: Seconds between two pieces.
         size: Bytes, as they are sent.
     """

@@ -24,7 +24,7 @@ from stet.web.address_policy import (
 from stet.web.web_address import WebAddress, WebError, resolve_redirect
 
 AskPermission = Callable[[WebAddress, WebAddress | None], Awaitable[None]]
-"""Called before anything is sent to an address, with the page that led there; raises to refuse."""
+"""Called before each request to an address, with the referring page; raises to refuse."""
 
 HttpGet = Callable[[WebAddress, Sequence[Ip], FetchLimits], Awaitable[Fetched | str]]
 """Makes one request to a host at these addresses: `stet.web.http_connection.get`."""
@@ -47,10 +47,10 @@ class Fetcher:
     """Fetches pages.
 
     Attributes:
-        allowed: Private places that may be read all the same (`reach.is_allowed_host`).
-        limits: What a page may cost.
-        resolver: Gives the addresses of a host.
-        connector: Gives what makes a request; called in a thread.
+        allowed: Private hosts that may be read all the same (`reach.is_allowed_host`).
+        limits: The limits of a page.
+        resolver: Returns the addresses of a host.
+        connector: Returns the object that makes a request; called in a thread.
     """
 
     allowed: Sequence[str] = ()
@@ -94,14 +94,14 @@ MAX_UNPACKED = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """What a page says.
+    """The content of a page.
 
     Attributes:
-        url: Where it was in the end.
-        title: What it calls itself; "" where it does not.
-        text: Its readable text, as Markdown where it is HTML; without hidden characters.
-        n_hidden: How many hidden characters were taken out.
-        n_left_out: How many characters behind the text were left out, because it is so long.
+        url: Its final address.
+        title: Its title; "" if it has none.
+        text: Its readable text, as Markdown if the page is HTML; without hidden characters.
+        n_hidden: How many hidden characters were removed.
+        n_left_out: How many characters after the text were left out, because the page is so long.
     """
 
     url: str
@@ -115,7 +115,7 @@ async def read_page(fetched: Fetched, system: System) -> WebPage:
     """Return the text of a page.
 
     Raises:
-        WebError: If there is none, or it takes too much.
+        WebError: If there is no text, or the page exceeds a limit.
     """
     url = fetched.address.url
     asked = {

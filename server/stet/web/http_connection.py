@@ -1,9 +1,9 @@
 """One HTTP request to a checked address.
 
-`httpcore2`, the layer below the client that `openai` brings, does exactly one request and lets the
-connection be made to the address that was checked, while Host and SNI keep the name. It knows no
-cookies, no redirects, no proxies of the environment (behind one no address could be checked) and
-does not decompress: a bomb is for the child that reads the page (`stet.web.page_helper`).
+`httpcore2`, the layer below the client that `openai` installs, makes exactly one request and lets
+the caller connect to the checked address, while Host and SNI keep the name. It has no cookies, no
+redirects, no proxies of the environment (no address could be checked through a proxy) and does not
+decompress: a decompression bomb is left to the child that reads the page (`stet.web.page_helper`).
 """
 
 import functools
@@ -155,7 +155,7 @@ class _ResponseHeaders:
 
 
 class _PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to the addresses that were checked, whatever the name would resolve to now."""
+    """Connects to the addresses that were checked, whatever the name resolves to now."""
 
     def __init__(self, ips: Sequence[Ip]) -> None:
         self._ips = ips

@@ -1,8 +1,8 @@
-"""The process that reads pages, so that a hostile one can neither hang nor fill this machine.
+"""The process that reads pages, so that a hostile page can neither hang nor fill this machine.
 
-It reads one line of JSON, `{"kind", "charset", "packed", "url", "size"}`, then the page's bytes, and
-writes `{"title", "text", "hidden", "left_out"}` or `{"error"}` as JSON. Its memory and its processor
-time are limited where the system can do that; whoever starts it limits the rest.
+It reads one line of JSON, `{"kind", "charset", "packed", "url", "size"}`, then the page's bytes,
+and writes `{"title", "text", "hidden", "left_out"}` or `{"error"}` as JSON. Its memory and its
+processor time are limited if the system can limit them; the parent process limits the rest.
 """
 
 import codecs
@@ -114,7 +114,7 @@ def _readable(html: str, url: str) -> tuple[str, str]:
         include_comments=False,
         include_tables=True,
     )
-    # What was not found may have been taken apart: begin anew.
+    # A failed extraction may have changed the tree: parse the page again.
     return title, text or _all_text(trafilatura.load_html(html))
 
 

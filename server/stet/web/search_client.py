@@ -43,7 +43,7 @@ class RefusalReason(Enum):
 
     KEY = "key"
     SPENT = "spent"
-    """What was paid for is used up: waiting does not help."""
+    """The paid quota is used up: waiting does not help."""
     HASTE = "haste"
     OTHER = "other"
 

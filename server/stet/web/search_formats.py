@@ -73,7 +73,7 @@ def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> Search
     known = _PROVIDERS[settings.provider]
     base_url = settings.base_url or known.base_url
     if settings.provider == "openai" and not settings.base_url:
-        # The key of the environment belongs to the address of the environment.
+        # The environment's key belongs to the environment's address.
         base_url = environ.get("OPENAI_BASE_URL", "").strip() or known.base_url
     for name in key_variables(settings):
         if key := environ.get(name, "").strip():
@@ -130,11 +130,11 @@ class WebHit:
 
 @dataclass(frozen=True, slots=True)
 class WebSearchAnswer:
-    """What a search API answered.
+    """The answer of a search API.
 
     Attributes:
         hits: Pages, best first.
-        text: An answer in words, where the API gives one.
+        text: An answer in words, if the API returns one.
     """
 
     hits: tuple[WebHit, ...]

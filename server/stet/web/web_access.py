@@ -16,14 +16,14 @@ _MAX_CACHED_PAGES = 5
 
 @dataclass(slots=True)
 class WebAccess:
-    """One turn's door to the web.
+    """The web access of one turn.
 
     Attributes:
         endpoint: The search API.
         fetcher: Fetches pages.
-        system: Starts the processes that read them.
-        known: What was found and allowed in this conversation.
-        refused: Places that the user does not want to be read from in this turn.
+        system: Starts the processes that read pages.
+        known: The addresses that were found and allowed in this conversation.
+        refused: Hosts that the user does not allow in this turn.
     """
 
     endpoint: SearchEndpoint
@@ -34,10 +34,10 @@ class WebAccess:
     _cached_pages: dict[str, WebPage] = field(default_factory=dict)
 
     async def search(self, query: str, limit: int) -> WebSearchAnswer:
-        """At most `limit` pages; from now on they count as named.
+        """Return at most `limit` pages; from now on they count as named.
 
         Raises:
-            WebError: If the search API gives none.
+            WebError: If the search API returns an error.
         """
         search = await asyncio.to_thread(_load_search_client)
         answer = await search(self.endpoint, query, limit)

@@ -22,31 +22,32 @@ MAX_URL = 2000
 """Characters. Longer ones carry data out, not a page's address."""
 
 MAX_NEW_CHARACTERS = 100
-"""How many characters behind the host may be new without the user having seen them."""
+"""How many characters after the host may be new without the user having seen them."""
 
 MAX_NEW_CHARACTERS_OF_CHAT = 300
-"""The same over all addresses of a chat since the user was last asked: many short ones carry as much
-as a long one, in one turn or in many."""
+"""The same limit for all addresses of a chat since the user was last asked.
+
+Many short addresses carry as much data as a long one, in one turn or in many."""
 
 PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\]")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _SAFE_CHARACTERS = "/?:@!$&'()*+,;=%~-._[]"
-"""What stays as it is behind the host: delimiters, and escapes that are there already."""
+"""Characters that are not escaped after the host: delimiters, and existing escapes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebAddress:
-    """Where a page is.
+    """The address of a page.
 
     Attributes:
         scheme: `http` or `https`.
-        host: In lower case, ASCII (international names in their `xn--` form), without a last dot; an
-            IPv6 address without brackets.
+        host: In lower case, ASCII (international names in their `xn--` form), without a last dot;
+            an IPv6 address without brackets.
         port: 1 to 65535.
         target: Path and query, ASCII, beginning with a slash.
-        fragment: What stands behind `#`; it is not sent.
+        fragment: The text after `#`; it is not sent.
     """
 
     scheme: str
@@ -85,15 +86,15 @@ class WebAddress:
 
     @property
     def n_path_characters(self) -> int:
-        """How many characters stand after the host's slash."""
+        """The number of characters after the host's slash."""
         return len(self.target) - 1
 
 
 def parse_url(url: str) -> WebAddress:
-    """Return the address that `url` means.
+    """Parse `url`.
 
     Raises:
-        WebError: If it is none that Stet reads, with the reason.
+        WebError: If it is not an address that Stet reads, with the reason.
     """
     url = url.strip()
     if len(url) > MAX_URL:
@@ -122,10 +123,10 @@ def parse_url(url: str) -> WebAddress:
 
 
 def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
-    """Where a page that has moved is now.
+    """Return the address that a redirect leads to.
 
     Raises:
-        WebError: If that is no address, or an unprotected one behind a protected one.
+        WebError: If it is not an address, or an unprotected one after a protected one.
     """
     try:
         joined = urljoin(page.url, location)
@@ -146,7 +147,7 @@ def _host(host: str, url: str) -> str:
     """Return the canonical spelling of a host.
 
     Raises:
-        WebError: If it is none, or a number in a spelling that systems read differently.
+        WebError: If it is not a host, or a number in a spelling that systems read differently.
     """
     if ":" in host:
         return _ipv6(host, url)

@@ -1,22 +1,22 @@
-"""Where the user is: the active document, the cursor, what is selected and what can be seen.
+"""The user's location: the active document, the cursor, the selection and the visible lines.
 
-Editors differ in what they tell. Some tell all of it by notification, some only when a key is
-pressed for it, most only by the positions in their ordinary requests. The rules:
+Editors differ in their reports. Some send all of them by notification, some only when the user
+presses a key, most only by the positions in their ordinary requests. The rules:
 
-- **The active document is a pointer**, moved by events, never read off a list. What was said
-  explicitly moves it always. What is inferred (a document was opened, typed in, asked about) moves
-  it only while the editor has never sent a notification of its own: an editor that tells where the
-  user is does not need our guesses, and documents are opened and edited in the background too.
+- **The active document is a pointer**, moved by events, never read from a list. An explicit report
+  always moves the pointer. An inference (a document was opened, typed in, asked about) moves it
+  only while the editor has never sent a notification of its own: an editor that reports the user's
+  location does not need inferences, and documents are opened and edited in the background too.
 - **Closing** the active document moves the pointer to the most recently used other open one. An
   editor that reloads a file closes and opens it: that document becomes active again.
-- **Explicit beats inferred, per document.** A notified selection stands until the next one. One
-  given with a command stands until the document is edited or another one becomes active, because
-  after that the user has moved on and nobody would tell us.
+- **Explicit beats inferred, per document.** A notified selection is valid until the next one. A
+  selection from a command is valid until the document is edited or another one becomes active,
+  because after that the user has moved on without a report.
 - **Everything follows the text.** Places are mapped through each change, so none is ever stale. A
-  selection that is typed over is gone. Where no notification comes, a single change leaves the
-  cursor behind it.
+  selection that is typed over is gone. Without notifications, a single change leaves the cursor
+  after the changed text.
 
-Positions are code points. Documents are compared by their canonical URI; answers carry the editor's
+Positions are code points. Documents are compared by their canonical URI; results have the editor's
 spelling.
 """
 
@@ -36,7 +36,7 @@ class ActivitySource(Enum):
     NOTIFIED = "notified"
     """The editor says so by itself whenever it changes (`$/stet/didFocus`, `didChangeSelection`)."""
     COMMAND = "command"
-    """The user said so once: `stet.focus`, or the place given with `stet.ask`."""
+    """The user gave the place once: by `stet.focus`, or with `stet.ask`."""
     REQUEST = "request"
     """Inferred from where an ordinary request points: code action, highlight ..."""
     HOVER = "hover"
@@ -54,12 +54,12 @@ class ActivitySource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Where the user is in one document.
+    """The user's location in one document.
 
     Attributes:
         ranges: At least one, the main one first; an empty range is a bare cursor.
-        cursor: Where the caret stands, at one end of the main range.
-        source: How it is known.
+        cursor: The caret, at one end of the main range.
+        source: The source of the selection.
         at: When it was reported, in seconds of the monotonic clock.
     """
 
@@ -90,7 +90,7 @@ class Selection:
     def after(self, change: TextChange) -> "Selection":
         """Return the selection moved to the corresponding places of the text after `change`.
 
-        A range that was typed into is no longer selected: it becomes a cursor behind the new text.
+        A range that was typed into is no longer selected: it becomes a cursor after the new text.
         """
         # Typing at a bare cursor is by far the most frequent.
         if self.is_bare and change.range.end == self.cursor:
@@ -160,7 +160,7 @@ class ActivityView:
     now: float = 0.0
 
     def selection_of(self, uri: str) -> Selection | None:
-        """Where the user is, or last was, in a document; None where nobody ever said."""
+        """Return the user's present or last selection in a document; None if never reported."""
         return self.selections.get(canonical(uri))
 
     def visible_of(self, uri: str) -> Range | None:
@@ -355,7 +355,7 @@ class Activity:
             if known is not None and known.source is ActivitySource.COMMAND:
                 self._positions.discard(previous)
             if previous not in self._open:
-                self._forget(previous)  # nobody would tell us when it goes
+                self._forget(previous)  # no report says when it goes
         if key is not None:
             self._spelling[key] = self._spelling.pop(key)
         if key != previous:

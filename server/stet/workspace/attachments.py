@@ -17,14 +17,14 @@ from stet.workspace.uris import canonical, is_tracked, path_of, scheme_of
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    """What comes with a question beside what its scope brings.
+    """The attachments of a question, in addition to its scope.
 
     Attributes:
         files: URIs, in the order in which they were attached, each file once.
         folders: URIs, as `files`.
-        scope: In place of `context.scope`; None: that.
-        link_depth: In place of `context.linkDepth`; None: that.
-        problems: Names of a preset that lead nowhere, with the reason, a sentence each.
+        scope: Instead of `context.scope`; None: `context.scope`.
+        link_depth: Instead of `context.linkDepth`; None: `context.linkDepth`.
+        problems: Names in a preset without a file, with the reason, a sentence each.
     """
 
     files: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class Attachments:
         return not (self.files or self.folders or self.scope or self.link_depth is not None)
 
     def with_more(self, files: Iterable[str] = (), folders: Iterable[str] = ()) -> "Attachments":
-        """With these too; what is there already stays where it is."""
+        """Return the attachments with these added; existing ones keep their places."""
         return replace(
             self,
             files=_each_once((*self.files, *files)),
@@ -87,7 +87,7 @@ def _each_once(uris: Iterable[str]) -> tuple[str, ...]:
 
 
 class NotAttachable(Exception):
-    """What was named can't be attached; the message names it and says why."""
+    """The named file or folder can't be attached; the message has the name and the reason."""
 
 
 @dataclass(frozen=True, slots=True)

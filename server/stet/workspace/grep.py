@@ -22,7 +22,7 @@ MAX_CHARACTERS = 50_000_000
 
 
 class InvalidRegex(Exception):
-    """The regular expression is none, or takes too long."""
+    """The regular expression is invalid, or takes too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class GrepHit:
 
 @dataclass(slots=True)
 class GrepResult:
-    """What was found.
+    """The result of a search.
 
     Attributes:
         hits: Lines that match, files in order of name, at most `HITS_PER_FILE` a file.
-        is_cut: Whether files were left out because there are too many, of them or of hits.
+        is_cut: Whether files were left out because there are too many files or hits.
     """
 
     hits: list[GrepHit]
@@ -128,12 +128,12 @@ _MOST_NAMED = 5
 
 
 def describe_unsearched(snapshot: Snapshot, folder: str) -> str:
-    """Say which open documents a search has left out; empty if there are none.
+    """Return a sentence about open documents that a search has left out; empty if there are none.
 
-    Asks the disk: call it in a worker thread.
+    This function reads the disk: call it in a worker thread.
 
     Args:
-        snapshot: What was searched.
+        snapshot: The searched snapshot.
         folder: The folder that was searched; empty for everywhere.
 
     Returns:

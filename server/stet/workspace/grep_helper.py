@@ -1,11 +1,11 @@
 """The process that searches text, so that a slow pattern stalls nothing and can be killed.
 
-It reads `{"pattern": "...", "known": [...]}`, then one JSON array `[name, text]` a line, and writes one
-JSON array `[name, line, text]` a hit; lines are 1-based. A pattern that is none is answered with
+It reads `{"pattern": "...", "known": [...]}`, then one JSON array `[name, text]` a line, and writes
+one JSON array `[name, line, text]` a hit; lines are 1-based. The answer to an invalid pattern is
 `{"error": "..."}`.
 
-Where marks are wanted (`known` is no null), a line is found by what may be told of it: else a pattern
-that matches or not with the next letter of a key would spell it out.
+If marks are requested (`known` is not null), a line is searched in its redacted form: otherwise
+patterns that match or not with the next letter of a key would reveal the key.
 """
 
 import json

@@ -1,22 +1,22 @@
-r"""`.gitignore` and `.stetignore`: what the repository leaves out, and what it keeps from the model.
+r"""`.gitignore` and `.stetignore`: files outside the project, and files hidden from the model.
 
 Both are read in every folder from the root down; `.git/info/exclude` counts as the root's weakest
-`.gitignore`. As in git, the deeper file wins, later lines win over earlier ones, `!` takes back, and
-an ignored folder is a wall: nothing below it can be taken back. The two kinds mean different things:
+`.gitignore`. As in git, the deeper file wins, later lines win over earlier ones, `!` negates, and
+an ignored folder is final: nothing below it can be included again. The two kinds differ:
 
-- `.stetignore` is *hard*: never shown, whatever the user does. It is asked first, and its `!` also
-  brings back what a `.gitignore` leaves out.
+- `.stetignore` is *hard*: never shown, whatever the user does. It is checked first, and its `!`
+  also includes files that a `.gitignore` leaves out.
 - `.gitignore` is *soft*: not part of the project, so not listed, searched, read or attached; but
-  the file that the user is in when they ask is shown (`stet.workspace.privacy_filter`).
+  the file in which the user asks is shown (`stet.workspace.privacy_filter`).
 
-Patterns are matched exactly as git matches them (https://git-scm.com/docs/gitignore): a `/` inside a
-pattern ties it to the folder of its file, one at its end asks for a folder, `!` takes back, the last
-pattern that matches decides. Each pattern is asked about one entry, never about what is below it: a walk
-stops at an ignored folder.
+Patterns are matched exactly as git matches them (https://git-scm.com/docs/gitignore): a `/` inside
+a pattern ties it to the folder of its file, a `/` at its end matches only folders, `!` negates, the
+last pattern that matches decides. Each pattern is applied to one entry, never to entries below it:
+a walk stops at an ignored folder.
 
-Patterns come from strangers' repositories, so a match must not take long whatever they are: a pattern is
-matched part by part, `**` by the set of places that it can reach, and the stars inside a part each give
-up their first match never to try another (atomic groups), which is enough for globs.
+Patterns come from strangers' repositories, so every match must be fast: a pattern is matched part
+by part, `**` by the set of places that it can reach, and the stars inside a part keep their first
+match (atomic groups), which is enough for globs.
 """
 
 import logging
@@ -49,7 +49,7 @@ class IgnorePattern:
     directory_only: bool
 
     def matches(self, path: tuple[str, ...], *, is_folder: bool) -> bool:
-        """Whether the entry at `path`, its parts from the pattern's folder down, is meant."""
+        """Return whether the entry at `path`, its parts from the pattern's folder down, matches."""
         if self.directory_only and not is_folder:
             return False
         places = {0}
@@ -231,7 +231,7 @@ class IgnoreRules:
         return found if parts else (*found, self._patterns_at(root, _EXCLUDE))
 
     def stamps(self, roots: Iterable[Path]) -> tuple[tuple[int, float] | None, ...]:
-        """Length and time of the ignore files that lie in folders, None where there is none."""
+        """Return length and time of each ignore file in the folders, None if a file is missing."""
         files = (root.joinpath(*name) for root in roots for name in _IN_ROOT)
         stats = map(self._system.stat, files)
         return tuple(stat and (stat.size, stat.mtime) for stat in stats)
@@ -286,6 +286,6 @@ class IgnoreRules:
         return known[1]
 
 
-@lru_cache(maxsize=4096)  # the same few files are asked about with every file below them
+@lru_cache(maxsize=4096)  # the same few files are queried with every file below them
 def _path_of(root: Path, parts: tuple[str, ...]) -> Path:
     return root.joinpath(*parts)

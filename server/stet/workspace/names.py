@@ -235,7 +235,7 @@ _FOLDERS = frozenset(
 )  # fmt: skip
 """Folders and files of one meaning, folded."""
 _SHORT = re.compile(r"(?:git|hg|svn|jj|sl|bzr|pijul|fslcko|fos|arch-i|repo|got|plasti|bk)~[0-9]+")
-"""The short names that Windows gives to them (CVE-2014-9390)."""
+"""The short names of these folders on Windows (CVE-2014-9390)."""
 _OLD_FOLDERS = frozenset({"CVS", "RCS", "SCCS", "BitKeeper"})
 """Folders that are named like what they are about; in small letters they may hold sources."""
 _OLD_FILES = {
@@ -253,7 +253,7 @@ _OLD_FILES = {
 
 @lru_cache(maxsize=8192)  # the folders of a path are asked about with each of its files
 def is_version_control(parts: tuple[str, ...]) -> bool:
-    """Whether a path, given as its parts, is or lies in the state of a version control."""
+    """Return whether a path, given as its parts, is or is below the state of a version control."""
     names = tuple(map(loosest, parts))
     if any(name in _FOLDERS or _SHORT.fullmatch(name) for name in names):
         return True
@@ -265,7 +265,7 @@ def is_version_control(parts: tuple[str, ...]) -> bool:
 
 
 def _is_old_state(folder: str, name: str) -> bool:
-    """Whether `name` in `folder` is what an older version control keeps there, in whatever letters."""
+    """Return whether `name` in `folder` is a state file of an older version control."""
     if folder == "rcs":
         return name.endswith(",v")
     if folder == "sccs":

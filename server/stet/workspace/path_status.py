@@ -23,18 +23,19 @@ MAX_PATH = 4096
 
 @dataclass(frozen=True, slots=True)
 class PathStatus:
-    """One place at one moment.
+    """The status of one path at one moment.
 
     Attributes:
-        names: What it is called, as written and with every link resolved, without repeats.
-        project_paths: The same from each project down that holds it: a root, or a checkout within one.
-        refusal: Why nothing there may be changed, made, moved or removed; None if it may.
-        creation_refusal: Why no new file may be made there; None if one may.
-        real: Where it leads to with every link resolved; None for untitled documents.
+        names: Its names, as written and with every link resolved, without repeats.
+        project_paths: The same relative to each project that contains it: a root, or a checkout
+            within a root.
+        refusal: Why nothing there may be changed, created, moved or removed; None if it may.
+        creation_refusal: Why no new file may be created there; None if one may.
+        real: The path with every link resolved; None for untitled documents.
         is_link: Whether the entry itself is a link, not only a folder above it.
         has_hard_links: Whether the file has another name somewhere on the disk (a hard link).
-        is_outside: Whether it leads to something that no root holds.
-        is_outside_by_link: Whether that is so although its name lies below a root.
+        is_outside: Whether the resolved path is outside all roots.
+        is_outside_by_link: Whether it is outside although its name is below a root.
     """
 
     names: tuple[str, ...] = ()
@@ -52,10 +53,10 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
     """Return the status of the path at `uri`.
 
     Args:
-        snapshot: The world, with what the question is about.
-        uri: Any; it need not be a place at all.
-        by_user: Whether the user has said yes to this file: then what only keeps a model from
-            looking around (a `.gitignore`, a file outside the roots that is not open) is no reason.
+        snapshot: The snapshot, with the document of the question.
+        uri: Any URI; it need not have a path at all.
+        by_user: Whether the user has approved this file: then rules that only keep a model from
+            looking around (a `.gitignore`, a file outside the roots that is not open) do not apply.
     """
     path = path_of(uri)
     if path is None:
@@ -137,7 +138,7 @@ def _checkout_paths(system: System, base: Path, parts: tuple[str, ...]) -> Itera
 
 
 def _name_fault(name: str, path: Path) -> Refusal | None:
-    """Why a name is none for a file (what the user has open has a name already)."""
+    """Return why a name is invalid for a file (open documents have a name already)."""
     try:
         split_name(name, windows=os.name == "nt")
     except PathRefused as refused:

@@ -1,9 +1,9 @@
 """The roots of the workspace, and paths in them: from a name to a document, and back.
 
-A name is what a model or a person wrote. The decision is made on real paths: what the name leads to,
-with every link resolved, must be below the real path of a root. So neither a link out of the workspace
-nor a twin (`/ws-evil` beside `/ws`) passes. A document that is open in the editor may be anywhere: the
-user opened it.
+A name is the text of a model or a person. The decision is made on real paths: the target of the
+name, with every link resolved, must be below the real path of a root. So neither a link out of the
+workspace nor a twin (`/ws-evil` beside `/ws`) is accepted. A document that is open in the editor
+may be anywhere: the user opened it.
 """
 
 import os
@@ -23,9 +23,9 @@ class Root:
     """One folder of the workspace.
 
     Attributes:
-        uri: As the editor spells it.
+        uri: The URI as the editor spells it.
         path: Absolute, links not resolved.
-        name: How people and models call it; unique among the roots (`app`, or `web/app` beside
+        name: Its name for people and models; unique among the roots (`app`, or `web/app` beside
             `mobile/app`).
     """
 
@@ -75,10 +75,10 @@ class Located:
     """A document or folder, by all its names.
 
     Attributes:
-        uri: As the editor spells it where it is open.
+        uri: The URI, as the editor spells it if the document is open.
         path: Absolute, links not resolved; None for untitled documents.
-        name: What models and people call it: relative to a root, `/` between the parts.
-        stat: What a walk has seen of it on the way; None for what was found by another way.
+        name: Its name for models and people: relative to a root, `/` between the parts.
+        stat: The stat that a walk has read; None if it was not found by a walk.
     """
 
     uri: str
@@ -158,7 +158,7 @@ class Locator:
         plain = [root.path.joinpath(*parts) for root in self.roots] if parts else []
         candidates = list(dict.fromkeys(named + plain))
         existing = [path for path in candidates if self._exists(path)]
-        # A file that does not exist yet can only be meant by a name that starts with a root's.
+        # Only a name that starts with a root's name can mean a file that does not exist yet.
         meant = existing or named
         if len(meant) == 1:
             return meant[0]
@@ -203,9 +203,10 @@ class Locator:
         return Located(uri_of(path), path, self.name_of_path(path))
 
     def _as_on_disk(self, path: Path, real: Path) -> Path:
-        """`path` spelled as on the disk, where that folds case or Unicode forms: one file, one name.
+        """Return `path` as spelled on the disk, if the disk folds case or Unicode forms.
 
-        A link above it stays, as long as the spelling behind it need not be changed.
+        So one file has one name. A link above it stays, as long as the spelling after the link need
+        not be changed.
         """
         for root in self.roots:
             base = self.system.real_path(root.path)
@@ -218,8 +219,9 @@ class Locator:
         return real if is_respelt else path
 
     def _open_document(self, path: Path) -> TextDocument | None:
-        """Return the open document that is the file at `path`. Either may be given by any path of
-        the file.
+        """Return the open document that is the file at `path`.
+
+        Either may be given by any path of the file.
         """
         document = self.documents.get(canonical(uri_of(path)))
         if document is not None:

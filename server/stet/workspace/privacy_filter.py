@@ -1,7 +1,7 @@
-"""The privacy filter: the one decision on what may leave the machine.
+"""The privacy filter: the only decision about texts that may leave the machine.
 
-Everything a model or a tool sees passes through it (`Snapshot.show`, `Snapshot.walk`), for every
-model, local ones too. In this order, for the path as written and for the real one behind it:
+Every text for a model or a tool passes through it (`Snapshot.show`, `Snapshot.walk`), for every
+model, local ones too. The rules apply in this order, to the path as written and to its real path:
 
 | rule | what is refused | unless |
 | --- | --- | --- |
@@ -16,9 +16,9 @@ model, local ones too. In this order, for the path as written and for the real o
 | `ignored` | what a `.gitignore` names | it is open and the user is asking about it |
 
 The last exception is deliberate and narrow. A git-ignored file is no part of the project, and often
-holds what must not be shared, so being open in some tab is no reason to send it. But a question
-asked in such a file is about that file: the one that the question names, else the active document.
-A question that names another file is not about the active one.
+contains private data, so an open tab is no reason to send it. But a question asked in such a file
+is about that file: the file that the question names, else the active document. A question that
+names another file is not about the active one.
 """
 
 import logging
@@ -88,7 +88,7 @@ class PrivacyFilter:
             return refusal
         real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
-        if refusal is not None:  # said without the real name, which nobody asked for
+        if refusal is not None:  # without the real name, which was not asked for
             return Refusal(
                 refusal.rule, f"{self._name(path)!r} is a link to what may not be shown."
             )
@@ -170,7 +170,7 @@ class PrivacyFilter:
     def _name(self, path: Path) -> str:
         """Return the name of a path in a refusal: the path below a root, else the last part.
 
-        The folders above the workspace, and where a link leads, are told nobody.
+        The folders above the workspace, and the target of a link, are never revealed.
         """
         for root, base in self._bases():
             if below := parts_below(path, base):
@@ -184,7 +184,7 @@ class PrivacyFilter:
         return any(parts[: len(root_parts)] == root_parts for root_parts in self._state_folders())
 
     def _is_state_folder(self, folder: Path) -> bool:
-        """Whether a folder is one of our own, by whatever links its root is reached."""
+        """Return whether a folder is one of Stet's own, through any links above it."""
         last = loosest(folder.name)
         # Links are looked at only where the name is right: a walk asks about every folder.
         is_named = any(root_parts[-1] == last for root_parts in self._state_folders())
@@ -209,14 +209,15 @@ class PrivacyFilter:
         return None
 
     def _check_names(self, parts: tuple[str, ...], name: str, *, is_folder: bool) -> Refusal | None:
-        """Return the refusal, if any, that applies wherever the entry is. `parts` begin at the top
-        of the disk.
+        """Return the refusal, if any, that applies wherever the entry is.
+
+        `parts` begin at the top of the disk.
         """
         if is_secret((*parts, "") if is_folder else parts):
             return Refusal(
                 "secret", f"{name!r} looks like a secret (a key, a login, an environment)."
             )
-        # A bare name is meant from the root down; only `/home/me/diary` can mean the whole disk.
+        # A bare name applies from the root down; only `/home/me/diary` can mean the whole disk.
         anchored = tuple(each for each in self.settings.privacy.deny if each.startswith("/"))
         if _is_matched(anchored, "privacy.deny", parts, is_folder=is_folder):
             return _denied_refusal(name)
@@ -253,8 +254,9 @@ def _state_refusal(name: str) -> Refusal:
 def _state_paths(
     state_folder: Callable[[], Path], real_path: Callable[[Path], Path]
 ) -> frozenset[tuple[str, ...]]:
-    """Return the parts of one of Stet's own folders, in the loosest spelling. The folder is given
-    as written and with links resolved.
+    """Return the parts of one of Stet's own folders, in the loosest spelling.
+
+    The folder is given as written and with links resolved.
     """
     try:
         folder = state_folder()
@@ -270,7 +272,7 @@ def _denied_refusal(name: str) -> Refusal:
 
 @lru_cache(maxsize=64)
 def _patterns(lines: tuple[str, ...], setting: str) -> IgnorePatterns:
-    """Patterns of the settings, which hold whatever the case."""
+    """Return patterns of the settings, which match in any case."""
     patterns, bad = parse_patterns(map(_folded_pattern, lines))
     if bad:
         log.warning("`%s` has entries that are no patterns: %r", setting, bad)

@@ -1,6 +1,6 @@
-"""Lines and texts of files as they are quoted: in bounds, and without what a cut leaves of a secret.
+"""Quoted lines and texts of files: within bounds, and without the rest of a cut secret.
 
-What is left of one has no look of its own, so nothing behind finds it any more.
+The rest of a secret has no recognisable form, so no later step finds it.
 """
 
 from stet.privacy.redactor import Redactor

@@ -1,13 +1,13 @@
-"""Files whose name says that they hold a secret: never shown to a model, whoever asks.
+"""Files with the name of a secret file: never shown to a model, whoever asks.
 
 Names are compared as a case-folding, Unicode-normalising file system would (so `.ENV` and a
 full-width spelling are found on every machine), and without the endings editors give to copies.
 
-Shapes of names that say that a file holds a secret, whatever program keeps it.
-
-People and programs name such files alike: what it is comes last (`db-secret.yaml`, `my_api_keys.txt`,
-`github-recovery-codes`), in a file of data or one without an ending. Sources, pages and word lists about
-secrets are named otherwise, and are none. All names here are folded (`stet.workspace.names.folded`).
+The shapes of names show that a file contains a secret, whatever program writes it. People and
+programs name such files alike: the kind comes last (`db-secret.yaml`, `my_api_keys.txt`,
+`github-recovery-codes`), in a data file or one without an ending. Sources, pages and word lists
+about secrets have other names, and do not count. All names here are folded
+(`stet.workspace.names.folded`).
 """
 
 import re
@@ -81,7 +81,7 @@ _PASSWORD = re.compile(
     r"|(?:(?:metamask|ledger|trezor|exodus|phantom|electrum|btc|bitcoin|eth|ethereum|solana|monero|wallet"
     r"|crypto|coinbase|backup|my)-)?seed"
 )
-"""What only a bare text is taken for."""
+"""Endings of a bare text, with which these names count."""
 _BARE = frozenset({"", "txt", "text", "dat", "env", "gpg", "enc", "age"})
 _NOTES = re.compile(
     r"(?:.*-)?(?:(?:recovery|backup|rescue|2fa|emergency)-?(?:codes?|keys?|phrases?)|seed-?(?:phrases?|words)"
@@ -152,7 +152,7 @@ _HISTORY = re.compile(
     """,
     re.VERBOSE,
 )
-"""What was typed in a shell, where passwords stand on the command line."""
+"""Histories of shells and programs, where passwords are on the command line."""
 
 _HINT = re.compile(
     "secret|cred|passw|passphrase|token|key|code|phrase|words|mnemonic|seed|account|adminsdk|emergency|cache"
@@ -168,13 +168,13 @@ _LOGIN = re.compile(
     """,
     re.VERBOSE,
 )
-"""What a program of the user's keeps a login in, in a folder of its own that begins with a dot."""
+"""Files in which a program stores a login, in its own folder that begins with a dot."""
 _LOGIN_CODE = re.compile(
     r"(?:.*[-_])?(?:secrets?|credentials?|tokens?|passwords?|api[-_]?keys?)\.(?:gradle|lua|rb|py|el|vim|fish|zsh|bash|kts|nu)"
 )
 """The same in the language of the program's settings: `.emacs.d/secrets.el`."""
 _HOMES = frozenset({"appdata", "application support"})
-"""What stands for such a folder on Windows and macOS."""
+"""The equivalent of such a folder on Windows and macOS."""
 _PROJECT_FOLDERS = frozenset(
     {
         ".github", ".gitlab", ".gitea", ".forgejo", ".vscode", ".circleci", ".husky", ".storybook",
@@ -405,7 +405,7 @@ _COPY_ENDINGS = ("~", ".bak", ".orig", ".old", ".save", ".swp", ".swo", ".tmp")
 
 @lru_cache(maxsize=8192)  # the folders of a path are asked about with each of its files
 def is_secret(parts: tuple[str, ...]) -> bool:
-    """Whether a path, given as its parts, names a secret file or one in a secret folder."""
+    """Return whether a path, given as its parts, names a secret file or is in a secret folder."""
     names = [loosest(part) for part in parts]
     if any(name in SECRET_FOLDERS or name.endswith(_BUNDLES) for name in names):
         return True
@@ -422,7 +422,7 @@ def _is_secret_at(above: list[str], name: str) -> bool:
     ):
         return True
     if not name or _SAMPLE.fullmatch(name):
-        return False  # a folder is asked about with an empty name behind it
+        return False  # a folder is checked with an empty name after it
     return any(_is_listed(each) or is_secret_shape([*above, each]) for each in names - {""})
 
 

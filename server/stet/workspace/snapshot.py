@@ -1,8 +1,8 @@
-"""The world at one moment: open documents laid over the disk, seen through the privacy filter.
+"""The workspace at one moment: open documents over the disk, seen through the privacy filter.
 
 A snapshot is frozen and cheap; a turn reads from one while the user goes on typing. `show` and
-`walk` are the only ways by which text of the workspace reaches a tool or a model. They ask the
-disk: call them in a worker thread where the event loop runs.
+`walk` are the only paths by which text of the workspace reaches a tool or a model. They read the
+disk: call them in a worker thread if the caller runs on the event loop.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +29,9 @@ NO_TEXT = frozenset({"binary", "too-large"})
 """Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""
 
 _LINES_AROUND = 50
-"""Of a very long text, lines before and behind what is shown that are looked at for secrets: one may begin
-or end there."""
+"""In a very long text, so many lines around the shown lines are searched for secrets too.
+
+A secret may begin or end there."""
 _LONG_LINE = 600_000
 """Code points of one line that are looked at; more of it is never shown."""
 _PIECE = 50_000
@@ -60,23 +61,24 @@ class NotShown(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The world at one moment.
+    """The workspace at one moment.
 
     Attributes:
         system: The disk below the open documents.
-        roots: Of the workspace.
-        documents: Those open, by canonical URI; look one up with `document`.
-        activity: Where the user was.
-        settings: Those in force.
+        roots: The roots of the workspace.
+        documents: The open documents, by canonical URI; look one up with `document`.
+        activity: The user's location.
+        settings: The settings in force.
         rules: The ignore files, read when needed and shared between snapshots.
-        asked: URI of the document the current question is about; None where it is about none.
-        is_question: Whether a question is answered: then only `asked` counts as asked about, wherever
-            the user is meanwhile. Else it is the active document.
-        blocks: By canonical URI, the ids of hunks that may stand in a text as blocks: no part of what
-            the file says.
-        placed: By canonical URI, the blocks in open texts that are too long to be looked through for them.
-        walk_memory: What walks have decided, where that is kept; shared between snapshots.
-        redactor: Gets to know the private keys of what is shown: part of one can't be told by itself.
+        asked: URI of the document the current question is about; None if it is about none.
+        is_question: Whether a question is answered: then only `asked` counts as asked about,
+            wherever the user is meanwhile. Otherwise the active document counts.
+        blocks: By canonical URI, the ids of hunks that may be in a text as blocks: no part of the
+            file's content.
+        placed: By canonical URI, the blocks in open texts that are too long to be searched.
+        walk_memory: The decisions of walks, if they are kept; shared between snapshots.
+        redactor: Learns the private keys of shown texts: a part of a key can't be recognised by
+            itself.
     """
 
     system: System
@@ -93,10 +95,11 @@ class Snapshot:
     walk_memory: WalkMemory | None = field(default=None, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
-        """Return the same world for a question about this document, and no other.
+        """Return the same snapshot for a question about this document, and no other.
 
         Args:
-            uri: Of the document; None: the question is about none (see `stet.workspace.privacy_filter`).
+            uri: The document; None: the question is about none (see
+                `stet.workspace.privacy_filter`).
         """
         return replace(self, asked=uri, is_question=True)
 
@@ -137,12 +140,12 @@ class Snapshot:
         return document
 
     def learn_around(self, document: TextDocument, first: int, end: int) -> None:
-        """Get to know the secrets in some lines of a very long text that are shown, and about them.
+        """Learn the secrets in and around some shown lines of a very long text.
 
         Args:
             document: The text.
             first: The first of the lines, 0-based.
-            end: The one behind the last.
+            end: The line after the last.
         """
         if self.settings.privacy.redact_secrets:
             low = max(0, first - _LINES_AROUND)
@@ -157,7 +160,7 @@ class Snapshot:
             NotShown: As `show`.
         """
         path = located.path
-        # A link that has come in between leads to what was not asked about.
+        # A link that was created meanwhile leads to a file that was not checked.
         if path is None or self.document(located.uri) or self.system.real_path(path) != path:
             return self.show(located.uri)
         text = decode(self._read(located.uri, path))
@@ -167,12 +170,12 @@ class Snapshot:
         return document if stripped is None else stripped.plain
 
     def shown_range(self, document: TextDocument, range_: Range) -> Range:
-        """Where a stretch of an open document is in the text that `show` gives of it."""
+        """Return a range of an open document as a range of the text that `show` returns."""
         stripped = self.stripped(document)
         return range_ if stripped is None else stripped.to_plain_range(range_)
 
     def real_lines(self, document: TextDocument, first: int, end: int) -> tuple[int, int]:
-        """Where lines of the text that `show` gives of a document are in the document itself."""
+        """Return lines of the text that `show` returns as lines of the document itself."""
         stripped = self.stripped(document)
         if stripped is None:
             return first, end
@@ -186,7 +189,8 @@ class Snapshot:
             NotShown: As `show`.
         """
         path = path_of(uri)
-        # Resolved once: what is judged is what is read, whoever turns a link in between.
+        # Resolved once: the checked path is the path that is read, even if a link changes
+        # meanwhile.
         real = None if path is None else self.system.real_path(path)
         refusal = self.privacy().check(uri, real)
         if refusal is not None:
@@ -309,9 +313,10 @@ class Snapshot:
 
 
 def _parts(lines: Sequence[str], first: int, end: int) -> Iterator[str]:
-    """Lines as texts to be looked at for secrets, in pieces that hold nobody up for long.
+    """Yield lines as texts to search for secrets, in pieces that block no thread for long.
 
-    Each begins some lines before the last has ended, so that what reaches over lines is in one whole.
+    Each piece begins some lines before the end of the last, so that a secret over several lines is
+    in one piece as a whole.
     """
     part: list[str] = []
     size = n_new = 0

@@ -1,8 +1,8 @@
-"""Names of documents: URIs as editors write them, and the paths behind them.
+"""Names of documents: URIs as editors write them, and their paths.
 
-Editors spell one document in several ways (`file:///c%3A/a`, `file:///C:/a`). Inside Stet a document
-is found by its `canonical` key; what is sent to an editor is always the spelling the editor used.
-Nothing here asks the disk, so a link and its target stay two documents.
+Editors spell one document in several ways (`file:///c%3A/a`, `file:///C:/a`). Inside Stet a
+document is found by its `canonical` key; URIs sent to an editor always have the editor's own
+spelling. Nothing here reads the disk, so a link and its target stay two documents.
 """
 
 import os

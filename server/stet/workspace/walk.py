@@ -1,13 +1,13 @@
 """All the files of the workspace that may be shown, in a fixed order.
 
-Sorted by name, depth first; never through a link, never into a folder that is left out, and never
-endless: a walk gives up after `MAX_ENTRIES` names and says so in the log. `run_in_slices` does such long
-work a slice at a time, so that a cancel ends it soon.
+A walk is sorted by name, depth first; it never follows a link, never enters a folder that is left
+out, and never runs without end: it gives up after `MAX_ENTRIES` names and logs this.
+`run_in_slices` runs such long work a slice at a time, so that a cancel ends it soon.
 
-`WalkMemory` keeps what walks have decided of each folder, so that the next walk decides only what has
-changed. A decision holds as long as all that it was made from is the same: the entry (its stat), the
-patterns in force in its folder, and the roots and the settings. Names are listed and stats asked for by
-every walk; only what follows from them is kept. An open document is never remembered.
+`WalkMemory` keeps the decisions of walks for each folder, so that the next walk decides only about
+changes. A decision is valid as long as all its inputs are the same: the entry (its stat), the
+patterns in force in its folder, and the roots and the settings. Every walk lists names and reads
+stats; only the decisions are kept. An open document is never remembered.
 """
 
 import asyncio
@@ -36,14 +36,14 @@ PatternsInForce = tuple[IgnorePatterns | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class EntryDecision:
-    """What was decided of one entry.
+    """The decision about one entry.
 
     Attributes:
-        stat: Of the entry then.
+        stat: The stat of the entry at that time.
         key: Its canonical URI.
-        file: The file that is shown; None for folders and for what is not shown.
+        file: The file that is shown; None for folders and for entries that are not shown.
         is_entered: Whether it is a folder that is walked.
-        is_passing: Whether it may be otherwise a moment later, with the same stat.
+        is_passing: Whether the decision may change a moment later, with the same stat.
     """
 
     stat: FileStat
@@ -81,7 +81,7 @@ class WalkMemory:
     def save(
         self, folder: object, patterns: PatternsInForce, decided: Mapping[str, EntryDecision]
     ) -> None:
-        """Keep what was decided in a folder in place of what was known of it."""
+        """Save the decisions in a folder instead of the earlier ones."""
         before = self._folders.get(folder)
         n_more = len(decided) - (0 if before is None else len(before[1]))
         if self._n_entries + n_more <= MAX_REMEMBERED:
@@ -126,7 +126,7 @@ class WorkspaceWalk:
     def files(self, top: Path | None) -> Iterator[Located]:
         """Yield the files below `top`, or below all roots.
 
-        Open documents count with the text they have, whatever lies on the disk; those that are not
+        Open documents count with their open text, whatever is on the disk; documents that are not
         on the disk, or outside the roots, come last (untitled ones only when all is walked).
         """
         top = None if top is None else self._without_links(top)

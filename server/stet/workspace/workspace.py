@@ -55,11 +55,11 @@ class WireEdit:
     """One content change, as it came over the wire.
 
     Attributes:
-        start_line: 0-based; `FULL_TEXT` where `text` is the whole new document.
+        start_line: 0-based; `FULL_TEXT` if `text` is the whole new document.
         start_units: From the start of the line, in units of the negotiated encoding.
         end_line: 0-based; half-open like the protocol's ranges.
         end_units: As `start_units`.
-        text: What is there now.
+        text: The new text.
     """
 
     start_line: int
@@ -171,18 +171,18 @@ class _OpenDocument:
 
 
 class Workspace:
-    """Everything Stet knows of what the user is working on.
+    """The roots, the open documents and the state of the user's work.
 
     Attributes:
-        encoding: What the editor counts columns in; set when `initialize` has settled it.
-        activity: Where the user is.
-        settings: Those in force.
-        attachments: What the user has attached to what they ask next; None until it is known what
-            they had attached in an earlier run.
-        blocks: Tells, by canonical URI, the ids of hunks that may stand in a text as blocks; set by
-            who knows of proposals.
-        placed: Tells, by URI, the blocks that stand in the text of an open document; set as `blocks`.
-        redactor: Knows the secrets that have been met, and their marks.
+        encoding: The editor's unit of columns; set when `initialize` has settled it.
+        activity: The user's location.
+        settings: The settings in force.
+        attachments: The attachments of the user's next question; None until those of an earlier run
+            are known.
+        blocks: Returns, by canonical URI, the ids of hunks that may be in a text as blocks; set by
+            the owner of the proposals.
+        placed: Returns, by URI, the blocks in the text of an open document; set as `blocks`.
+        redactor: Knows the secrets found so far, and their marks.
         request_log: What was sent to whom.
     """
 
@@ -392,7 +392,7 @@ class Workspace:
         for change in changes:
             document.history.append(change)
         if version is not None:
-            document.version = version  # whatever it is: editors jump, repeat and go back
+            document.version = version  # any number: editors jump, repeat and go back
         document.frozen = None
         self._documents = None
         if changes:

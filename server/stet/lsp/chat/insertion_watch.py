@@ -5,7 +5,7 @@ result; as whole lines; in several changes; or together with text that the user 
 Only the changed lines and as many characters around them as were inserted are read, so a keystroke
 costs the same in a long text as in a short one.
 
-`EarlierLines` gives the lines before the latest changes without a copy of the text: as ranges of
+`EarlierLines` returns the lines before the latest changes without a copy of the text: as ranges of
 the current lines, and the replaced lines between them. Its cost depends on the number of changes,
 not on the length of the text. Line numbers are 0-based.
 """

@@ -1,11 +1,11 @@
 """The framework's server with Stet's changes: every departure from pygls, each with its reason.
 
-pygls gives the types, the capability builder, the registration of handlers and the requests to the
-editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and keeps
-the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits lines at
-characters that do not end a line. Public hooks are used if they exist (`converter_factory`,
-`report_server_error`, `lsp_method`); the docstrings of the two overridden private methods give the
-reason.
+pygls provides the types, the capability builder, the registration of handlers and the requests to
+the editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and
+keeps the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits
+lines at characters that do not end a line. Public hooks are used if they exist
+(`converter_factory`, `report_server_error`, `lsp_method`); the docstrings of the two overridden
+private methods have the reason.
 """
 
 import asyncio
@@ -388,14 +388,14 @@ class StetLanguageServer(LanguageServer):
     """A language server on standard input and output.
 
     Attributes:
-        documents: Where text goes; set before serving.
-        input: Where messages come from; set when serving begins.
-        closing: Called at the end of the run, to close what outlives tasks.
-        experimental: What is announced beside the protocol's own capabilities, as plain JSON.
-        editor: What the other side can do; known from `initialize` on.
-        initialize_params: What it said there.
+        documents: Receives the document texts; set before serving.
+        input: The source of messages; set when serving begins.
+        closing: Called at the end of the run, to close resources that outlive tasks.
+        experimental: Experimental capabilities to announce, as plain JSON.
+        editor: The capabilities of the editor; known from `initialize` on.
+        initialize_params: The parameters of `initialize`.
         tasks: All background work.
-        lifetime: When the run ends.
+        lifetime: The end of the run.
     """
 
     protocol: StetProtocol

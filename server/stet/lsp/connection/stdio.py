@@ -35,8 +35,8 @@ MAX_HEADERS = 32 * 1024
 MIN_TAIL = 64
 """In bytes: longer than a length header, so that cutting never halves one."""
 
-# Searched, not matched, in the header block: after a wrong length, the rest of a body is on the same
-# line as the next header.
+# Searched, not matched, in the header block: after a wrong length, the rest of a body is on the
+# same line as the next header.
 LENGTH = re.compile(rb"content-length[ \t]*:\s*(\d{1,18})[ \t]*\r?\n", re.IGNORECASE)
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _BLANK_LINE_BYTES = 4

@@ -417,7 +417,7 @@ class EditApplier:
     def _still_valid(
         self, ids: Iterable[str], state: HunkState, approval: Approval | None
     ) -> tuple[str, ...]:
-        """Return hunks in `state` that do only what was approved; give the others the reason.
+        """Return hunks in `state` that do only what was approved; set the reason of the others.
 
         Raises:
             EditError: If no hunk is left, except hunks whose approval was withdrawn.

@@ -205,7 +205,7 @@ def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdi
 NAMED_SECONDS = 30.0
 """How long newer text is waited for when the editor says that the version was the reason."""
 UNNAMED_SECONDS = 0.7
-"""The same when it gives no such reason: editors collect changes for half a second at most."""
+"""The same without such a reason: editors collect changes for half a second at most."""
 PAUSE_SECONDS = 0.3
 """How long the text must stay as it is before an editor that checks no versions is asked again."""
 POLL_SECONDS = 0.02

@@ -322,8 +322,8 @@ class Anchor(TrackedSpan):
         Args:
             span: The lines.
             lines: The text as it is now.
-            records: If given, the records before changes that looked like inverses of some of them, but
-                were none.
+            records: If given, the records before changes that looked like inverses of some of the
+                records, but were not.
         """
         self._shift_records(span.first - self.first)
         if records is not None:
@@ -364,14 +364,15 @@ class Anchor(TrackedSpan):
 class BlockAnchor(Anchor):
     """The anchor of a live hunk that is shown as a block in the text itself.
 
-    The block's lines are its place, found again by the hunk's id. What the user writes between the marks
-    is an amendment. If the user removes all marks, the hunk is decided (`stet.review.inline_sync`); if
-    only some, there is a conflict until the user has finished. While the block is whole, `current` is
-    the text that it replaces and `merged` the text to write.
+    The block's lines are its place, found again by the hunk's id. Text that the user writes between
+    the marks is an amendment. If the user removes all marks, the hunk is decided
+    (`stet.review.inline_sync`); if only some, there is a conflict until the user has finished.
+    While the block is whole, `current` is the text that it replaces and `merged` the text to write.
 
     Attributes:
         block: The id of an imported block; "" for a block of Stet's own, which has the hunk's id.
-        is_alone: Whether no other block of the text has that id: only then is it searched elsewhere.
+        is_alone: Whether no other block of the text has that id: only then is the block searched
+            elsewhere.
         left: The text in its place after the user removed the block; None while the block is there.
         strayed: Whether the block was found in another place than before.
         conflict: The anchor that the hunk had, if it was in conflict when the block was put in.

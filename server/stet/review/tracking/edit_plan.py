@@ -1,9 +1,9 @@
-r"""What an edit of some hunks does, before it is sent.
+r"""The effect of an edit of some hunks, before the edit is sent.
 
-The lines that an edit writes, and the lines beside them, stay lines of their own
-(`add_line_boundaries`). The user may have removed a line end, or put in one of another kind. Without
-a line end a last line would run into the next line, and a `\r` and a `\n` that meet would become one
-line end.
+The lines that an edit writes, and the lines beside them, stay separate lines
+(`add_line_boundaries`). The user may have removed a line end, or inserted one of another kind.
+Without a line end a last line would be joined with the next line, and a `\r` and a `\n` that meet
+would become one line end.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -227,7 +227,7 @@ def _characters_before(
 
 
 def _end_for(document: TextDocument, piece: HunkEdit) -> str:
-    """Return the line end for a line beside or at the end of a piece, taken from the lines there."""
+    """Return the line end for a line beside or at the end of a piece, taken from these lines."""
     near = document.lines[max(piece.first - 1, 0) : piece.end]
     ends = filter(None, map(line_end, reversed(near)))
     return next(ends, "") or dominant_line_end(document.text)

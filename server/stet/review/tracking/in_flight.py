@@ -1,8 +1,8 @@
-"""An edit in flight: how its arrival is recognised, and where the edit takes the other hunks.
+"""An edit in flight: the detection of its arrival, and its effect on the places of other hunks.
 
-An edit that was given up may still arrive (`TimedOutEdits`). The whole text tells a late edit: its
-places do not where the lines beside them read alike, or where it arrives together with the next edit
-in one difference.
+An edit that was given up may still arrive (`TimedOutEdits`). A late edit is recognised by the whole
+text: its places are ambiguous if the lines beside them read alike, or if it arrives together with
+the next edit in one difference.
 """
 
 from bisect import bisect_left
@@ -115,10 +115,10 @@ class InFlightEdit:
         return self._runs.get(hunk)
 
     def find_run(self, run: EditRun, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
-        """Return the lines that the hunks of a run have written, if the whole run is in `lines` once.
+        """Return the lines that the hunks of a run have written, if `lines` has the whole run once.
 
-        Return nothing if it is not, or if it was in the place of the run when the edit was sent. A hunk
-        that writes nothing is left out if the lines that it removes are beside the run.
+        Return nothing if it has not, or if the run was in its place already when the edit was sent.
+        A hunk that writes nothing is left out if the lines that it removes are beside the run.
         """
         texts = [whole_lines(self.plan.texts[hunk]) for hunk in run.hunks]
         wanted = whole_lines("".join(self.plan.texts[hunk] for hunk in run.hunks))

@@ -1,13 +1,13 @@
-"""Places of hunks that the reported changes do not tell: the text itself tells where the hunks are.
+"""Places of hunks that the reported changes do not determine, but the text itself does.
 
-- A text that the document had before (`RevisionCheckpoints`). An editor that sends whole texts, and a
-  file that is opened again, give only the difference of two texts. This difference need not be the
-  inverse of the earlier one: a line moved up and down again may be reported as another line moved.
-  Where the whole text is the same, each hunk is where it was.
-- Lines that were taken out with hunks on them and put in elsewhere (`MovedLineTracker`): moved by a
-  key, cut and pasted, sorted. A hunk goes with its lines if all of them were taken out at once, and
-  so does an insertion with the lines on both its sides. The other lines that were taken out tell
-  which of several matching places it is.
+- A text that the document had before (`RevisionCheckpoints`). An editor that sends whole texts, and
+  a file that is opened again, give only the difference of two texts. This difference need not be
+  the inverse of the earlier one: a line moved up and down again may be reported as another line
+  moved. If the whole text is the same, each hunk is where it was.
+- Lines that were removed with hunks on them and inserted elsewhere (`MovedLineTracker`): moved by a
+  key, cut and pasted, sorted. A hunk moves with its lines if all of them were removed at once, and
+  so does an insertion with the lines on both its sides. The other removed lines select one of
+  several matching places.
 - The base of a hunk that was decided long ago (`relocate`).
 """
 
@@ -431,9 +431,9 @@ def _joined_places(
     """Return where each line was inserted or has a new neighbour.
 
     Args:
-        replaced: What was done to whole lines.
-        put: Where each line was inserted.
-        lines: The text after it.
+        replaced: The replacements of whole lines.
+        put: The place where each line was inserted.
+        lines: The text after the replacements.
     """
     beside = defaultdict(list, {line: [*places] for line, places in put.items()})
     for block in replaced:

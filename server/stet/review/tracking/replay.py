@@ -1,14 +1,15 @@
 """Changes of a text, replayed in steps, and applied to many anchors at once.
 
-What a place is after a change depends on the lines at that moment. The text after the last change of
-a message does not tell the text after an earlier change: a macro, or an undo key held down, may
-change one line many times and back. Changes with unchanged lines between them need only the last
-text, and the changes of one difference have no texts between them. Changes that end where they began
-have changed nothing, whatever lines that read alike came and went.
+The effect of a change on a place depends on the lines at that moment. The text after the last
+change of a message does not determine the text after an earlier change: a macro, or an undo key
+held down, may change one line many times and back. Changes with unchanged lines between them need
+only the last text, and the changes of one difference have no texts between them. Changes that end
+where they began have changed nothing, even if lines that read alike were added and removed.
 
 A formatter, a branch switch or an accepted turn comes as thousands of changes in one message. From
-the bottom up, a change leaves the places above it alone: so a place meets only the changes near it,
-and the sum of the others shifts it. Changes from the top down are first counted the other way round.
+the bottom up, a change does not move the places above it: so a place meets only the changes near
+it, and the sum of the others shifts it. Changes from the top down are first converted to the other
+order.
 
 A keystroke shifts all places below it: attributes are read and written in a loop there, because a
 method call for each place costs several times as much.

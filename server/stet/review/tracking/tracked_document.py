@@ -47,12 +47,14 @@ class TrackedDocument:
     """The hunks of one document; owned and changed by the ledger only.
 
     Attributes:
-        uri: The document, as the editor spelt it last.
+        uri: The URI, as the editor last spelled it.
         lines: Its text as it is now: the editor's buffer itself while the document is open.
         is_open: Whether the document is open in the editor.
         live: The anchors of pending and sent hunks, in order of the document and never overlapping.
-            Nothing changes the order, so it tells which of two comes first at one point.
-        settled: The anchors of decided hunks, which can be undone or restored; oldest decision first.
+            Nothing changes the order, so the order decides which of two anchors comes first at one
+            point.
+        settled: The anchors of decided hunks, which can be undone or restored; oldest decision
+            first.
         applied_edits: The edits that have arrived and are followed as a whole; the last one last.
         in_flight: The edit that has not been confirmed yet; one at a time.
         timed_out: Earlier edits that were given up, as long as the text has not changed since.
@@ -311,8 +313,8 @@ class TrackedDocument:
     def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
         """Move the other anchors to where the sent edit takes them, after the edit has arrived.
 
-        An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors stay
-        where the changes have led them, as settled anchors do that an edit reaches into.
+        An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors
+        stay where the changes have moved them, like settled anchors that an edit reaches into.
 
         Args:
             touched: The settled anchors that the reported changes reached into.

@@ -1,8 +1,8 @@
 """A range of whole lines that moves with every change of its document.
 
-A change does not tell whose the lines are that are put at the edge of an empty range, or of a range in
-conflict. So a range remembers the changes that took lines from it or from beside it: the inverse of
-the last change, as the editor's undo sends it, puts the range back where it was.
+A change does not say who owns the lines that are inserted at the edge of an empty range, or of a
+range in conflict. So a range remembers the changes that removed lines from it or from beside it:
+the inverse of the last change, as the editor's undo sends it, moves the range back.
 """
 
 from collections.abc import Iterable, Sequence
@@ -41,11 +41,11 @@ class ChangeRecord(NamedTuple):
     Attributes:
         before: The place before the change, in lines from the start of the change.
         current: The `text_hash` of the place's text: a place may hold a whole file.
-        removed: How many lines the change removed.
-        added: How many lines the change added.
+        removed: The number of lines that the change removed.
+        added: The number of lines that the change added.
         offset_after: The first line of the place after the change, from the start of the change.
-        around: The `text_hash` of the line before and of the line after the place, without line ends,
-            where these tell whether the inverse has come.
+        around: The `text_hash` of the line before and of the line after the place, without line
+            ends, if these show whether the inverse has arrived.
         as_sent: `offset_after` and `before` by the edit that Stet sent, if the editor reported the
             edit at another of several lines that read alike.
         redo_records: The changes that had been undone before this change, which may be redone.
@@ -90,12 +90,12 @@ def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
 def push_redo(
     redo_records: tuple[ChangeRecord, ...], record: ChangeRecord, most: int
 ) -> tuple[ChangeRecord, ...]:
-    """Return what can be redone in a place, now that `record` has been undone too.
+    """Return the changes that can be redone in a place after `record` has been undone too.
 
     Args:
-        redo_records: What was undone there before.
+        redo_records: The changes that were undone there before.
         record: The change that was undone last.
-        most: How many records there may be, nested ones included; the oldest go first.
+        most: The maximum number of records, nested ones included; the oldest are dropped first.
     """
     room = most - _n_records((record,))
     if room < 0:
@@ -397,7 +397,7 @@ class TrackedSpan:
         self._neighbours = lines_around(lines, self.first, self.end)
 
     def _shift_records(self, n_lines: int) -> None:
-        """Shift the records after the span was found `n_lines` lines below where the changes led."""
+        """Shift the records; the span was found `n_lines` lines below where the changes led."""
         if n_lines:
             last = self._undo_records[-1:]
             self._undo_records = (*self._undo_records[:-1], *(one.shifted(n_lines) for one in last))

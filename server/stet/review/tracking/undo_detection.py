@@ -1,17 +1,17 @@
-"""The editor's undo and redo of accepted hunks, recognised by what the text says.
+"""The editor's undo and redo of accepted hunks, recognised by the text.
 
 - `detect_editor_undo` compares the places of hunks. Hunks that were accepted at once are undone at
   once. If they touch, the editor reports one change that reaches into all of them: only together do
   their places read as the text before.
-- `UndoneInEditor` follows hunks that were undone and are pending again. The whole text tells a redo: a
-  line that is moved elsewhere reads like the redo of its deletion.
-- `TextStates` knows texts around accepted edits, with the state of each hunk. The difference does not
-  tell which of several neighbours were undone; the whole text does. A text is known by its number of
-  lines and a hash of its lines; the text itself is not kept.
-- `AppliedEdit` follows an edit as a whole, because the smallest difference does not tell whose lines
-  changed if hunks touch, or if lines between or beside them read alike. All lines that the difference
-  may reach, and one more on either side, read exactly as before the edit after an undo. Pending hunks
-  among these lines are then where they were.
+- `UndoneInEditor` follows hunks that were undone and are pending again. A redo is recognised by the
+  whole text: a line that is moved elsewhere reads like the redo of its deletion.
+- `TextStates` knows texts around accepted edits, with the state of each hunk. The difference does
+  not show which of several neighbours were undone; the whole text does. A text is identified by its
+  number of lines and a hash of its lines; the text itself is not kept.
+- `AppliedEdit` follows an edit as a whole, because the smallest difference does not show whose
+  lines changed if hunks touch, or if lines between or beside them read alike. All lines that the
+  difference may reach, and one more on either side, read exactly as before the edit after an undo.
+  Pending hunks among these lines are then where they were.
 """
 
 from bisect import bisect_right
@@ -124,12 +124,12 @@ class TextStates:
             del self._edited[hunk]
 
     def note(self, lines: Sequence[str], hunks: Sequence[HunkInText]) -> None:
-        """Note the hunks of a text, instead of what was noted with the same text before.
+        """Note the hunks of a text; replace an earlier note of the same text.
 
         Args:
             lines: The text.
-            hunks: In any order; at one place the pending ones in their order. Without hunks nothing is
-                noted.
+            hunks: The hunks in any order; at one place the pending ones in their order. Without
+                hunks nothing is noted.
         """
         if not hunks or len(lines) > MAX_LINES or sum(map(len, lines)) > MAX_SIZE:
             return
@@ -472,8 +472,8 @@ def applied_edit(
 def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
     """Return the lines of `before` that a smallest difference to `after` may touch.
 
-    All that differs is between `top` and `bottom`. If lines beside the changed lines read like them,
-    a difference may report the change further up or down.
+    All differences are between `top` and `bottom`. If lines beside the changed lines read like
+    them, a difference may report the change further up or down.
     """
     n_before, n_after = len(before), len(after)
     shorter = min(n_before, n_after)

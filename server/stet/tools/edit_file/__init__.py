@@ -1,13 +1,14 @@
 """`edit_file`: propose a change of an existing file, by quoted text or by line position.
 
-The calls of one answer that edit the same file are one edit: what they mean is found in the text
-the model was shown, they are checked as a whole, and either all of them are proposed or none, but for
-those that a rule refuses. In the last round, when nothing can be sent again, what is valid is proposed.
+The calls of one answer that edit the same file are one edit: their places are found in the text
+that the model was shown, they are checked as a whole, and either all of them are proposed or none,
+except for calls that a rule refuses. In the last round, when nothing can be sent again, the valid
+calls are proposed.
 
-Marks of redacted secrets in what a model writes of a file become the secrets again.
-Only a secret that stands in that very file is put back, so an edit can keep or move a key that the
-model has never seen, and can carry none anywhere else. Everything behind this works with the text as
-it is, so a quote with a mark is found as leniently as any other.
+Marks of redacted secrets in the model's text for a file become the secrets again. Only a secret of
+the same file is restored, so an edit can keep or move a key that the model has never seen, and
+can't carry one anywhere else. Everything after this step works with the real text, so a quotation
+with a mark is found as leniently as any other.
 """
 
 import asyncio
@@ -33,12 +34,12 @@ def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     """Return the call with the secrets in place of their marks.
 
     Args:
-        call: By the model.
-        file: All that the model may mean: the text as it is, and with what is pending.
+        call: The model's call.
+        file: All texts that the model may mean: the present text, without and with pending hunks.
         redactor: Knows the marks.
 
     Raises:
-        ToolError: If a mark stands for nothing in that file.
+        ToolError: If a mark represents no secret in this file.
     """
     texts = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
     try:
@@ -61,7 +62,7 @@ async def run(params: EditFile, ctx: ToolContext) -> str:
     """Run the call and return what was proposed.
 
     Raises:
-        ToolError: If the place can't be found, or the gate refuses.
+        ToolError: If the place can't be found, or the edit is refused.
     """
     match (params.position or "").strip():
         case "create":
@@ -84,7 +85,7 @@ async def run_batch(
     A call that could not be read is given as its error.
 
     Returns:
-        For each call what was proposed, or why nothing was.
+        For each call the proposal, or the reason why there is none.
     """
     read = {n: call for n, call in enumerate(calls) if isinstance(call, EditFile)}
     errors = {n: call for n, call in enumerate(calls) if isinstance(call, ToolError)}
@@ -106,8 +107,8 @@ async def _propose_calls(
         batch = await _resolve_batch(ctx, calls)
     except ToolError as error:
         return (error,) * len(calls)
-    # Nothing is awaited from here on: what was found in the text is proposed for the same text. Where
-    # the user was faster each time, it is looked for here.
+    # No await from here on: matches found in the text are proposed for the same text. If the user
+    # was faster each time, the text is searched here.
     return batch.outcomes()
 
 
@@ -115,7 +116,7 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
     """Return the calls, resolved against the current text.
 
     Raises:
-        ToolError: If there is none that may be edited, or a large one is changed all the time.
+        ToolError: If there is no file that may be edited, or a large one changes all the time.
     """
     batch = await _create_batch(ctx, calls)
     for _ in range(_MAX_TRIES):
@@ -148,7 +149,7 @@ async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatc
     """Return the calls, with the current text.
 
     Raises:
-        ToolError: If there is none that may be edited.
+        ToolError: If there is no file that may be edited.
     """
     first = calls[0]
     new = None

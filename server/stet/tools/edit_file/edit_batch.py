@@ -82,12 +82,12 @@ _MAX_NAMED = 100
 
 @dataclass(frozen=True, slots=True)
 class _CallEdit:
-    """What a call does.
+    """The effect of a call.
 
     Attributes:
-        part: The same as one edit with the pending hunks that it changes.
-        lines: The whole lines of the text as it is that it changes.
-        refusal: Why it would not pass the gate alone.
+        part: The call as one edit, with the pending hunks that it changes.
+        lines: The whole lines of the present text that it changes.
+        refusal: The reason for which it would be refused alone.
     """
 
     edit: ResolvedEdit
@@ -133,7 +133,7 @@ class EditBatch:
         self._calls = calls
         self._new = new
         self._view = PendingView(doc, ()) if new else ctx.reader.pending_view(doc)
-        # What the workspace knows is asked here, for it belongs to the event loop.
+        # Read the workspace here: it belongs to the event loop.
         self._text_versions = tuple(
             (shown, noted_since(doc, shown, ctx.workspace))
             for shown in ctx.reader.shown.texts_of(doc.uri)
@@ -179,10 +179,10 @@ class EditBatch:
         return len(self._doc.text) + sent > _LARGE_TEXT
 
     def rebase(self) -> bool:
-        """Carry what was found past what the user has typed elsewhere in a very long text meanwhile.
+        """Rebase the edits onto the text that the user has typed in meanwhile, if it is very long.
 
         Returns:
-            Whether it can be proposed now; also where there is only to say why nothing can.
+            Whether the edits can be proposed now; also True if there are only errors to report.
         """
         if not self._doc.is_large or self._new is not None:
             return False
@@ -351,10 +351,10 @@ class EditBatch:
         )
 
     def _propose(self, plan: _BatchPlan) -> tuple[str, ...]:
-        """Propose what is planned as one edit; what each of its calls is told.
+        """Propose the plan as one edit; return the outcomes of its calls.
 
         Raises:
-            ToolError: If the gate or the ledger refuses.
+            ToolError: If authorization or the ledger refuses.
         """
         calls = [self._calls[n] for n in plan.numbers]
         if plan.prepared is None:

@@ -1,6 +1,6 @@
-"""What was found in a very long text, carried past what the user has typed elsewhere meanwhile.
+"""An edit of a very long text, rebased onto changes that the user has typed elsewhere meanwhile.
 
-To look for it again takes a second, and the next key comes sooner.
+Another search takes a second, and the next keystroke comes sooner.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ def rebase_prepared(
 
     Args:
         prepared: The edit, for the text before `changes`.
-        changes: What was typed since, in order.
+        changes: The changes since, in order.
         now: The text after them.
 
     Returns:
-        The edit; None if something was typed in its lines or beside them, or it is no edit.
+        The edit; None if a change is in its lines or beside them, or it is not an edit.
     """
     draft = prepared.draft
     if not isinstance(draft, EditDraft):
@@ -58,7 +58,7 @@ def rebase_prepared(
 
 
 def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:
-    """Whole lines where they are after `changes`; None if something was typed in or beside them."""
+    """Return whole lines after `changes`; None if a change is in them or beside them."""
     first = shift_first_line((line_range.start.line, line_range.end.line), changes)
     if first is None:
         return None

@@ -1,4 +1,4 @@
-"""Instructions in the comments of a document, found by a process of its own."""
+"""Instructions in the comments of a document, found by a separate process."""
 
 import asyncio
 import json

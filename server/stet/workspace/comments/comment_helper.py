@@ -144,10 +144,10 @@ _TICKS = re.compile(r"`+")
 
 
 def comments_of_markdown(text: str) -> list[tuple[int, int]]:
-    """Where the comments of `text` are (code points, half-open), in order.
+    """Return the ranges of the comments of `text` (code points, half-open), in order.
 
-    Fenced code and code within a line (CommonMark 0.31, 4.5 and 6.1) hold none. Code that is code by
-    its indent alone is taken for text.
+    Fenced code and code within a line (CommonMark 0.31, 4.5 and 6.1) contain no comments. Code that
+    is code by its indent alone is treated as text.
     """
     spans: list[tuple[int, int]] = []
     offset, fence, after = 0, "", 0
@@ -169,7 +169,7 @@ def comments_of_markdown(text: str) -> list[tuple[int, int]]:
 
 
 def _on_line(text: str, at: int, end: int, spans: list[tuple[int, int]]) -> int:
-    """Add the comments that begin on a line from `at` on; gives where the last one ends."""
+    """Add the comments that begin on a line from `at` on; return the end of the last one."""
     while at < end:
         start = text.find("<!--", at, end)
         ticks = _TICKS.search(text, at, end)
