@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.review.proposal import HunkState
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.relocation import MovedLineTracker
 from stet.review.tracking.replay import ReplacedLines
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_picture, check_review, read_picture
-from tests.support.review_steps import accept, undo
+from tests.support.review_steps import accept, change_lines, replace_text, undo
 
 FIRST = """
           def first(a):
@@ -337,33 +336,64 @@ def test_moved_line_tracker_has_a_bound_however_many_lines_are_deleted() -> None
 
 @pytest.mark.parametrize("is_moved", [False, True], ids=["deleted", "moved"])
 @pytest.mark.parametrize("n_above", [1, 2, 3])
-def test_a_hunk_goes_to_its_lines_once_the_line_between_them_is_gone(
+def test_moved_lines_have_their_hunk_once_the_line_between_them_is_gone(
     n_above: int, is_moved: bool
 ) -> None:
-    above = ["alpha one\n", "beta two\n", "gamma three\n", "delta four\n"]
-    page = ReviewHarness("".join(("head\n", *above, "tail\n")))
-    page.propose("".join(("head\n", *map(str.upper, above), "tail\n")))
-    below = above[n_above:]
-    del above[n_above:]
-    page.type(1, 0, 1 + n_above, 0, "")
-    page.type(1, 0, 1, 0, "mine\n")
-    page.type(2, 0, 2 + len(below), 0, "")
-    page.type(3, 0, 3, 0, "".join((*above, "between\n", *below)))
-    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.CONFLICT, "mine\n")
-    if is_moved:
-        page.replace("".join(("head\n", "mine\n", "tail\n", "between\n", *above, *below)))
-    else:
-        page.type(3 + n_above, 0, 4 + n_above, 0, "")
-    own = "".join((*above, *below))
-    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.PENDING, own)
-    page.accept()
-    assert page.text.endswith("ALPHA ONE\nBETA TWO\nGAMMA THREE\nDELTA FOUR\n")
+    lines = ("alpha one\n", "beta two\n", "gamma three\n", "delta four\n")
+    above, below = "".join(lines[:n_above]), "".join(lines[n_above:])
+    former, removed = ("".join(f"{mark} {line}" for line in lines) for mark in "~-")
+    written = "".join(f"+ {line.upper()}" for line in lines)
+    parted = "".join(f"  {line}" for line in (*lines[:n_above], "between\n", *lines[n_above:]))
+    between = "  between\n" * is_moved
+    check_review(
+        f"  head\n{removed}{written}  tail\n",
+        (
+            change_lines((1, 1 + n_above, "")),
+            change_lines((1, 1, "mine\n")),
+            change_lines((2, 6 - n_above, "")),
+            change_lines((3, 3, f"{above}between\n{below}")),
+        ),
+        f"  head\n{former}! mine\n{written}  tail\n{parted}",
+        replace_text(f"head\nmine\ntail\nbetween\n{above}{below}")
+        if is_moved
+        else change_lines((3 + n_above, 4 + n_above, "")),
+        f"  head\n  mine\n  tail\n{between}{removed}{written}",
+    )
 
 
-def test_lines_that_come_together_are_not_those_of_a_hunk_where_they_say_too_little() -> None:
-    page = ReviewHarness("{\n}\nhead\n{\nbetween\n}\n")
-    page.propose("{;\n};\nhead\n{\nbetween\n}\n")
-    page.type(0, 0, 2, 0, "mine\n")
-    page.type(3, 0, 4, 0, "")
-    assert page.text == "mine\nhead\n{\n}\n"
-    assert (page.hunks[0].state, page.hunks[0].old) == (HunkState.CONFLICT, "mine\n")
+def test_moved_lines_that_say_too_little_have_no_hunk_once_they_are_together() -> None:
+    check_review(
+        """
+        - $0{
+        - }
+        + {;
+        + };
+          $0head
+          {
+          between
+          }
+        """,
+        "mine\n",
+        """
+        ~ {
+        ~ }
+        ! mine
+        + {;
+        + };
+          head
+          {
+          $0between
+          $0}
+        """,
+        "",
+        """
+        ~ {
+        ~ }
+        ! mine
+        + {;
+        + };
+          head
+          {
+          }
+        """,
+    )
