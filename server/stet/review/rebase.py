@@ -475,9 +475,7 @@ def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
 
 
 def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
-    """Put anchors back where their hunks are in the known text, unless others have taken the
-    places.
-    """
+    """Put anchors back where their hunks are in the known text, unless others are there now."""
     there = {one.hunk.id for one in known.hunks}
     for one in moved:
         anchor = tracked.anchor(one.hunk.id)

@@ -14,10 +14,9 @@ from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion
 from stet.search.chunk_ranking import Scored
 
 SHARE = 10
-"""The limit applies if a ranking has fewer files, or different texts, than this share of its
-places.
+"""A ranking with fewer files, or texts, than one in so many places limits each of them.
 
-None of them then has more than one place in so many."""
+Each then gets at most one in so many places."""
 ROUNDS = 6
 """How often a ranking is asked again: a person waits for the answer."""
 IN_ANSWER = 4

@@ -181,9 +181,7 @@ class IndexBuilder:
         return True
 
     def _finish(self) -> bool:
-        """Save the last chunks after a walk, and end the chunker; return whether any were
-        pending.
-        """
+        """Save the last chunks after a walk and end the chunker; return whether any were left."""
         if self._chunker.n_under_way:
             self._receive_chunks()
             return True

@@ -23,8 +23,7 @@ def index_folder(cache: Path, roots: Iterable[str]) -> Path:
 
 
 def count_contents(folder: Path) -> tuple[int, int] | None:
-    """Return how many files and passages the index in `folder` has; None if there is no index.
-    Block.
+    """Return how many files and passages the index in `folder` has; None without an index. Block.
 
     Raises:
         sqlite3.DatabaseError: If it can't be read.

@@ -216,8 +216,7 @@ class IndexStore:
         return ids
 
     def merge(self) -> bool:
-        """Merge some word lists to speed up queries after many writes; return whether any were
-        left.
+        """Merge word lists to speed up queries after many writes; return whether any were left.
 
         Each commit leaves its own list of words; this method merges the lists, a few pages at a
         time.

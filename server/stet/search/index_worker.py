@@ -215,8 +215,7 @@ class IndexWorker:
         self._make()
 
     def _answer_safely(self, message: dict[str, Any]) -> None:
-        """Answer a question, or report that the index can't; the server then searches in another
-        way.
+        """Answer a question, or report that it can't be answered: then the server scans the files.
 
         Raises:
             DatabaseError: If the index is broken, and not the question.

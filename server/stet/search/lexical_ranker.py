@@ -16,7 +16,7 @@ from stet.search.index_store import IndexStore
 MAX_TERM_WEIGHT = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""
 LEAST_RARITY = 1e-6
-"""The weight that SQLite gives a word that is in more than half of the chunks."""
+"""The rarity that SQLite assigns to a word that is in more than half of the chunks."""
 FEW = 700
 
 

@@ -72,8 +72,7 @@ class RemoteEmbedder:
     async def _fill(
         self, embedded: _EmbeddedTexts, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
-        """Add the endpoint's vectors for `items` to `embedded`; in parts if they are too many at
-        once.
+        """Add the endpoint's vectors for `items` to `embedded`; in parts if necessary.
 
         Raises:
             VectorsUnavailable: If the endpoint has no vector for any text now. Earlier vectors are

@@ -56,7 +56,7 @@ MAX_FOUND_OF_FILES = 2500
 """The same for the ranking of files, which adds to the other rankings."""
 _MIN_TERMS = 3
 _MANY = 1000
-"""The number of chunks with a frequent word is cached: a few changes hardly affect it."""
+"""From so many chunks on, a word's count stays cached: a few changes hardly affect it."""
 _DRIFT = 100
 """If one of so many chunks has changed, the cached numbers are counted again."""
 _BATCH = 512
@@ -379,8 +379,9 @@ class SearchEngine:
     def _rank_by_vectors(
         self, search: ChunkQuery, only: Sequence[int] | None
     ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
-        """Return the vector of the question and the chunks near it; only those in `only`, if
-        given.
+        """Return the vector of the question and the chunks near it; only chunks in `only`, if any.
+
+        If `only` is None, consider all chunks.
         """
         vector = self._vector_of(search)
         return vector, self._nearest(vector, only)

@@ -21,7 +21,7 @@ PUT_TOGETHER = 4096
 """Vectors that are taken in at a time."""
 _SCALE = 127.0
 _SAMPLED = 16
-"""One in so many products shows which products may be among the largest."""
+"""A sample of one in so many products shows which products may be among the largest."""
 
 
 def pack_vector(vector: "np.ndarray[Any, Any]") -> bytes:
@@ -114,10 +114,10 @@ class VectorTable:
     def nearest(
         self, vector: "np.ndarray[Any, Any]", limit: int, only: Iterable[int] | None = None
     ) -> list[tuple[int, float]]:
-        """Return the chunks nearest to `vector`, each with its cosine; only those in `only`, if
-        given.
+        """Return the chunks nearest to `vector`, each with its cosine.
 
-        Of equally near chunks the one added first comes first, as long as no chunk was removed.
+        Consider only the chunks in `only` if given. Of equally near chunks the one added first
+        comes first, as long as no chunk was removed.
         """
         import numpy as np
 

@@ -1,10 +1,10 @@
 """The persistent journal: proposals and decisions in a SQLite database of the workspace.
 
-    store = Store(system, lambda: workspace.folders, say)
-    kept = await asyncio.to_thread(store.load)   # opens it; whoever is first does
-    store.keep(hunks, footing)                   # written when it returns
-    store.note(footings)                         # to be written by `flush`
-    await asyncio.to_thread(store.tend)          # now and then
+    store = StateStore(system, lambda: workspace.folders, say)
+    restored = await asyncio.to_thread(store.load)   # opens the database
+    store.keep(hunks, snapshot)                      # written when it returns
+    store.note_snapshots(snapshots)                  # to be written by `flush`
+    await asyncio.to_thread(store.flush)
     await asyncio.to_thread(store.close)
 
 Hunks in a very long text (`stet.text.large_document`) are written together with the text by

@@ -299,9 +299,7 @@ def has_hidden_part(parts: tuple[str, ...]) -> bool:
 
 
 def is_hook(parts: tuple[str, ...]) -> bool:
-    """Return whether a file is in a folder for hooks, except `hooks` of a page's code:
-    functions.
-    """
+    """Return whether a file is in a folder for hooks; `hooks` of a page's code are functions."""
     for at, part in enumerate(parts[:-1]):
         if part == "hooks" or part.endswith(("-hooks", "_hooks")):
             return not _is_code_called_hook(parts[:at], parts[-1])

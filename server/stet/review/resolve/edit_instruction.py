@@ -222,9 +222,7 @@ def _replace_lines(instruction: EditInstruction, content: str, shown: TextDocume
 
 
 def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
-    """Return an edit with `content` as whole lines before `line` (0-based), or after the last
-    one.
-    """
+    """Return an edit: `content` as whole lines before `line` (0-based), or after the last one."""
     if line < shown.n_lines:
         offset = shown.offset_at(Position(line, 0))
         return TextEdit((Replacement(offset, offset, _as_lines(content, shown, closed=True)),))
