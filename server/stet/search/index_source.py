@@ -4,6 +4,7 @@
 """
 
 import logging
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -140,8 +141,21 @@ _NEVER = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
 """Folders whose changes are many and not needed; what is shown is decided elsewhere."""
 
 
-def watch_folders(folders: Sequence[Path], changed: Callable[[dict[str, Any]], None]) -> None:
-    """Call `changed` with a message for what changes below `folders`, until the process ends."""
+def watch_folders(
+    folders: Sequence[Path],
+    changed: Callable[[dict[str, Any]], None],
+    stop: threading.Event | None = None,
+) -> None:
+    """Call `changed` with a message for each change below `folders`.
+
+    The first message asks for a scan, at most 5 s after the start: a file may have changed after the
+    last scan and before the system watched its folder.
+
+    Args:
+        folders: The roots.
+        changed: Receives the messages.
+        stop: Ends the watch when set; without it, the watch ends with the process.
+    """
     try:
         import watchfiles  # takes long, and only some editors need it
     except ImportError as missing:
@@ -149,15 +163,22 @@ def watch_folders(folders: Sequence[Path], changed: Callable[[dict[str, Any]], N
         return
     try:
         is_wanted = wanted_below(folders)
+        is_first = True
         for changes in watchfiles.watch(
             *folders,
             watch_filter=lambda _, path: is_wanted(path),
             step=_STEP_MS,
             debounce=_DEBOUNCE_MS,
+            stop_event=stop,
+            yield_on_timeout=True,
             raise_interrupt=False,
         ):
-            paths = sorted({path for _, path in changes})
-            changed({"do": "changed", "uris": [uri_of(Path(path)) for path in paths]})
+            if is_first:
+                is_first = False
+                changed({"do": "scan"})
+            elif changes:
+                paths = sorted({path for _, path in changes})
+                changed({"do": "changed", "uris": [uri_of(Path(path)) for path in paths]})
     except (OSError, RuntimeError) as fault:
         log.warning("changes on the disk are not noticed any more: %s", fault)
 

@@ -1,10 +1,13 @@
 """Which changes on the disk are told of: those below a workspace, but for folders of no interest."""
 
+import queue
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stet.search.index_source import wanted_below
+from stet.search.index_source import wanted_below, watch_folders
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,20 @@ def test_only_the_folders_below_a_root_say_whether_a_change_is_of_interest(
     roots = ("node_modules/pkg", "plain", "plain/.git/modules/sub", "link")
     is_of_interest = wanted_below([tmp_path / root for root in roots])
     assert is_of_interest(str(tmp_path / name)) is is_wanted
+
+
+def test_the_first_message_of_a_watch_asks_for_a_scan(tmp_path: Path) -> None:
+    messages: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+    stop = threading.Event()
+    watch = threading.Thread(target=watch_folders, args=([tmp_path], messages.put, stop))
+    watch.start()
+    try:
+        assert messages.get(timeout=30) == {"do": "scan"}
+        (tmp_path / "a.py").write_text("a = 1\n")
+        assert messages.get(timeout=30) == {
+            "do": "changed",
+            "uris": [(tmp_path / "a.py").as_uri()],
+        }
+    finally:
+        stop.set()
+        watch.join()
