@@ -1,6 +1,6 @@
 """Every fault of a model's server, M1 to M43, in the whole server: nobody's text or proposal is harmed.
 
-What the turn itself makes of each is tested in `tests/unit/agent/test_model_faults.py`. One server has
+What the turn itself makes of each is tested in `tests/unit/agent/test_loop_model_faults.py`. One server has
 to survive all of those that a reply can make; behind each it answers, its texts are the editor's to the
 byte, every hunk is as it was, and the chat goes on.
 """
