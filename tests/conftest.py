@@ -19,7 +19,7 @@ LONGEST_FIRST = (
     "tests/e2e/test_small_model_fixes.py",
     "tests/e2e/test_documentation.py",
     "tests/soak/test_lives.py",
-    "tests/protocol/test_an_hour.py",
+    "tests/protocol/test_memory_growth.py",
     "tests/soak/test_kill.py",
 )
 """Files with tests of ten seconds and more: at the end of a run one would keep a single core busy."""

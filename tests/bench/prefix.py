@@ -17,7 +17,7 @@ from stet.settings.values import AgentSettings, Settings
 from stet.workspace.workspace import Workspace
 from tests.bench.table import Row, at_least
 from tests.support.agent_harness import AgentHarness
-from tests.support.prefix import cached_share
+from tests.support.prompt_cache import cached_share
 from tests.support.workspaces import insertion, make_workspace, open_document, uri_at
 
 ROUNDS = 10

@@ -12,7 +12,7 @@ from tests.support.editor import FakeEditor
 from tests.support.http_server import HttpRequest
 from tests.support.live_turns import ask, provider, run
 from tests.support.openai_server import OpenAIServer, Reply
-from tests.support.prefix import cached_bytes
+from tests.support.prompt_cache import cached_bytes
 
 N_FILES = 8
 TEXT = "".join(f"line {n} of a file that is read and never needed again\n" for n in range(220))

@@ -10,7 +10,16 @@ from pygls.exceptions import JsonRpcException
 from stet.llm.model import Completion, ToolCall
 from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
-from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk
+from tests.support.hostile_workspace import (
+    ATTACKS,
+    LOOSE,
+    PROTECTED,
+    SETTINGS,
+    VICTIM,
+    Attack,
+    build,
+    disk,
+)
 from tests.support.live_turns import provider, run, wait_for_states
 from tests.support.openai_server import OpenAIServer
 

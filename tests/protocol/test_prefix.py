@@ -9,7 +9,7 @@ from tests.support import openai_server as api
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
-from tests.support.prefix import cached_share
+from tests.support.prompt_cache import cached_share
 from tests.support.restarts import ready
 
 ROUNDS = 10

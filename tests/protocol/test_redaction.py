@@ -16,7 +16,7 @@ from tests.support.editor import FakeEditor
 from tests.support.http_server import HttpRequest
 from tests.support.live_turns import provider, run
 from tests.support.openai_server import OpenAIServer
-from tests.support.prefix import cached_share
+from tests.support.prompt_cache import cached_share
 from tests.support.search_apis import TAVILY
 from tests.support.web_server import WebServer, found, page
 

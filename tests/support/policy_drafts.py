@@ -13,7 +13,7 @@ from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
-from tests.support.hostile import SETTINGS, VICTIM
+from tests.support.hostile_workspace import SETTINGS, VICTIM
 
 
 def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:

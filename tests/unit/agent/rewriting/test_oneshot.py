@@ -13,7 +13,7 @@ from stet.settings.values import PrivacySettings, Settings
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.workspace import WireEdit
-from tests.support.rewritten import LINE, PATH, begin, fenced, range_at, rewritten
+from tests.support.rewrite_turns import LINE, PATH, begin, fenced, range_at, rewritten
 from tests.support.workspaces import insertion
 
 

@@ -7,7 +7,7 @@ import pytest
 from stet.agent.turn import TurnState
 from stet.llm.model import Completion
 from stet.llm.scripted_model import say
-from tests.support.rewritten import LINE, PATH, fenced, rewritten
+from tests.support.rewrite_turns import LINE, PATH, fenced, rewritten
 
 CODE = "def f():\n    return  a+b\n    x=1\n"
 

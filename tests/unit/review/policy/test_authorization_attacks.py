@@ -14,7 +14,16 @@ from stet.tools.read_file import READ_FILE
 from stet.tools.tool_context import ToolContext
 from stet.workspace.workspace import Workspace
 from tests.support.agent_harness import make_tool_context, use
-from tests.support.hostile import ATTACKS, LOOSE, PROTECTED, SETTINGS, VICTIM, Attack, build, disk
+from tests.support.hostile_workspace import (
+    ATTACKS,
+    LOOSE,
+    PROTECTED,
+    SETTINGS,
+    VICTIM,
+    Attack,
+    build,
+    disk,
+)
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 

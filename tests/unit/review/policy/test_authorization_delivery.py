@@ -11,7 +11,7 @@ from stet.review.policy.authorization import Draft, reauthorize
 from stet.review.proposal import HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.workspace.workspace import Workspace
-from tests.support.hostile import VICTIM, build
+from tests.support.hostile_workspace import VICTIM, build
 from tests.support.policy_drafts import creation, edit_of, move, removal, rules_in, world_at
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stet.workspace.names import PathRefused
 from stet.workspace.uris import path_of
-from tests.support.hostile import build
+from tests.support.hostile_workspace import build
 from tests.support.policy_drafts import (
     creation,
     edit_of,

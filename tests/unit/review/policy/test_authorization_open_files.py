@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
-from tests.support.hostile import VICTIM, build
+from tests.support.hostile_workspace import VICTIM, build
 from tests.support.policy_drafts import (
     creation,
     edit_of,

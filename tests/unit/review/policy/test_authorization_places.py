@@ -7,7 +7,7 @@ import pytest
 
 from stet.review.policy.authorization import authorize
 from stet.review.policy.rules import ProposalRefused
-from tests.support.hostile import VICTIM, build
+from tests.support.hostile_workspace import VICTIM, build
 from tests.support.policy_drafts import (
     creation,
     edit_of,

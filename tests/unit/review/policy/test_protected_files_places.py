@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.hostile import VICTIM
+from tests.support.hostile_workspace import VICTIM
 from tests.support.policy_drafts import creation, move, policy_result, rules_in, world_at
 
 

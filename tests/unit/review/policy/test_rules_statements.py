@@ -5,7 +5,7 @@ from pathlib import Path
 
 import stet
 from stet.review.policy.rules import MODE_SENTENCE, POLICY_SENTENCES, EditRules, describe_policy
-from tests.support.hostile import ATTACKS, PROTECTED
+from tests.support.hostile_workspace import ATTACKS, PROTECTED
 from tests.support.review_harness import rules
 
 SOURCES = [
