@@ -101,7 +101,9 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
     editor.wait_for_hunks(4, 10)
     editor.line(5).press("C-c s y").wait_for_text(FIRST)
     editor.press("C-c s u").wait_for_text(GREET)
-    editor.press("C-c s b").wait_for_hunks(4, 10)
+    editor.wait_for_states("undone", "pending")
+    editor.press("C-c s b").wait_for_states("pending", "pending")
+    editor.wait_for_hunks(4, 10)
     editor.prompt("C-c s k", "").wait_for_states("rejected", "pending")
     assert editor.command("stet.proposals")[0].get("reason") is None
     editor.press("C-c s y").told("Stet: no hunk waits on this line")
