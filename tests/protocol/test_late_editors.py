@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types as lsp
 
 from tests.support.editor import FakeEditor
 from tests.support.editor_profiles import Quirk
@@ -177,6 +178,22 @@ async def test_an_answer_is_handled_before_a_command_that_arrives_with_it(
             output.release()
         assert restored.result() == {"hunks": ["h1"], "refused": []}
         assert editor.text(uri) == "x" + TEXT
+
+
+async def test_a_cancelled_accept_does_not_keep_back_later_edits(
+    root: Path, env: dict[str, str]
+) -> None:
+    async with FakeEditor.start(root, client="vscode", env=env) as editor:
+        uri = editor.open("a.txt")
+        await run(editor, "Digits", uri=uri)
+        editor.flush()
+        output = HeldOutput(editor)
+        params = lsp.ExecuteCommandParams("stet.accept", [{"hunk": "h1"}])
+        editor.protocol.send_request("workspace/executeCommand", params, msg_id="cancelled")
+        editor.protocol.notify("$/cancelRequest", lsp.CancelParams("cancelled"))
+        output.release()
+        await editor.command("stet.accept", {"hunk": "h2"})
+        await wait_for_states(editor, h1="accepted", h2="accepted")
 
 
 @pytest.mark.parametrize(("command", "state"), [("reject", "rejected"), ("undo", "undone")])
