@@ -332,7 +332,7 @@ class BlockImport:
         if now is None or buffer is None:
             return
         if buffer.size > _MOST_TEXT:
-            self._tell_too_long(draft, buffer.size)
+            self._report_too_long(draft, buffer.size)
             return
         if draft.blocks or draft.bad:
             self._watched.add(canonical(uri))
@@ -358,7 +358,7 @@ class BlockImport:
             lsp.MessageType.Warning,
         )
 
-    def _tell_too_long(self, draft: BlockDraft, size: int) -> None:
+    def _report_too_long(self, draft: BlockDraft, size: int) -> None:
         """Say once that a note with blocks is too long for them to become hunks."""
         known = (canonical(draft.document.uri), "too long")
         if not draft.blocks or known in self._reported:

@@ -125,7 +125,7 @@ class StateStore:
                 except fault_type() as fault:
                     self._failures.add(fault)
                 else:
-                    self._numbers.record_given(kind, first + n)
+                    self._numbers.record_allocated(kind, first + n)
                     return first
             if not self._is_open:
                 # Earlier numbers are not known yet; no count has reached the clock.

@@ -144,7 +144,7 @@ class NumberAllocator:
         self._next: dict[str, int] = {}
         self._skipped: set[str] = set()
 
-    def record_given(self, kind: str, following: int) -> None:
+    def record_allocated(self, kind: str, following: int) -> None:
         """Record that the database has given numbers of `kind`; the next number is `following`."""
         self._next[kind] = following
         self._skipped.discard(kind)

@@ -63,11 +63,6 @@ class ContentDecoder:
             raise InvalidContentCoding(f"is compressed more than {MAX_CODINGS} times")
         self._layers = [_Layer(_NAMES[name]) for name in reversed(codings)]
 
-    @property
-    def is_identity(self) -> bool:
-        """Whether the body is sent as it is."""
-        return not self._layers
-
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Decode the next part of the body, and yield after each step what it gave; may be nothing.
 

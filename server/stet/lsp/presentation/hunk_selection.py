@@ -61,7 +61,7 @@ def resolve_location(
     wire = arguments.mapping("range")
     lines = [arguments.number(name) for name in ("from", "to", "line")]
     if pages is not None and page is not None:
-        shown = pages.location_at(page.uri, _given_range(wire, lines, page, workspace))
+        shown = pages.location_at(page.uri, _range_argument(wire, lines, page, workspace))
         return _clamp_location(shown, workspace) if shown else _active_location(workspace)
     if uri is None and not (wire or any(lines)):
         shown = pages.location_at_cursor() if pages else None
@@ -70,11 +70,11 @@ def resolve_location(
         message = "a place in a file needs the file: `uri` or `file`"
         raise arguments.missing(message, "uri", "file")
     document = open_document(uri, workspace)
-    given_range = _given_range(wire, lines, document, workspace)
+    wanted_range = _range_argument(wire, lines, document, workspace)
     return (
         _selected_location(document, workspace)
-        if given_range is None
-        else _location_at(document, given_range, workspace)
+        if wanted_range is None
+        else _location_at(document, wanted_range, workspace)
     )
 
 
@@ -149,7 +149,7 @@ def _clamp_location(shown: tuple[str, Range], workspace: Workspace) -> EditorLoc
     return EditorLocation(document.uri, Range(start, end))
 
 
-def _given_range(
+def _range_argument(
     wire: Mapping[str, object] | None,
     lines: Sequence[int | None],
     document: TextDocument,
