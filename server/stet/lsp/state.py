@@ -347,13 +347,16 @@ class ServerState:
             operations=observability,
             settings_changed=background.opencode.settings_changed,
         )
-        # Who is informed, in this order, that hunks of a document have changed or moved.
+        self._subscribe_to_hunks()
+
+    def _subscribe_to_hunks(self) -> None:
+        """Inform components, in this order, when hunks of a document have changed or moved."""
         for listener in (
-            documents.block_import.hunks_changed,
-            review.publisher.schedule,
-            review.edit_applier.confirmation.hunks_changed,
-            review.edit_applier.late_confirmation.hunks_changed,
-            review.preview.hunks_changed,
+            self.documents.block_import.hunks_changed,
+            self.review.publisher.schedule,
+            self.review.edit_applier.confirmation.hunks_changed,
+            self.review.edit_applier.late_confirmation.hunks_changed,
+            self.review.preview.hunks_changed,
             self.persistence.hunks_changed,
         ):
             self.ledger.subscribe(listener)
