@@ -24,7 +24,6 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from stet.review.resolve.pending_view import ShownDocuments
 from stet.settings.values import ModelSettings
-from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
@@ -33,6 +32,7 @@ from stet.tools.tool_context import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import uri_at
 
 FILE = "/ws/a.py"

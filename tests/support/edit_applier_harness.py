@@ -24,10 +24,10 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.search.index_service import IndexService
-from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.workspace import Workspace
 from tests.support.editor_documents import with_edits
+from tests.support.memory_system import MemorySystem
 from tests.support.review_harness import rules
 
 TEXT = "one\ntwo\nand\nthree\n"

@@ -6,9 +6,9 @@ world = make_world({"/ws/a.py": "x = 1\\n"}, opened={"/ws/a.py": "x = 2\\n"})
 from collections.abc import Mapping
 
 from stet.settings.values import Settings
-from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
+from tests.support.memory_system import MemorySystem
 
 
 def make_workspace(

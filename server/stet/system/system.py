@@ -1,6 +1,6 @@
 """The machine, as the rest of Stet sees it: a port with two implementations.
 
-`OsSystem` is the real one; `MemorySystem` is a small world for tests. Paths are absolute and native.
+`OsSystem` is the real one; tests have a small world in memory. Paths are absolute and native.
 All file methods may block: call them from a worker thread where the event loop runs.
 """
 

@@ -20,10 +20,10 @@ from stet.agent.turn_history import (
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
-from stet.system.memory_system import MemorySystem
 from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness
 from tests.support.conversations import exchanges, is_well_formed
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 ASK = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")

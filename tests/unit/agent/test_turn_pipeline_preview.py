@@ -13,9 +13,9 @@ from stet.llm.model import Message
 from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.review.ledger import ReviewLedger
-from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
 from tests.support.agent_harness import AgentHarness
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace, uri_at
 
 DONE = call("done", summary="Done.")

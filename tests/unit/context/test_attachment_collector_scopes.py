@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from stet.context.context_builder import Context, EditorLocation, build_context
 from stet.settings.values import ContextSettings, Scope, Settings
-from stet.system.memory_system import START, MemorySystem
 from stet.workspace.attachments import Attachments
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import START, MemorySystem
 from tests.support.workspaces import make_workspace, open_document
 
 NOTES = {

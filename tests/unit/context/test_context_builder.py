@@ -14,12 +14,12 @@ from stet.context.context_builder import (
     head_excerpt,
 )
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.text.render import number_lines
 from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import START, MemorySystem
 from tests.support.workspaces import (
     change,
     close_document,

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.notes.front_matter import aliases_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace, open_document
 
 

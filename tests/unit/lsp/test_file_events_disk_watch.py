@@ -11,9 +11,9 @@ from stet.lsp.file_events import DiskWatch
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, MoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
-from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
+from tests.support.memory_system import MemorySystem
 from tests.support.review_harness import rules
 from tests.support.workspaces import make_workspace
 

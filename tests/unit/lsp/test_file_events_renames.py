@@ -11,9 +11,9 @@ from stet.lsp.file_events import RenameTracker
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
-from stet.system.memory_system import MemorySystem
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
+from tests.support.memory_system import MemorySystem
 from tests.support.review_harness import rules
 
 TEXT = "one\ntwo\nthree\n"

@@ -12,7 +12,7 @@ from stet.lsp.editor_client import Client, Progress
 from stet.lsp.index_adapters import TITLE, IndexView
 from stet.search.index_service import IndexService
 from stet.search.index_state import IndexState, Stage
-from stet.system.memory_system import MemorySystem
+from tests.support.memory_system import MemorySystem
 
 BUILDING = IndexState(Stage.BUILDING, files=10, total=40, chunks=100)
 READY = IndexState(Stage.READY, files=40, total=40, chunks=400)

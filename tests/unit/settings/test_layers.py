@@ -24,7 +24,7 @@ from stet.settings.values import (
     PromptSettings,
     Settings,
 )
-from stet.system.memory_system import MemorySystem
+from tests.support.memory_system import MemorySystem
 
 
 def user(text: str) -> SettingsFile:

@@ -11,9 +11,9 @@ import pytest
 from stet.system import file_operations as user_files
 from stet.system import no_follow as no_links
 from stet.system import no_follow as place
-from stet.system.memory_system import MemorySystem
 from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, System
+from tests.support.memory_system import MemorySystem
 
 
 class Disk:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from stet.system.memory_system import START, MemorySystem
 from stet.system.system import FileKind, FileStat
+from tests.support.memory_system import START, MemorySystem
 
 
 def test_text_is_stored_as_utf8_and_read_up_to_the_limit() -> None:

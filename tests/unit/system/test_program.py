@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.tasks import Tasks
-from stet.system.memory_system import MemorySystem
 from stet.system.os_system import OsSystem
 from stet.system.program import HEAD_BYTES, Program, ProgramResult
+from tests.support.memory_system import MemorySystem
 
 HOLDS = """
 import sys, time

@@ -10,12 +10,12 @@ from stet.context.context_builder import EditorLocation
 from stet.llm.model import ToolCall
 from stet.settings.layers import SettingsFile, merge_settings
 from stet.settings.values import AgentSettings, CommandSettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.system.program import Program, ProgramResult
 from stet.tools.editor_actions import Question
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.tool_context import ToolContext
 from tests.support.agent_harness import make_tool_context, use
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 LIST = CommandSettings("list", ("ls", "{folder}"), "Lists a\nfolder", safe=True)

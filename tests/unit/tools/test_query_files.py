@@ -4,10 +4,10 @@ import pytest
 from pydantic import ValidationError
 
 from stet.settings.values import ContextSettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.text.render import MAX_CHARACTERS
 from stet.tools.query_files import QUERY_FILES
 from tests.support.agent_harness import make_tool_context, use
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 FILES: dict[str, str | bytes] = {

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.system.memory_system import MemorySystem
 from stet.workspace.names import alias_fault, loosest, split_name, windows_fault
 from stet.workspace.paths import Located, PathRefused
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 

@@ -5,8 +5,8 @@ import pytest
 from stet.context.project_instructions import MAX_CHARACTERS
 from stet.llm.scripted_model import call
 from stet.settings.values import PrivacySettings, Settings
-from stet.system.memory_system import MemorySystem
 from tests.support.agent_harness import AgentHarness
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 DONE = call("done", summary="Done.")

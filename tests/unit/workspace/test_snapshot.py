@@ -5,12 +5,12 @@ import sys
 import pytest
 
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.system.memory_system import START, MemorySystem
 from stet.text.document import TextDocument
 from stet.workspace import walk
 from stet.workspace.disk_text import MAX_FILE_BYTES
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import START, MemorySystem
 from tests.support.workspaces import make_workspace, open_document
 
 

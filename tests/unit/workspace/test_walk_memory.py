@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.workspace import walk
 from stet.workspace.names import Refusal
 from stet.workspace.paths import Root
 from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.workspace import Workspace
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import close_document, make_workspace, open_document, uri_at
 
 FOLDERS = ("", "src/", "src/deep/", "docs/", "build/", ".git/", "old/")

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.settings.values import PrivacySettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
@@ -18,6 +17,7 @@ from stet.workspace.workspace import (
     WireEdit,
     Workspace,
 )
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import (
     change,
     close_document,

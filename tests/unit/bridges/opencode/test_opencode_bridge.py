@@ -13,13 +13,13 @@ from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.tasks import Tasks
 from stet.privacy.request_log import Recipient
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
-from stet.system.memory_system import MemorySystem
 from stet.text.position import Position, Range
 from stet.workspace.activity import ActivitySource
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys
 from tests.support.fake_opencode import FakeOpenCode
 from tests.support.http_server import HttpServer
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import open_document, uri_at
 
 A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")

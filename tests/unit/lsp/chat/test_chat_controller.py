@@ -20,11 +20,11 @@ from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind
 from tests.support.agent_harness import AgentHarness
 from tests.support.chat_text import parts, written
+from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace
 
 DONE = call("done", summary="Done.")

@@ -15,11 +15,11 @@ from stet.lsp.chat.chat_writer import OpenChatTexts
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
-from stet.system.memory_system import MemorySystem
 from stet.text.edit import TextChange
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 from tests.support.chat_text import written
+from tests.support.memory_system import MemorySystem
 
 N_PIECES = 100
 LINE = "What a user writes into a chat document, line by line.\n"

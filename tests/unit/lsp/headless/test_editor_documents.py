@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from lsprotocol import types as lsp
 
 from stet.lsp.headless.editor_documents import EditorDocuments, EditUnsupported, UnsavedChange
-from stet.system.memory_system import MemorySystem
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
 from stet.workspace.uris import uri_of
+from tests.support.memory_system import MemorySystem
 
 A, B = Path("/ws/a.txt"), Path("/ws/b.txt")
 Edit = tuple[int, int, int, int, str]

@@ -1,9 +1,9 @@
 """Stet's own documents never reach the user's world."""
 
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.system.memory_system import MemorySystem
 from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit
+from tests.support.memory_system import MemorySystem
 
 
 def make_own() -> tuple[GeneratedDocuments, str]:

@@ -253,7 +253,7 @@ class MemorySystem:
         self,
         argv: Sequence[str],
         *,
-        env: Mapping[str, str] | None = None,  # noqa: ARG002 - the port's signature
+        env: Mapping[str, str] | None = None,
     ) -> asyncio.subprocess.Process:
         """Never starts: this world has no programs.
 
