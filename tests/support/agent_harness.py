@@ -27,8 +27,7 @@ from stet.settings.values import ModelSettings
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
-from stet.tools.tool import Tool
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Tool, ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.tools.turn_report import TurnReport
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace

@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 
 
 class Shout(Params):

@@ -21,7 +21,7 @@ from stet.text.edit import Bias, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader
 from stet.tools.proposer import Proposer
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
 from stet.workspace.snapshot import NotShown

@@ -30,7 +30,7 @@ from stet.llm.model import (
 from stet.review.proposal import OPEN
 from stet.settings.values import Settings
 from stet.tools.read_file import READ_FILE, ReadFile
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
 
 COMPACTED_MARK = "(Compacted: "

@@ -36,7 +36,7 @@ from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepa
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, Replacement, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
 from stet.workspace.snapshot import Snapshot
 

@@ -38,8 +38,7 @@ from stet.tools.query_files import QUERY_FILES
 from stet.tools.read_file import READ_FILE
 from stet.tools.read_webpage import READ_WEBPAGE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import (
     BatchFailed,
     FailedEdit,

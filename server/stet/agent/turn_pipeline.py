@@ -64,7 +64,7 @@ from stet.tools.editor_actions import (
 )
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
-from stet.tools.tool_context import ToolContext, no_user
+from stet.tools.tool import ToolContext, no_user
 from stet.tools.turn_report import TurnReport
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments

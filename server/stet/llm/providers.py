@@ -125,10 +125,7 @@ _ALL = (
         max_tokens_field=OPENAI_CAP,
     ),
     ProviderSpec(
-        "ollama",
-        "http://127.0.0.1:11434/v1",
-        tools="auto",
-        hint="Start it with `ollama serve`.",
+        "ollama", "http://127.0.0.1:11434/v1", tools="auto", hint="Start it with `ollama serve`."
     ),
     ProviderSpec(
         "lmstudio",
@@ -143,10 +140,7 @@ _ALL = (
         hint="Start it with `llama-server --jinja -m MODEL.gguf`.",
     ),
     ProviderSpec(
-        "vllm",
-        "http://127.0.0.1:8000/v1",
-        tools="auto",
-        hint="Start it with `vllm serve MODEL`.",
+        "vllm", "http://127.0.0.1:8000/v1", tools="auto", hint="Start it with `vllm serve MODEL`."
     ),
 )
 

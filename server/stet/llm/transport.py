@@ -442,11 +442,7 @@ def sdk_client(
             http_client=http,
         )
     return openai.AsyncOpenAI(
-        base_url=endpoint.base_url,
-        api_key=key,
-        max_retries=0,
-        timeout=timeout,
-        http_client=http,
+        base_url=endpoint.base_url, api_key=key, max_retries=0, timeout=timeout, http_client=http
     )
 
 

@@ -11,8 +11,7 @@ from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
 from stet.text.document import NOTES, ending_of
 from stet.tools.proposer import ComputedEdit, compute_edit
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 MAX_TAGS = 100
@@ -70,6 +69,4 @@ def _compute_edit(params: AddTags, text: str) -> _AddTagsEdit:
     return _AddTagsEdit(edit, f"Add tags: {names}", names)
 
 
-ADD_TAGS = Tool(
-    name="add_tags", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=AddTags, run=run
-)
+ADD_TAGS = Tool("add_tags", ToolGroup.ACTION, ToolKind.WRITE, AddTags, run)

@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stet.text.escape import escape
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 MAX_QUESTION = 2000
@@ -55,6 +54,4 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
     return f"The user answers: {answer}\n"
 
 
-ASK_USER = Tool(
-    name="ask_user", group=ToolGroup.ACTION, kind=ToolKind.CONTROL, params=AskUser, run=run
-)
+ASK_USER = Tool("ask_user", ToolGroup.ACTION, ToolKind.CONTROL, AskUser, run)

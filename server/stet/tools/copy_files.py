@@ -8,8 +8,7 @@ from pydantic import Field
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.render import fence_for
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.names import is_absolute, last_part
 from stet.workspace.paths import Located, PathRefused
@@ -89,6 +88,4 @@ def _section(name: str, text: str) -> str:
     return f"## {escape_line(name)}\n\n{fence}{language}\n{text}{end}{fence}\n"
 
 
-COPY_FILES = Tool(
-    name="copy_files", group=ToolGroup.ACTION, kind=ToolKind.READ, params=CopyFiles, run=run
-)
+COPY_FILES = Tool("copy_files", ToolGroup.ACTION, ToolKind.READ, CopyFiles, run)

@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 
 
 class CreateFile(Params):
@@ -26,6 +25,4 @@ async def run(params: CreateFile, ctx: ToolContext) -> str:
     return f"Proposed {hunk.id}: the new file {params.file}. It waits for the user.\n"
 
 
-CREATE_FILE = Tool(
-    name="create_file", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=CreateFile, run=run
-)
+CREATE_FILE = Tool("create_file", ToolGroup.ACTION, ToolKind.WRITE, CreateFile, run)

@@ -7,8 +7,7 @@ from pydantic import Field
 from stet.review.policy.authorization import authorize
 from stet.review.proposal import RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 
@@ -102,6 +101,4 @@ def _file_text(snapshot: Snapshot, uri: str) -> str:
         raise ToolError(str(refused)) from refused
 
 
-DELETE_FILE = Tool(
-    name="delete_file", group=ToolGroup.ADVANCED, kind=ToolKind.WRITE, params=DeleteFile, run=run
-)
+DELETE_FILE = Tool("delete_file", ToolGroup.ADVANCED, ToolKind.WRITE, DeleteFile, run)

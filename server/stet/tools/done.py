@@ -2,8 +2,7 @@
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 
 
 class Done(Params):
@@ -18,4 +17,4 @@ async def run(params: Done, ctx: ToolContext) -> str:
     return "Finished.\n"
 
 
-DONE = Tool(name="done", group=ToolGroup.ACTION, kind=ToolKind.CONTROL, params=Done, run=run)
+DONE = Tool("done", ToolGroup.ACTION, ToolKind.CONTROL, Done, run)

@@ -17,8 +17,7 @@ from stet.system.command_line import (
 from stet.system.program import MAX_BYTES, Program, ProgramResult
 from stet.text.escape import escape
 from stet.text.render import fence_for
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.workspace.uris import path_of
 
@@ -148,10 +147,5 @@ def _text(output: bytes) -> str:
 
 
 EXECUTE_COMMAND = Tool(
-    name="execute_command",
-    group=ToolGroup.ADVANCED,
-    kind=ToolKind.WRITE,
-    params=ExecuteCommand,
-    run=run,
-    listing=listing,
+    "execute_command", ToolGroup.ADVANCED, ToolKind.WRITE, ExecuteCommand, run, listing=listing
 )

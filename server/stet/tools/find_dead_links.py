@@ -10,8 +10,7 @@ from stet.links.file_table import is_below
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
@@ -89,10 +88,4 @@ def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> l
     return files_below(scan, (located.path,))
 
 
-FIND_DEAD_LINKS = Tool(
-    name="find_dead_links",
-    group=ToolGroup.WORKSPACE,
-    kind=ToolKind.READ,
-    params=FindDeadLinks,
-    run=run,
-)
+FIND_DEAD_LINKS = Tool("find_dead_links", ToolGroup.WORKSPACE, ToolKind.READ, FindDeadLinks, run)

@@ -3,8 +3,7 @@
 import asyncio
 
 from stet.text.render import MAX_CHARACTERS
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.workspace.safe_excerpt import excerpt, redactor_of
 
 
@@ -30,10 +29,10 @@ async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG
 
 
 GET_ATTACHED_CONTEXT = Tool(
-    name="get_attached_context",
-    group=ToolGroup.WORKSPACE,
-    kind=ToolKind.READ,
-    params=GetAttachedContext,
-    run=run,
+    "get_attached_context",
+    ToolGroup.WORKSPACE,
+    ToolKind.READ,
+    GetAttachedContext,
+    run,
     has_sections=True,
 )

@@ -12,8 +12,7 @@ from stet.outline.languages import language_named
 from stet.text.document import TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.text.render import iso_time, join_bounded
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
@@ -95,6 +94,4 @@ def _state(snapshot: Snapshot, located: Located, document: TextDocument) -> str:
     return "open, saved" if saved == document.text else "open, with unsaved changes"
 
 
-GET_FILE_INFO = Tool(
-    name="get_file_info", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=GetFileInfo, run=run
-)
+GET_FILE_INFO = Tool("get_file_info", ToolGroup.WORKSPACE, ToolKind.READ, GetFileInfo, run)

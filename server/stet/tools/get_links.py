@@ -13,8 +13,7 @@ from stet.links.link import Edge
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -137,6 +136,4 @@ class _LinkReport:
         return escape_line(self.snapshot.name_of(uri))
 
 
-GET_LINKS = Tool(
-    name="get_links", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=GetLinks, run=run
-)
+GET_LINKS = Tool("get_links", ToolGroup.WORKSPACE, ToolKind.READ, GetLinks, run)

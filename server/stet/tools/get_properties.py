@@ -9,8 +9,7 @@ from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 _BARE = frozenset({"int", "float", "bool", "timestamp"})
@@ -67,10 +66,4 @@ def _quoted(text: object) -> str:
     return json.dumps(str(text), ensure_ascii=False)
 
 
-GET_PROPERTIES = Tool(
-    name="get_properties",
-    group=ToolGroup.WORKSPACE,
-    kind=ToolKind.READ,
-    params=GetProperties,
-    run=run,
-)
+GET_PROPERTIES = Tool("get_properties", ToolGroup.WORKSPACE, ToolKind.READ, GetProperties, run)

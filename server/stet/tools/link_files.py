@@ -22,8 +22,7 @@ from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
 from stet.tools.proposer import ComputedEdit, compute_edit
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
@@ -218,6 +217,4 @@ def _next_marker(marker: str) -> str:
     return _NUMBER.sub(lambda number: str(int(number[0]) + 1), marker)
 
 
-LINK_FILES = Tool(
-    name="link_files", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=LinkFiles, run=run
-)
+LINK_FILES = Tool("link_files", ToolGroup.ACTION, ToolKind.WRITE, LinkFiles, run)

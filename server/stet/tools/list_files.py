@@ -6,8 +6,7 @@ import itertools
 from pydantic import Field
 
 from stet.tools.file_globs import parse_glob
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.workspace.names import without_folders
 from stet.workspace.snapshot import Snapshot
 
@@ -49,6 +48,4 @@ def _names(params: ListFiles, snapshot: Snapshot) -> tuple[list[str], bool]:
     return names[: params.limit], len(names) > params.limit
 
 
-LIST_FILES = Tool(
-    name="list_files", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ListFiles, run=run
-)
+LIST_FILES = Tool("list_files", ToolGroup.WORKSPACE, ToolKind.READ, ListFiles, run)

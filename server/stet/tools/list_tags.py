@@ -10,8 +10,7 @@ from stet.notes.note_content import tags_in
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
 from stet.text.unicode_normal import fold_name
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.workspace.names import without_folders
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.walk import run_in_slices
@@ -68,6 +67,4 @@ def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
     ]
 
 
-LIST_TAGS = Tool(
-    name="list_tags", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ListTags, run=run
-)
+LIST_TAGS = Tool("list_tags", ToolGroup.WORKSPACE, ToolKind.READ, ListTags, run)

@@ -17,8 +17,7 @@ from stet.review.proposal import EditDraft, MoveDraft
 from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft, rebase_onto_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
@@ -285,6 +284,4 @@ def _describe_left(updates: _LinkUpdates) -> str:
     return message
 
 
-MOVE_FILE = Tool(
-    name="move_file", group=ToolGroup.ACTION, kind=ToolKind.WRITE, params=MoveFile, run=run
-)
+MOVE_FILE = Tool("move_file", ToolGroup.ACTION, ToolKind.WRITE, MoveFile, run)

@@ -4,8 +4,7 @@ import asyncio
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -44,6 +43,4 @@ def _n_lines(snapshot: Snapshot, uri: str) -> int | None:
         return None
 
 
-OPEN_FILE = Tool(
-    name="open_file", group=ToolGroup.ACTION, kind=ToolKind.READ, params=OpenFile, run=run
-)
+OPEN_FILE = Tool("open_file", ToolGroup.ACTION, ToolKind.READ, OpenFile, run)

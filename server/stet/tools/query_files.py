@@ -14,8 +14,7 @@ from stet.privacy.redactor import Redactor
 from stet.text.escape import escape_line
 from stet.text.render import iso_time, join_bounded
 from stet.tools.file_globs import parse_glob
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.grep import describe_unsearched
 from stet.workspace.paths import Located
@@ -193,6 +192,4 @@ def _link_neighbors(
     return frozenset(canonical(one) for edge in graph.outgoing(other.uri) for one in edge.targets)
 
 
-QUERY_FILES = Tool(
-    name="query_files", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=QueryFiles, run=run
-)
+QUERY_FILES = Tool("query_files", ToolGroup.WORKSPACE, ToolKind.READ, QueryFiles, run)

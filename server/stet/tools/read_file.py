@@ -7,8 +7,7 @@ from pydantic import Field
 from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
 from stet.tools.file_reader import with_suggestions
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 MAX_LINES = 1000
@@ -81,6 +80,4 @@ def _fitting(lines: Sequence[str]) -> int:
     return min(len(lines), MAX_LINES)
 
 
-READ_FILE = Tool(
-    name="read_file", group=ToolGroup.WORKSPACE, kind=ToolKind.READ, params=ReadFile, run=run
-)
+READ_FILE = Tool("read_file", ToolGroup.WORKSPACE, ToolKind.READ, ReadFile, run)

@@ -5,8 +5,7 @@ import re
 from pydantic import Field
 
 from stet.privacy.request_log import Recipient, RequestRecord
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.web.fetch import WebPage
 from stet.web.untrusted_text import fence_untrusted
@@ -133,6 +132,4 @@ def _select_part(address: WebAddress, page: WebPage) -> str:
     return shown
 
 
-READ_WEBPAGE = Tool(
-    name="read_webpage", group=ToolGroup.WEB, kind=ToolKind.READ, params=ReadWebpage, run=run
-)
+READ_WEBPAGE = Tool("read_webpage", ToolGroup.WEB, ToolKind.READ, ReadWebpage, run)

@@ -10,8 +10,7 @@ from stet.privacy.redactor import Redactor
 from stet.search.word_search import SearchMode, SearchQuery, SearchResults
 from stet.text.escape import escape_line
 from stet.text.render import MAX_LINE, join_bounded
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.workspace.grep import InvalidRegex, describe_unsearched, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
@@ -118,9 +117,5 @@ def _quoted(text: str, redactor: Redactor | None) -> str:
 
 
 SEARCH_WORKSPACE = Tool(
-    name="search_workspace",
-    group=ToolGroup.WORKSPACE,
-    kind=ToolKind.READ,
-    params=SearchWorkspace,
-    run=run,
+    "search_workspace", ToolGroup.WORKSPACE, ToolKind.READ, SearchWorkspace, run
 )

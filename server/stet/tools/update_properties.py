@@ -9,8 +9,7 @@ from stet.notes.front_matter import find_front_matter
 from stet.notes.note_properties import InvalidYaml, edit_properties
 from stet.text.document import NOTES, ending_of
 from stet.tools.proposer import ComputedEdit, compute_edit
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 MAX_PROPERTIES = 100
@@ -77,9 +76,5 @@ def _compute_edit(params: UpdateProperties, text: str, summary: str) -> Computed
 
 
 UPDATE_PROPERTIES = Tool(
-    name="update_properties",
-    group=ToolGroup.ACTION,
-    kind=ToolKind.WRITE,
-    params=UpdateProperties,
-    run=run,
+    "update_properties", ToolGroup.ACTION, ToolKind.WRITE, UpdateProperties, run
 )

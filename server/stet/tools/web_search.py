@@ -5,8 +5,7 @@ from urllib.parse import urlsplit
 from pydantic import Field
 
 from stet.privacy.request_log import Recipient, RequestRecord
-from stet.tools.tool import Params, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 from stet.web.search_formats import WebSearchAnswer
 from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
@@ -87,6 +86,4 @@ def _format_answer(answer: WebSearchAnswer) -> str:
     return "\n".join(parts)
 
 
-WEB_SEARCH = Tool(
-    name="web_search", group=ToolGroup.WEB, kind=ToolKind.READ, params=WebSearch, run=run
-)
+WEB_SEARCH = Tool("web_search", ToolGroup.WEB, ToolKind.READ, WebSearch, run)

@@ -10,8 +10,7 @@ from stet.settings.values import AgentSettings, EditSettings, Settings
 from stet.tools.delete_file import DELETE_FILE
 from stet.tools.editor_actions import EditorActions, Question
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool import ToolGroup
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext, ToolGroup
 from stet.tools.tool_errors import UserDeclined
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import insertion, make_workspace

@@ -8,7 +8,7 @@ from stet.review.policy.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE, EditFile, run_batch
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.workspace.path_status import PathStatus
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.loop_stalls import longest_stall

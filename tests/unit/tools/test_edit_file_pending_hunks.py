@@ -9,7 +9,7 @@ from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.file_reader import TurnIdentity
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import make_workspace

@@ -13,7 +13,7 @@ from stet.settings.values import AgentSettings, CommandSettings, Settings
 from stet.system.program import Program, ProgramResult
 from stet.tools.editor_actions import Question
 from stet.tools.execute_command import EXECUTE_COMMAND
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace

@@ -3,7 +3,7 @@
 import pytest
 
 from stet.tools.link_files import LINK_FILES
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.workspaces import make_workspace
 

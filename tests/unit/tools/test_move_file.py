@@ -18,7 +18,7 @@ from stet.tools import move_file
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import insertion, make_workspace
 

@@ -4,7 +4,7 @@ from stet.settings.values import EditSettings, Settings
 from stet.tools.copy_files import COPY_FILES
 from stet.tools.editor_actions import EditorActions, OpenFileRequest
 from stet.tools.open_file import OPEN_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.workspaces import make_workspace
 

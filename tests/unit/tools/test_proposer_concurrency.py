@@ -10,8 +10,7 @@ import pytest
 
 from stet.tools.add_tags import ADD_TAGS
 from stet.tools.link_files import LINK_FILES
-from stet.tools.tool import Tool
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Tool, ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus

@@ -8,7 +8,7 @@ from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.move_file import MOVE_FILE
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.workspaces import make_workspace
 

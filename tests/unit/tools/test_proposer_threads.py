@@ -15,8 +15,7 @@ from stet.tools.delete_file import DELETE_FILE
 from stet.tools.edit_file import EDIT_FILE
 from stet.tools.editor_actions import EditorActions, Question
 from stet.tools.open_file import OPEN_FILE
-from stet.tools.tool import Tool
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Tool, ToolContext
 from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus
 from tests.support.agent_harness import make_tool_context, type_into, use

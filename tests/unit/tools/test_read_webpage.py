@@ -13,8 +13,7 @@ from stet.settings.values import AgentSettings, Settings, WebSettings
 from stet.system.os_system import OsSystem
 from stet.tools.editor_actions import Question
 from stet.tools.read_webpage import DO_NOT_READ, PART, READ_IT, READ_WEBPAGE
-from stet.tools.tool import ToolGroup
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext, ToolGroup
 from stet.tools.web_search import WEB_SEARCH
 from stet.web.address_policy import Fetched, FetchLimits, Ip
 from stet.web.fetch import Fetcher, HttpGet

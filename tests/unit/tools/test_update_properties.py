@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from stet.lsp.tasks import Tasks
 from stet.settings.values import EditSettings, Settings
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.workspaces import insertion, make_workspace

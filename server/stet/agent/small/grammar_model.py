@@ -38,7 +38,7 @@ from stet.outline.line_definitions import defined_name
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
 from stet.text.spoofing import escape_special_tokens
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 
 MAX_LINES = 60
 """Lines of one file that are shown."""

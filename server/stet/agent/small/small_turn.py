@@ -15,7 +15,7 @@ from stet.agent.turn import Ask, Mode, Turn, TurnFailed
 from stet.llm.model import Message
 from stet.text.document import TextDocument
 from stet.text.lines import without_end
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 
 SMALL_TOOLS = frozenset({"read_file", "edit_file", "done"})
 MAX_FILES = 4

@@ -123,11 +123,7 @@ class EmbeddedModel:
         if reason := await weights.why_unavailable(weights.SMOLLM2, folder, self._system):
             raise NoModel(reason)
         key = secrets.token_urlsafe(32)
-        order = {
-            "model": str(weights.SMOLLM2.path(folder)),
-            "key": key,
-            "context": CONTEXT_TOKENS,
-        }
+        order = {"model": str(weights.SMOLLM2.path(folder)), "key": key, "context": CONTEXT_TOKENS}
         try:
             # -I: a folder called `stet` where the editor was started must not be run.
             process = await self._system.start_process(module_command(CHILD))

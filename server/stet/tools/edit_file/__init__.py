@@ -20,8 +20,7 @@ from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, EditFile, describe_new, fail_all, position_of
 from stet.tools.file_reader import with_suggestions
-from stet.tools.tool import BatchHandler, Tool, ToolGroup, ToolKind
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
 
 
@@ -174,10 +173,10 @@ def _batched_file(arguments: Mapping[str, object]) -> str | None:
 
 
 EDIT_FILE = Tool(
-    name="edit_file",
-    group=ToolGroup.ACTION,
-    kind=ToolKind.WRITE,
-    params=EditFile,
-    run=run,
+    "edit_file",
+    ToolGroup.ACTION,
+    ToolKind.WRITE,
+    EditFile,
+    run,
     batch_handler=BatchHandler(_batched_file, run_batch),
 )

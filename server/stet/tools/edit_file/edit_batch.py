@@ -38,8 +38,7 @@ from stet.text.match import MatchError
 from stet.text.normalized_text import ShownText
 from stet.text.position import Range
 from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
-from stet.tools.tool import Params
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import Params, ToolContext
 from stet.tools.tool_errors import BatchFailed, RefusedByRule, ToolError
 
 

@@ -11,7 +11,7 @@ from stet.review.policy.rules import RejectedEdit
 from stet.settings.parse import parse_settings
 from stet.system.os_system import OsSystem
 from stet.tools.read_file import READ_FILE
-from stet.tools.tool_context import ToolContext
+from stet.tools.tool import ToolContext
 from stet.workspace.workspace import Workspace
 from tests.support.agent_harness import make_tool_context, use
 from tests.support.hostile_workspace import (
