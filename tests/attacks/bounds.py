@@ -6,7 +6,7 @@ import json
 
 from stet.llm.model import ToolCall
 from stet.settings.parse import parse_settings as settings_of
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.web import fetch as page
 from stet.web.address_policy import Fetched
 from stet.web.web_address import WebError, parse_url
@@ -83,7 +83,7 @@ async def slow_patterns(stage: Stage) -> tuple[int, list[str]]:
     folder = stage.top / "slow"
     folder.mkdir()
     (folder / "a.md").write_text("a" * 40 + "!\n" + "x" * 40 + "\n")
-    world = Workspace(OsSystem(), settings_of(SETTINGS).settings)
+    world = Workspace(System(), settings_of(SETTINGS).settings)
     world.add_root(folder.as_uri())
     before, grep.SECONDS = grep.SECONDS, 0.3
     effects: list[str] = []
@@ -114,7 +114,7 @@ async def bombs(stage: Stage) -> tuple[int, list[str]]:
         fetched = Fetched(parse_url("http://a.example/"), "text", "", True, packed)
         with weakened(stage.weakness):
             try:
-                read = await page.read_page(fetched, OsSystem())
+                read = await page.read_page(fetched, System())
                 effects.append(f"unpacked: {len(read.text) + read.n_left_out} characters")
             except WebError as refused:
                 # Where it was read whole, it may still hold nothing but blanks.

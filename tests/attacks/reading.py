@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stet.settings.parse import parse_settings
-from stet.system.os_system import OsSystem
-from stet.system.system import FileStat
+from stet.system.system import FileStat, System
 from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
@@ -123,7 +122,7 @@ async def links(stage: Stage) -> Result:
     return result
 
 
-class Turning(OsSystem):
+class Turning(System):
     """A disk on which somebody turns a link at the worst moment: before the n-th question to it."""
 
     def __init__(self, turn: Callable[[], None], at: int) -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stet.settings.parse import parse_settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
@@ -34,7 +34,7 @@ def turned(top: Path, tries: int) -> dict[str, int]:
                 beside.symlink_to(target)
                 beside.replace(link)
 
-    world = Workspace(OsSystem(), parse_settings({}).settings)
+    world = Workspace(System(), parse_settings({}).settings)
     world.add_root(uri_of(top / "ws"))
     snapshot, uri, read = world.snapshot(), uri_of(link / "a.md"), {"refused": 0}
     thread = threading.Thread(target=turn)
@@ -81,7 +81,7 @@ def changed(top: Path, tries: int) -> dict[str, int]:
 
 def _change(taken: Path, at: int) -> bool:
     """In turns make a file, move one there, move one from there, put one into the trash."""
-    system, new, beside = OsSystem(), taken.with_name(f"new{at}"), taken.parents[1] / f"beside{at}"
+    system, new, beside = System(), taken.with_name(f"new{at}"), taken.parents[1] / f"beside{at}"
     try:
         if at % 4 == 0:
             system.create_file(new, "new")

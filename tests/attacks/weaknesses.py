@@ -113,24 +113,24 @@ def anywhere(put: Put) -> None:
 @weakness
 def links_followed(put: Put) -> None:
     """Links are not resolved before a place is judged."""
-    system = importlib.import_module("stet.system.os_system").OsSystem
+    system = importlib.import_module("stet.system.system").System
     put(
-        "stet.system.os_system",
-        "OsSystem.real_path",
+        "stet.system.system",
+        "System.real_path",
         lambda self, path: Path(os.path.normpath(path)),
     )
-    put("stet.system.os_system", "OsSystem.read_real", system.read_bytes)
+    put("stet.system.system", "System.read_real", system.read_bytes)
 
 
 @weakness
 def links_are_files(put: Put) -> None:
     """A link is taken for what it leads to, and what is read for text."""
-    os_system = importlib.import_module("stet.system.os_system")
+    machine = importlib.import_module("stet.system.system")
     links_followed(put)
 
     def stat(self: Any, path: Path) -> Any:
         try:
-            return os_system._file_stat(path.stat())
+            return machine._file_stat(path.stat())
         except (OSError, ValueError):
             return None
 
@@ -138,24 +138,24 @@ def links_are_files(put: Put) -> None:
         with path.open("rb") as file:
             return file.read(limit).replace(b"\0", b" ")
 
-    put(os_system.__name__, "OsSystem.stat", stat)
-    put(os_system.__name__, "OsSystem.read_bytes", read)
-    put(os_system.__name__, "OsSystem.read_real", read)
+    put(machine.__name__, "System.stat", stat)
+    put(machine.__name__, "System.read_bytes", read)
+    put(machine.__name__, "System.read_real", read)
 
 
 @weakness
 def opened_by_name(put: Put) -> None:
     """What was judged is opened by its name, through whatever link has come in."""
-    system = importlib.import_module("stet.system.os_system").OsSystem
-    put("stet.system.os_system", "OsSystem.read_real", system.read_bytes)
+    system = importlib.import_module("stet.system.system").System
+    put("stet.system.system", "System.read_real", system.read_bytes)
     put("stet.lsp.edits.edit_applier", "reauthorize", _nothing)
 
 
 @weakness
 def listed_by_name(put: Put) -> None:
     """What is in a folder is listed by its name, through whatever link has come in."""
-    system = importlib.import_module("stet.system.os_system").OsSystem
-    put("stet.system.os_system", "OsSystem.list_real", system.list_folder)
+    system = importlib.import_module("stet.system.system").System
+    put("stet.system.system", "System.list_real", system.list_folder)
 
 
 @weakness
@@ -178,9 +178,9 @@ def anything_opened(put: Put) -> None:
         finally:
             os.close(descriptor)
 
-    put("stet.system.os_system", "OsSystem.stat", stat)
-    put("stet.system.os_system", "OsSystem.read_bytes", read)
-    put("stet.system.os_system", "OsSystem.read_real", read)
+    put("stet.system.system", "System.stat", stat)
+    put("stet.system.system", "System.read_bytes", read)
+    put("stet.system.system", "System.read_real", read)
 
 
 @weakness

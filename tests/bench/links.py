@@ -7,7 +7,7 @@ from statistics import median, quantiles
 from time import perf_counter
 
 from stet.links.link_scan import LinkCache, scan_links
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
 from tests.bench.corpus import make_workspace
@@ -23,7 +23,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch) / "ws"
         texts = make_workspace(root)
-        workspace = Workspace(OsSystem())
+        workspace = Workspace(System())
         workspace.add_root(uri_of(root))
         cache = LinkCache()
         begun = perf_counter()

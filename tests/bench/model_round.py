@@ -19,7 +19,7 @@ from stet.llm.api_format import to_api_message
 from stet.llm.model import Message, Request, ToolCall, ToolDefinition
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.openai_model import OpenAIModel
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.bench.provider import CHUNKS
 from tests.bench.table import Row, times_at_most
 
@@ -59,7 +59,7 @@ def rows() -> Iterator[Row]:
 
 
 async def _measure(base_url: str) -> tuple[float, float]:
-    model = OpenAIModel(ModelEndpoint("openai", base_url, "m", api_key="k"), OsSystem())
+    model = OpenAIModel(ModelEndpoint("openai", base_url, "m", api_key="k"), System())
     client = AsyncOpenAI(base_url=base_url, api_key="k", max_retries=0)
     try:
         pairs = [

@@ -25,7 +25,7 @@ from platformdirs import user_data_path
 
 from stet.llm.embedded import weights
 from stet.review.resolve import edit_instruction as instruction
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.docstring_checks import only_documented, undocumented
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import run, wait_for_states
@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture(autouse=True)
 async def _weights() -> None:
-    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), OsSystem())
+    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), System())
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
 

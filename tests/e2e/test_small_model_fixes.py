@@ -24,7 +24,7 @@ from stet.agent.small.grammar_model import AllowedCalls, find_quotes, grammar, p
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import Message, Request
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.document import TextDocument
 from tests.support.editor import FakeEditor
 from tests.support.live_turns import ask, wait_for_states
@@ -75,7 +75,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 @pytest.fixture(autouse=True)
 async def _weights() -> None:
-    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), OsSystem())
+    reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), System())
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
 
@@ -126,7 +126,7 @@ async def test_lines_of_any_characters_make_a_grammar_that_the_model_obeys() -> 
     shown = window(document, None, "")
     made = grammar(AllowedCalls(editable={'o"d [x].py': find_quotes(shown)}))
     no_done = made.replace(' | "done\\U0000000A"', "")
-    model = EmbeddedModel(OsSystem())
+    model = EmbeddedModel(System())
     try:
         request = Request((Message("user", "Edit the file."),), grammar=no_done)
         answered = await model.complete(request, lambda _: None)

@@ -6,7 +6,7 @@ from pathlib import Path
 from stet.links.dead_links import DeadLinkChecker
 from stet.links.link_scan import scan_links
 from stet.notes.note_content import tags_in
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.workspace import Workspace
 from tests.support.vault import make_vault
 
@@ -19,7 +19,7 @@ def test_links_backlinks_dead_links_and_tags_of_a_large_vault_are_right(tmp_path
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    workspace = Workspace(OsSystem())
+    workspace = Workspace(System())
     workspace.add_root(tmp_path.as_uri())
     snapshot = workspace.snapshot()
     scan = scan_links(snapshot)

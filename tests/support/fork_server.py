@@ -48,7 +48,7 @@ LATE = (
     "stet.storage.schema",
     "stet.storage.tables",
     "stet.settings.layers",
-    "stet.system.os_system",
+    "stet.system.system",
     "truststore",
 )
 """What a server imports inside functions: with the first message, or with the first turn."""

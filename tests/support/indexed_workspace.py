@@ -10,7 +10,7 @@ from stet.search.index_service import IndexService
 from stet.search.index_state import Stage
 from stet.search.vector_source import VectorSource
 from stet.search.word_search import SearchQuery, SearchResults
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
@@ -28,14 +28,14 @@ class IndexedWorkspace:
         self.endpoint = endpoint
         self.tasks = Tasks()
         self.told: list[str] = []
-        self.workspace = Workspace(OsSystem())
+        self.workspace = Workspace(System())
         self.workspace.add_root(uri_of(root))
         self.index = self.new_index()
 
     def new_index(self) -> IndexService:
         """An index as a server starting now would have it."""
         return IndexService(
-            OsSystem(),
+            System(),
             self._start,
             self.told.append,
             watches=lambda: self.watches,

@@ -1,4 +1,4 @@
-r"""A small world in memory: the `System` for tests and trials.
+r"""A small world in memory: a `System` that never asks the real one.
 
     system = MemorySystem({"/ws/a.py": "x = 1\n"}, links={"/ws/out": "/etc"})
     system.time = 1_700_000_100.0
@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from stet.system.program import Program, ProgramResult
-from stet.system.system import FileKind, FileStat
+from stet.system.system import FileKind, FileStat, System
 
 START = 1_700_000_000.0
 """When the world begins: 2023-11-14T22:13:20Z."""
@@ -24,7 +24,7 @@ _MAX_LINKS = 40
 """As many links as Linux follows before it calls it a loop."""
 
 
-class MemorySystem:
+class MemorySystem(System):
     """Files, folders and links in a dictionary, and a clock that moves when told to.
 
     Attributes:
@@ -44,6 +44,7 @@ class MemorySystem:
         case_sensitive: bool = True,
     ) -> None:
         """Make the world; a name that ends with `/` is an empty folder, text is UTF-8."""
+        super().__init__()
         self.time = time
         self.environment: dict[str, str] = dict(environment or {})
         self.case_sensitive = case_sensitive

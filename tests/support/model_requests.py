@@ -6,7 +6,7 @@ from stet.llm.model import Completion, Message, Model, Request, ToolDefinition
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.openai_server import OpenAIServer
 
 KEY = "sk-secret-0123456789"
@@ -34,7 +34,7 @@ def model_at(
 ) -> OpenAIModel:
     """The adapter, pointed at a test's server."""
     endpoint = ModelEndpoint("openai", server.base_url, name, api_key=KEY, key_env="OPENAI_API_KEY")
-    return OpenAIModel(endpoint, OsSystem(), timeouts=timeouts, retry=retry, sampling=sampling)
+    return OpenAIModel(endpoint, System(), timeouts=timeouts, retry=retry, sampling=sampling)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from stet.review.policy.rules import EditRules, ProposalRefused
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
 from stet.settings.parse import parse_settings
 from stet.settings.values import EditSettings, Settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.workspace.path_status import inspect_path
@@ -19,7 +19,7 @@ from tests.support.hostile_workspace import SETTINGS, VICTIM
 def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:
     """The workspace of these folders on the real disk."""
     settings = settings or parse_settings(SETTINGS).settings
-    world = Workspace(OsSystem(folds_case=folds_case), settings)
+    world = Workspace(System(folds_case=folds_case), settings)
     for root in roots:
         world.add_root(uri_of(root))
     return world

@@ -6,12 +6,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from stet.storage.state_store import StateStore
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 ROOTS = ("file:///ws",)
 
 
-class StateIn(OsSystem):
+class StateIn(System):
     """The real machine with another state folder, and a clock that can be put forward.
 
     Attributes:

@@ -18,7 +18,7 @@ from stet.lsp.headless.headless_client import (
     ServerFailed,
     ServerProgress,
 )
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.lines import split_lines
 from stet.tools.editor_actions import SEND
 
@@ -128,7 +128,7 @@ class _AskSession:
     def __init__(self, request: AskRequest, terminal: Terminal) -> None:
         self._request = request
         self._terminal = terminal
-        self._client = HeadlessClient(OsSystem(), on_event=self._event, choose=self._choose)
+        self._client = HeadlessClient(System(), on_event=self._event, choose=self._choose)
         self._answers = LineReader()
         self._progress: Callable[[str], None] = lambda _: None
         self._messages: list[str] = []

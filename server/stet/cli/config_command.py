@@ -23,8 +23,8 @@ from typing import Any
 
 from stet.cli.editors import EDITORS, check_editor
 from stet.cli.terminal import CliError, Terminal
-from stet.system.os_system import OsSystem
 from stet.system.program import Program
+from stet.system.system import System
 
 PROGRAMS = ("code", "codium", "cursor", "code-server")
 """What takes the extension; the first on the PATH gets it."""
@@ -73,7 +73,7 @@ def install(folder: Path) -> str:
 def _run(command: list[str], folder: Path) -> None:
     program = Program(tuple(command), folder, os.environ, SECONDS)
     try:
-        ran = asyncio.run(OsSystem().run(program))
+        ran = asyncio.run(System().run(program))
     except OSError as error:
         raise CliError(f"`{' '.join(command)}` failed: {error.strerror or error}") from error
     if ran.code != 0:
@@ -126,7 +126,7 @@ def run(editor: str, *, write: bool) -> int:
             the editor can't use it.
     """
     terminal = Terminal()
-    finding = asyncio.run(check_editor(EDITORS[editor], OsSystem()))
+    finding = asyncio.run(check_editor(EDITORS[editor], System()))
     if editor == "vscode":
         _vscode(terminal, write=write)
     else:

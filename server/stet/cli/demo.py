@@ -32,7 +32,7 @@ from stet.lsp.headless.headless_client import (
     ServerProgress,
 )
 from stet.settings.layers import read_layers
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.escape import escape
 
 STATS = """\
@@ -109,7 +109,7 @@ class _DemoSession:
         self._state = folder / "state"
         self._progress: Callable[[str], None] = lambda _: None
         self._applied: list[EditApplied] = []
-        self._client = HeadlessClient(OsSystem(), on_event=self._event)
+        self._client = HeadlessClient(System(), on_event=self._event)
 
     async def run(self) -> None:
         started = time.monotonic()
@@ -136,7 +136,7 @@ class _DemoSession:
         Raises:
             CliError: If there is no model, with a remedy.
         """
-        system = OsSystem()
+        system = System()
         try:
             choice = await select_model(read_layers(system, [self._root]).settings.model, system)
         except NoModel as error:

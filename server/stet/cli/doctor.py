@@ -44,7 +44,6 @@ from stet.storage.schema import (
 )
 from stet.storage.state_store import StateStore
 from stet.system.file_lock import FileLock
-from stet.system.os_system import OsSystem
 from stet.system.system import System
 from stet.text.escape import escape_line
 from stet.web.search_formats import key_variables, search_endpoint
@@ -61,7 +60,7 @@ def run() -> int:
     terminal = Terminal()
     terminal.show(f"Stet {__version__}\n", "bold")
     with terminal.working("looking"):
-        findings = asyncio.run(check_all(OsSystem()))
+        findings = asyncio.run(check_all(System()))
     for finding in findings:
         terminal.out.print(_line(finding), soft_wrap=True)
     return int(any(finding.mark == "problem" for finding in findings))

@@ -22,14 +22,14 @@ from stet.llm.model_selection import (
 from stet.llm.providers import HOSTED
 from stet.settings.layers import read_layers
 from stet.settings.values import ModelSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.escape import escape_line
 
 
 def show() -> int:
     """List what there is and what would be used; the exit code."""
     terminal = Terminal()
-    settings = read_layers(OsSystem(), [current_folder()]).settings.model
+    settings = read_layers(System(), [current_folder()]).settings.model
     models, choice = asyncio.run(_find_models(settings))
     table = Table(box=None, pad_edge=False)
     table.add_column("provider", style="bold")
@@ -69,7 +69,7 @@ def install(*, quiet: bool) -> int:
         with reporter.bar:
             folder = weights.default_folder()
             path = asyncio.run(
-                weights.install_weights(weights.SMOLLM2, folder, OsSystem(), reporter.report)
+                weights.install_weights(weights.SMOLLM2, folder, System(), reporter.report)
             )
     except weights.InstallError as error:
         raise CliError(str(error)) from error
@@ -112,7 +112,7 @@ class InstallReporter:
 
 
 async def _find_models(settings: ModelSettings) -> tuple[ModelEnvironment, ModelChoice | NoModel]:
-    system = OsSystem()
+    system = System()
     models = await inspect_environment(settings, system)
     try:
         return models, await select_model(settings, system)

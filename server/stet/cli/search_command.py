@@ -18,7 +18,7 @@ from stet.lsp.headless.headless_client import (
     MessageShown,
     ServerFailed,
 )
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.escape import escape, escape_line
 
 LOOK_SECONDS = 0.1
@@ -42,7 +42,7 @@ class IndexSession:
 
     def client(self) -> HeadlessClient:
         """Return an editor client without a screen, for the session."""
-        return HeadlessClient(OsSystem(), on_event=self._event)
+        return HeadlessClient(System(), on_event=self._event)
 
     async def wait_ready(
         self, client: HeadlessClient, *, rebuild: bool = False

@@ -221,9 +221,9 @@ def _create_state_getter(
     @cache
     def state() -> "ServerState":
         from stet.lsp.state import ServerState
-        from stet.system.os_system import OsSystem
+        from stet.system.system import System
 
-        made = ServerState(server, OsSystem(), operations, log_level_given=log_level_given)
+        made = ServerState(server, System(), operations, log_level_given=log_level_given)
         server_lifecycle.begin(made, server.initialize_params)
         server.documents = made.text_sync
         server.closing = made.close

@@ -242,7 +242,7 @@ class FaultLog:
 
     def _collect(self) -> int:
         """Make reports of the files that dead processes left; return their number."""
-        from stet.system.os_system import is_alive  # late: it imports sockets
+        from stet.system.system import is_alive  # late: it imports sockets
 
         n_found = 0
         for path in sorted(self._reports.folder.glob(_RUNNING_PATTERN)):

@@ -14,8 +14,7 @@ from typing import Any
 from stet.search.chunk import FileStamp, SourceFile
 from stet.search.search_engine import digest
 from stet.settings.values import Settings
-from stet.system.os_system import OsSystem
-from stet.system.system import FileKind, FileStat
+from stet.system.system import FileKind, FileStat, System
 from stet.workspace.activity import ActivityView
 from stet.workspace.ignore_rules import IgnoreRules
 from stet.workspace.names import PathRefused, has_odd_characters
@@ -42,7 +41,7 @@ class IndexSource:
     @classmethod
     def of(cls, roots: tuple[Root, ...], settings: Settings) -> "IndexSource":
         """Create the source of what is below `roots` and may be shown by `settings`."""
-        system = OsSystem()
+        system = System()
         nowhere = ActivityView()
         disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
         return cls(disk, settings.search.max_file_bytes)

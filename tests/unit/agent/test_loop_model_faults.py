@@ -17,7 +17,7 @@ from stet.agent.agent_events import AgentEvent, RetryScheduled, TextDelta
 from stet.agent.turn import Turn, TurnState
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.agent_harness import AgentHarness
 from tests.support.certificates import EXPIRED, server_side
 from tests.support.model_faults import DONE, ELSEWHERE, FAULTS, Fault
@@ -95,7 +95,7 @@ async def test_m40_a_name_that_leads_nowhere_is_said(monkeypatch: pytest.MonkeyP
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     endpoint = ModelEndpoint("openai-compatible", "http://nobody.invalid/v1", "m", api_key=KEY)
-    model = OpenAIModel(endpoint, OsSystem(), timeouts=BRIEF, retry=QUICK)
+    model = OpenAIModel(endpoint, System(), timeouts=BRIEF, retry=QUICK)
     turn = await table_with(model).ask()
     await model.close()
     assert turn.state is TurnState.FAILED
@@ -113,7 +113,7 @@ async def test_m41_an_expired_certificate_is_refused_before_anything_is_sent(
     monkeypatch.setenv("no_proxy", "*")
     async with OpenAIServer([DONE], tls=tls) as server:
         endpoint = ModelEndpoint("openai", server.url("/v1", "0.0.0.0"), "m", api_key=KEY)
-        model = OpenAIModel(endpoint, OsSystem(), timeouts=BRIEF, retry=QUICK)
+        model = OpenAIModel(endpoint, System(), timeouts=BRIEF, retry=QUICK)
         turn = await table_with(model).ask()
         await model.close()
         assert (turn.state, server.requests) == (TurnState.FAILED, [])
@@ -121,7 +121,7 @@ async def test_m41_an_expired_certificate_is_refused_before_anything_is_sent(
         assert "clock" in turn.error
 
 
-class JumpingSystem(OsSystem):
+class JumpingSystem(System):
     """A machine whose clock jumps by days, on and back."""
 
     def __init__(self) -> None:

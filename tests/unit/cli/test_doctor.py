@@ -19,7 +19,7 @@ from stet.search.index_state import index_folder
 from stet.search.index_store import IndexStore
 from stet.settings.layers import MergedSettings, read_layers
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.uris import uri_of
 from tests.support.certificates import server_side
 from tests.support.openai_server import OpenAIServer, Reply
@@ -34,7 +34,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -> None:
-    found = list(check_settings(read_layers(OsSystem(), [tmp_path])))
+    found = list(check_settings(read_layers(System(), [tmp_path])))
     assert found == [Finding("ok", "settings", f"the defaults; there is no {config}")]
 
 
@@ -44,7 +44,7 @@ def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
     config.write_text("[model]\nnam = 'x'\n")
     project = tmp_path / ".stet.toml"
     project.write_text("[model]\nbaseUrl = 'http://evil'\n")
-    assert list(check_settings(read_layers(OsSystem(), [tmp_path]))) == [
+    assert list(check_settings(read_layers(System(), [tmp_path]))) == [
         Finding("ok", "settings", str(config)),
         Finding("ok", "settings", str(project)),
         Finding(
@@ -65,7 +65,7 @@ def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
 
 def test_a_settings_file_that_is_too_large_is_said_to_be(config: Path, tmp_path: Path) -> None:
     config.write_bytes(b"#" * 100_000)
-    problems = read_layers(OsSystem(), [tmp_path]).problems
+    problems = read_layers(System(), [tmp_path]).problems
     assert [problem.message for problem in problems] == [
         "the file is ignored: it is larger than 64 kB"
     ]
@@ -75,10 +75,10 @@ async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.Mon
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"text": "yes"}]))
     monkeypatch.setenv("STET_SCRIPTED_MODEL", str(script))
-    marks = [finding.mark for finding in await check_model(ModelSettings(), OsSystem())]
+    marks = [finding.mark for finding in await check_model(ModelSettings(), System())]
     assert marks == ["ok", "ok"]
     script.write_text(json.dumps([{"error": "The provider is on fire."}]))
-    assert (await check_model(ModelSettings(), OsSystem()))[1] == Finding(
+    assert (await check_model(ModelSettings(), System()))[1] == Finding(
         "problem", "reached", "no", "The provider is on fire."
     )
 
@@ -99,7 +99,7 @@ async def test_why_a_model_does_not_answer_is_said_with_what_to_look_at(
     async with OpenAIServer([reply] * 5) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        chosen, reached = await check_model(ModelSettings(), OsSystem())
+        chosen, reached = await check_model(ModelSettings(), System())
     assert (chosen.mark, reached.mark, reached.about) == ("ok", "problem", "reached")
     assert said in reached.fix
     assert "test-key" not in f"{chosen} {reached}"
@@ -109,7 +109,7 @@ async def test_an_address_where_nobody_listens_is_said(monkeypatch: pytest.Monke
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
     async with OpenAIServer([]) as server:
         base_url = server.base_url
-    _, reached = await check_model(ModelSettings(base_url=base_url), OsSystem())
+    _, reached = await check_model(ModelSettings(base_url=base_url), System())
     assert reached.mark == "problem"
     assert "could not be reached" in reached.fix
 
@@ -121,14 +121,14 @@ async def test_a_certificate_that_nobody_vouches_for_is_said(
     tls = server_side("localhost", tmp_path / "authority.pem")
     async with OpenAIServer([], tls=tls) as server:
         base_url = server.base_url.replace("127.0.0.1", "localhost")
-        _, reached = await check_model(ModelSettings(base_url=base_url), OsSystem())
+        _, reached = await check_model(ModelSettings(base_url=base_url), System())
     assert reached.mark == "problem"
     assert "certificate" in reached.fix
 
 
 async def test_a_missing_key_is_said_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    [found] = await check_model(ModelSettings("openai"), OsSystem())
+    [found] = await check_model(ModelSettings("openai"), System())
     assert (found.mark, found.found) == ("problem", "none")
     assert "OPENAI_API_KEY" in found.fix
 
@@ -145,7 +145,7 @@ async def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(
         raise RuntimeError("odd")
 
     monkeypatch.setattr("stet.cli.doctor.check_search", broken)
-    found = await check_all(OsSystem())
+    found = await check_all(System())
     [odd] = [one for one in found if "could not be looked at" in one.found]
     assert (odd.mark, odd.about, odd.found[-17:]) == ("problem", "search", "RuntimeError: odd")
     assert {"settings", "model", "reached", "kept", "log"} <= {one.about for one in found}
@@ -160,8 +160,8 @@ def test_a_missing_extra_for_grammars_is_a_note(monkeypatch: pytest.MonkeyPatch)
 def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    assert list(check_web(WebSettings(), OsSystem())) == []
-    assert list(check_web(WebSettings("brave"), OsSystem())) == [
+    assert list(check_web(WebSettings(), System())) == []
+    assert list(check_web(WebSettings("brave"), System())) == [
         Finding(
             "problem",
             "web",
@@ -176,9 +176,9 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
         "web",
         "brave, https://api.search.brave.com/res/v1, with the key in BRAVE_API_KEY",
     )
-    assert list(check_web(WebSettings("brave"), OsSystem())) == [ready]
+    assert list(check_web(WebSettings("brave"), System())) == [ready]
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert list(check_web(WebSettings("brave"), OsSystem())) == [
+    assert list(check_web(WebSettings("brave"), System())) == [
         ready,
         Finding(
             "note",
@@ -190,20 +190,20 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
 
 
 def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
-    assert read_layers(OsSystem(), [tmp_path]) == MergedSettings(Settings())
+    assert read_layers(System(), [tmp_path]) == MergedSettings(Settings())
 
 
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the index of `tmp_path`."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = index_folder(OsSystem().cache_folder(), [uri_of(tmp_path)])
+    folder = index_folder(System().cache_folder(), [uri_of(tmp_path)])
     folder.mkdir(parents=True)
     return folder
 
 
 def index_findings(root: Path) -> list[Finding]:
-    return list(check_search(SearchSettings(embeddings="off"), OsSystem(), root))[1:]
+    return list(check_search(SearchSettings(embeddings="off"), System(), root))[1:]
 
 
 def test_the_index_is_counted_and_a_missing_one_is_a_note(kept: Path, tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_it_is_said_what_searches_go_by(
     found: str,
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    first = next(check_search(settings, OsSystem(), tmp_path))
+    first = next(check_search(settings, System(), tmp_path))
     assert (first.mark, first.about) == (mark, "search")
     assert first.found.endswith(found)
 
@@ -251,6 +251,6 @@ def test_without_the_extra_searches_go_by_words_and_it_is_said_how_to_get_it(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    first = next(check_search(SearchSettings(), OsSystem(), tmp_path))
+    first = next(check_search(SearchSettings(), System(), tmp_path))
     fix = "Install Stet with its extra `search`, or set search.embeddings to off."
     assert first == Finding("note", "search", "by words alone: wordllama is missing", fix)

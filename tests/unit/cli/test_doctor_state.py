@@ -18,7 +18,7 @@ from stet.observability.log_handlers import log_file_path
 from stet.settings.layers import read_layers
 from stet.storage.schema import MIGRATIONS
 from stet.storage.state_store import StateStore
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.uris import uri_of
 
 Usage = namedtuple("Usage", "total used free")
@@ -34,14 +34,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def database(root: Path) -> Path:
     """Have a server keep something of `root`; gives the file."""
-    store = StateStore(OsSystem(), lambda: [uri_of(root)], lambda message: None)
+    store = StateStore(System(), lambda: [uri_of(root)], lambda message: None)
     store.number("turn")
     store.close()
     return store.folder / "state.db"
 
 
 def kept(root: Path) -> list[Finding]:
-    return list(check_state(OsSystem(), root))
+    return list(check_state(System(), root))
 
 
 def test_folders_of_ones_own_are_writable_before_they_are_there(home: Path) -> None:
@@ -84,7 +84,7 @@ def test_settings_that_can_not_be_read_are_named(home: Path) -> None:
     config = home / "CONFIG" / "stet" / "config.toml"
     config.mkdir(parents=True)
     (home / ".stet.toml").symlink_to(home / "nowhere")
-    layers = read_layers(OsSystem(), [home])
+    layers = read_layers(System(), [home])
     user, project = check_settings_files(layers, home)
     assert (user.mark, project.mark) == ("problem", "problem")
     assert user.found == f"{config} can't be read and is ignored"
@@ -142,9 +142,7 @@ def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_two_servers_on_one_folder_are_told(home: Path) -> None:
-    stores = [
-        StateStore(OsSystem(), lambda: [uri_of(home)], lambda message: None) for _ in range(2)
-    ]
+    stores = [StateStore(System(), lambda: [uri_of(home)], lambda message: None) for _ in range(2)]
     for store in stores:
         store.number("turn")
     try:

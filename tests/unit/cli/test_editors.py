@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from stet.cli.editors import EDITORS, EditorSpec, Finding, check_editor
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 
 def printing(text: str) -> EditorSpec:
@@ -30,12 +30,12 @@ def printing(text: str) -> EditorSpec:
     ],
 )
 async def test_an_editor_is_compared_with_what_is_needed(output: str, finding: Finding) -> None:
-    assert await check_editor(printing(output), OsSystem()) == finding
+    assert await check_editor(printing(output), System()) == finding
 
 
 async def test_an_editor_that_is_not_there_is_no_problem() -> None:
     absent = EditorSpec("Ed", ("no-such-editor-here",), (1, 0), "")
-    assert await check_editor(absent, OsSystem()) == Finding("note", "Ed", "not found")
+    assert await check_editor(absent, System()) == Finding("note", "Ed", "not found")
 
 
 def test_helix_is_asked_for_as_it_is_numbered() -> None:

@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 from stet.cli.files import save
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import EditorDocuments, UnsavedChange
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 
 def test_a_file_is_replaced_with_its_mode_and_line_ends(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_where_a_file_is_saved_is_known_from_when_it_was_opened(tmp_path: Path) 
     folder = tmp_path / "n"
     folder.mkdir()
     (folder / "a.txt").write_text("x")
-    documents = EditorDocuments(OsSystem())
+    documents = EditorDocuments(System())
     uri, _ = documents.open(folder / "a.txt")
     folder.rename(tmp_path / "away")
     folder.symlink_to(tmp_path / "away")

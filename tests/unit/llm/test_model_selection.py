@@ -18,7 +18,7 @@ from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import PROVIDERS
 from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 OLLAMA = LocalServer("ollama", "http://127.0.0.1:11434/v1", ("qwen3:8b", "gemma3:4b"))
 LM_STUDIO = LocalServer("lmstudio", "http://127.0.0.1:1234/v1", ("phi-4",), 16_384)
@@ -174,7 +174,7 @@ def test_azure_is_told_its_deployment_and_version() -> None:
 )
 async def test_tools_are_called_as_the_model_can(choice: ModelChoice, tools: str) -> None:
     assert choice.tools == tools
-    model = await open_model(choice, ModelSettings(), OsSystem())
+    model = await open_model(choice, ModelSettings(), System())
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
     assert (model.provider, model.name) == (choice.provider, choice.name)
     await model.close()

@@ -12,7 +12,7 @@ import pytest
 from stet.llm.model import Completion, Message, Request, StopReason, ToolCall, Usage
 from stet.llm.model_endpoint import ModelEndpoint, Sampling
 from stet.llm.openai_model import OpenAIModel
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.model_requests import KEY, READ_FILE, ModelOutput, model_at, question
 from tests.support.openai_server import (
     End,
@@ -332,7 +332,7 @@ async def test_azure_is_asked_at_its_deployment_with_its_version(heard: ModelOut
     async with OpenAIServer([say("a")]) as server:
         url = server.base_url.removesuffix("/v1")
         endpoint = ModelEndpoint("azure", url, "mine", api_key=KEY, api_version="2024-10-21")
-        model = OpenAIModel(endpoint, OsSystem())
+        model = OpenAIModel(endpoint, System())
         await heard.ask(model)
         await model.close()
         (asked,) = server.requests

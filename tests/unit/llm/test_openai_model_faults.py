@@ -25,7 +25,7 @@ from stet.llm.model import (
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.model_requests import KEY, QUICK, ModelOutput, model_at, question
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, piece, say, usage
 
@@ -267,7 +267,7 @@ async def test_without_a_key_a_401_names_the_variable(
 ) -> None:
     server.add(error(401, "no key"))
     model = OpenAIModel(
-        ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), OsSystem()
+        ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), System()
     )
     assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, heard))
     await model.close()
@@ -278,7 +278,7 @@ async def test_without_a_key_a_401_names_the_variable(
 async def test_nobody_listens(heard: ModelOutput, hint: str) -> None:
     async with OpenAIServer() as gone:
         url = gone.base_url
-    model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), OsSystem(), retry=QUICK)
+    model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), System(), retry=QUICK)
     failure = await failure_of(model, heard)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
@@ -336,7 +336,7 @@ async def test_m22_an_endless_line_is_refused(
 
 async def test_a_base_url_that_is_none_is_refused(heard: ModelOutput) -> None:
     for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
-        model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), OsSystem(), retry=QUICK)
+        model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), System(), retry=QUICK)
         assert "model.baseUrl" in str(await failure_of(model, heard))
         await model.close()
 

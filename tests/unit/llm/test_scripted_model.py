@@ -18,7 +18,7 @@ from stet.llm.model import (
 from stet.llm.model_selection import open_model, select_model
 from stet.llm.scripted_model import ScriptedModel, call, combine, say
 from stet.settings.values import ModelSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.model_requests import ModelOutput, question
 
 
@@ -72,7 +72,7 @@ async def test_a_script_is_read_from_a_file_that_the_environment_names(
     path = tmp_path / "script.json"
     path.write_text(json.dumps(entries))
     monkeypatch.setenv("STET_SCRIPTED_MODEL", str(path))
-    system = OsSystem()
+    system = System()
     choice = await select_model(ModelSettings(provider="openai"), system)
     model = await open_model(choice, ModelSettings(), system)
     first, second = await ModelOutput().ask(model), await ModelOutput().ask(model)
@@ -85,7 +85,7 @@ async def test_a_script_is_read_from_a_file_that_the_environment_names(
 async def test_a_held_reply_waits_for_its_file_and_can_be_cancelled(tmp_path: Path) -> None:
     path, hold = tmp_path / "script.json", tmp_path / "go"
     path.write_text(json.dumps([{"text": "one", "hold": str(hold)}] * 2))
-    model = await ScriptedModel.from_file(path, OsSystem())
+    model = await ScriptedModel.from_file(path, System())
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.05):
             await ModelOutput().ask(model)
@@ -112,9 +112,9 @@ async def test_a_script_of_another_form_is_refused(tmp_path: Path, content: str)
     path = tmp_path / "script.json"
     path.write_text(content)
     with pytest.raises(NoModel, match=r"script\.json"):
-        await ScriptedModel.from_file(path, OsSystem())
+        await ScriptedModel.from_file(path, System())
 
 
 async def test_a_script_that_is_missing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NoModel, match="can't be read"):
-        await ScriptedModel.from_file(tmp_path / "none.json", OsSystem())
+        await ScriptedModel.from_file(tmp_path / "none.json", System())

@@ -18,7 +18,7 @@ from stet.llm.model_endpoint import ModelEndpoint, Timeouts
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.llm.transport import ERROR_BYTES, WHOLE_BYTES
 from stet.settings.values import SearchSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.bounded_input import JsonTooLarge, parse_bounded
 from stet.web.search_client import search_web
 from stet.web.search_formats import SearchEndpoint
@@ -159,7 +159,7 @@ async def test_an_answer_as_long_as_answers_get_is_taken(server: OpenAIServer) -
 
 async def models_list(server: WebServer) -> None:
     endpoint = ModelEndpoint("openai-compatible", server.url("/v1"), "")
-    model = OpenAIModel(endpoint, OsSystem(), retry=QUICK)
+    model = OpenAIModel(endpoint, System(), retry=QUICK)
     with pytest.raises(ModelError):
         await ModelOutput().ask(model)
     await model.close()
@@ -168,7 +168,7 @@ async def models_list(server: WebServer) -> None:
 async def embeddings(server: WebServer) -> None:
     settings = SearchSettings("endpoint", model="m", base_url=server.url("/v1"))
     with pytest.raises(EmbeddingError):
-        await embed(["text"], settings, OsSystem())
+        await embed(["text"], settings, System())
 
 
 async def search_api(server: WebServer) -> None:
@@ -221,7 +221,7 @@ async def test_a_list_of_models_without_end_takes_its_time_and_no_more(
     monkeypatch.setattr(transport, "LIST_SECONDS", 0.3)
     page = Page(headers={}, body=[b" "], length=-1, endless=True, pause=0.01)
     async with WebServer({"/v1/models": page}) as server:
-        model = OpenAIModel(ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem())
+        model = OpenAIModel(ModelEndpoint("openai-compatible", server.url("/v1"), ""), System())
         with pytest.raises(ModelTimeout, match="did not list its models"):
             await ModelOutput().ask(model)
         await model.close()

@@ -17,7 +17,7 @@ from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.model_selection import find_local_servers
 from stet.llm.openai_model import OpenAIModel, import_transport
 from stet.settings.values import SearchSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.bounded_input import ACCEPTED, MAX_SILENT
 from stet.web import web_address as address
 from stet.web.fetch import Fetcher, read_page
@@ -41,7 +41,7 @@ def imported() -> None:
 async def model(server: WebServer) -> object:
     """One round, of a model that the server has to name."""
     asked = OpenAIModel(
-        ModelEndpoint("openai-compatible", server.url("/v1"), ""), OsSystem(), retry=QUICK
+        ModelEndpoint("openai-compatible", server.url("/v1"), ""), System(), retry=QUICK
     )
     try:
         return (await ModelOutput().ask(asked)).text
@@ -52,7 +52,7 @@ async def model(server: WebServer) -> object:
 async def embeddings(server: WebServer) -> object:
     """One embedding."""
     settings = SearchSettings("endpoint", model="m", base_url=server.url("/v1"))
-    return len(await embed(["text"], settings, OsSystem()))
+    return len(await embed(["text"], settings, System()))
 
 
 async def search_api(server: WebServer) -> object:
@@ -80,7 +80,7 @@ async def web_page(server: WebServer) -> object:
         """Whatever it is, it may be read."""
 
     fetched = await Fetcher(("127.0.0.1",)).fetch(address.parse_url(server.url("/page")), anything)
-    return (await read_page(fetched, OsSystem())).text
+    return (await read_page(fetched, System())).text
 
 
 Ask = Callable[[WebServer], Awaitable[object]]

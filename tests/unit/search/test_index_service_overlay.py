@@ -11,7 +11,7 @@ import pytest
 from stet.search import index_service as laying
 from stet.search.index_process import IndexProcess
 from stet.search.index_service import OpenTextSync
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
@@ -30,7 +30,7 @@ class Told:
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    found = Workspace(OsSystem())
+    found = Workspace(System())
     found.add_root(uri_of(tmp_path))
     return found
 

@@ -8,7 +8,7 @@ import pytest
 
 from stet.search import passage_reader as shown
 from stet.search.passage_reader import ShownFiles
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind, Workspace
@@ -16,7 +16,7 @@ from stet.workspace.workspace import Modification, ModificationKind, Workspace
 LONG_AGO = 1_700_000_000
 
 
-class Watched(OsSystem):
+class Watched(System):
     """Tells which files were read."""
 
     def __init__(self) -> None:
@@ -147,7 +147,7 @@ def test_what_is_open_wins_and_what_is_closed_is_read_again(place: Place) -> Non
 
 
 def test_what_was_written_just_now_is_not_kept(place: Place) -> None:
-    fresh = place.write("src/fresh.py", "x", OsSystem().now())
+    fresh = place.write("src/fresh.py", "x", System().now())
     assert (place.text(path=fresh), place.text(path=fresh)) == ("x", "x")
     assert place.system.read == ["fresh.py", "fresh.py"]
 

@@ -14,7 +14,7 @@ from stet.privacy.request_log import Recipient
 from stet.search import remote_embedder as meanings
 from stet.search.embedding import LocalEmbedder
 from stet.settings.values import SearchSettings, Settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.workspace import Workspace
 from tests.support.canaries import keys, private_key
 from tests.support.http_server import HttpRequest
@@ -66,7 +66,7 @@ def desk_for(
     (root / "tides.md").write_text("# Tides\n\nThe moon pulls the water.\n")
     (root / "poem.txt").write_text("A ship sails out.\n")
     (root / ".env").write_text("SECRET=canary-secret\n")
-    workspace = IndexedWorkspace(root, EmbeddingPort(OsSystem(), Workspace(OsSystem())))
+    workspace = IndexedWorkspace(root, EmbeddingPort(System(), Workspace(System())))
     search = SearchSettings(
         "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
     )
@@ -177,7 +177,7 @@ async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
         with pytest.raises(
             EmbeddingError, match=f"^127.0.0.1:{server.port} can't be asked"
         ) as fault:
-            await embed(["moon"], search, OsSystem())
+            await embed(["moon"], search, System())
         assert "canary" not in str(fault.value)
 
 
@@ -239,7 +239,7 @@ async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
         (tmp_path / "ws" / "login.py").write_text(
             f"token = '{key}'\npassword = 'tr0ub4dor&3x'\n{private_key()}"
         )
-        port = EmbeddingPort(OsSystem(), workspace.workspace)
+        port = EmbeddingPort(System(), workspace.workspace)
         workspace.endpoint = port
         await workspace.ready()
         await workspace.until(lambda state: state.chunks == 3 and state.unread == 0)

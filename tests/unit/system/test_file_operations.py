@@ -11,7 +11,6 @@ import pytest
 from stet.system import file_operations as user_files
 from stet.system import no_follow as no_links
 from stet.system import no_follow as place
-from stet.system.os_system import OsSystem
 from stet.system.system import FileKind, System
 from tests.support.memory_system import MemorySystem
 
@@ -56,7 +55,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
-    return Disk(OsSystem(), root, put)
+    return Disk(System(), root, put)
 
 
 def test_a_file_is_made_with_the_folders_above_it(disk: Disk) -> None:
@@ -160,7 +159,7 @@ def test_the_state_folder_may_lie_behind_a_link(
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "state").symlink_to("elsewhere")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    path, system = tmp_path.resolve() / "a", OsSystem()
+    path, system = tmp_path.resolve() / "a", System()
     path.write_text("x")
     copied = system.copy_to_trash(path)
     trashed = system.trash(path)
@@ -180,8 +179,8 @@ def test_the_state_folder_is_for_this_user_alone(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     (tmp_path / "a").write_text("x")
-    trashed = OsSystem().trash(tmp_path.resolve() / "a")
-    for folder in (OsSystem().state_folder(), OsSystem().state_folder() / "trash"):
+    trashed = System().trash(tmp_path.resolve() / "a")
+    for folder in (System().state_folder(), System().state_folder() / "trash"):
         assert folder.stat().st_mode & 0o777 == 0o700
     assert trashed.parent.is_dir()
 
@@ -252,7 +251,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_made(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left"):
-        OsSystem().create_file(tmp_path.resolve() / "a", "x")
+        System().create_file(tmp_path.resolve() / "a", "x")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -12,10 +12,10 @@ from stet.llm.embedded import embedded_model as process
 from stet.llm.embedded import weights
 from stet.lsp.tasks import Tasks
 from stet.system.helper_process import module_command, run_helper
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 
-class Hanging(OsSystem):
+class Hanging(System):
     """Where every program hangs."""
 
     def __init__(self) -> None:

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from stet.system import no_follow as no_links
-from stet.system import os_system
+from stet.system import system as system_module
 from stet.system.no_follow import open_each_folder, open_no_follow
-from stet.system.os_system import OsSystem
-from stet.system.system import FileKind
+from stet.system.system import FileKind, System
 from tests.attacks.turning import swapping
 
 TRIES = 2_000
@@ -71,7 +70,7 @@ def test_a_pipe_and_a_folder_are_no_files(top: Path) -> None:
     os.mkfifo(top / "pipe")
     for path in (top / "pipe", top / "ws"):
         with pytest.raises(OSError, match="regular file"):
-            OsSystem().read_real(path, 10)
+            System().read_real(path, 10)
 
 
 @contextmanager
@@ -96,7 +95,7 @@ def turning(link: Path, *targets: Path) -> Iterator[None]:
 
 
 def test_a_link_turned_while_it_is_resolved_and_opened_is_never_read_through(top: Path) -> None:
-    link, system = top / "ws/link", OsSystem()
+    link, system = top / "ws/link", System()
     link.symlink_to(top / "ws/folder")
     read = set()
     with turning(link, top / "ws/folder", top / "outside"):
@@ -115,7 +114,7 @@ def test_a_link_turned_while_it_is_resolved_and_opened_is_never_read_through(top
 def test_a_folder_that_becomes_a_link_while_it_is_resolved_is_one_or_the_other(top: Path) -> None:
     (top / "ws/link").symlink_to(top / "outside")
     with swapping(top / "ws/folder", top / "ws/link"):
-        found = {OsSystem().real_path(top / "ws/folder/a.md") for _ in range(10_000)}
+        found = {System().real_path(top / "ws/folder/a.md") for _ in range(10_000)}
     assert found == {top / "ws/folder/a.md", top / "outside/a.md"}
 
 
@@ -126,10 +125,10 @@ def test_a_folder_is_listed_through_no_link(
     if way == "folder by folder":
         monkeypatch.setattr(no_links, "_openat2", lambda flags: None)
     if way == "by names":
-        monkeypatch.setattr(os_system, "HAS_FOLDER_DESCRIPTORS", False)
+        monkeypatch.setattr(system_module, "HAS_FOLDER_DESCRIPTORS", False)
     (top / "ws/link").symlink_to("../outside")
     (top / "ws/folder/in").symlink_to("a.md")
-    system = OsSystem()
+    system = System()
 
     def listed(folder: str) -> list[tuple[str, FileKind]]:
         return [(name, stat.kind) for name, stat in system.list_real(top / folder)]

@@ -6,7 +6,7 @@ import pytest
 
 from stet.search.word_search import SearchQuery, SearchResults
 from stet.settings.values import PrivacySettings, Settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.tools.list_files import LIST_FILES
 from stet.tools.read_file import MAX_CHARACTERS, READ_FILE
 from stet.tools.search_workspace import SEARCH_WORKSPACE
@@ -158,7 +158,7 @@ def on_disk(tmp_path: Path) -> Workspace:
         path = tmp_path / name.removeprefix("/ws/").removeprefix("/")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    workspace = Workspace(OsSystem(), Settings(privacy=PrivacySettings(deny=("else",))))
+    workspace = Workspace(System(), Settings(privacy=PrivacySettings(deny=("else",))))
     workspace.add_root(tmp_path.as_uri())
     open_document(workspace, (tmp_path / "a.py").as_uri(), "one\nunsaved two\nKEY\n")
     return workspace
@@ -182,7 +182,7 @@ async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> 
 
 
 async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: Path) -> None:
-    real = Workspace(OsSystem())
+    real = Workspace(System())
     real.add_root(tmp_path.as_uri())
     for n in range(MAX_HITS // 20 + 1):
         (tmp_path / f"{n}.txt").write_text("x\n" * 20)

@@ -10,7 +10,7 @@ from stet.agent.toolbox import tools_for
 from stet.agent.turn import Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.settings.values import AgentSettings, Settings, WebSettings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.tools.editor_actions import Question
 from stet.tools.read_webpage import DO_NOT_READ, PART, READ_IT, READ_WEBPAGE
 from stet.tools.tool import ToolContext, ToolGroup
@@ -64,7 +64,7 @@ def web_desk(
         "tvly-1",
         "THE_KEY",
     )
-    ctx.web = WebAccess(endpoint, internet.fetcher, OsSystem(), KnownAddresses())
+    ctx.web = WebAccess(endpoint, internet.fetcher, System(), KnownAddresses())
     return ctx
 
 

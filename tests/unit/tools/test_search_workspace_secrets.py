@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stet.settings.values import PrivacySettings, Settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.tools.query_files import QUERY_FILES
 from stet.tools.search_workspace import SEARCH_WORKSPACE
 from stet.tools.tool import Tool
@@ -27,7 +27,7 @@ REGEX = (
 def world(tmp_path: Path) -> Workspace:
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
-    workspace = Workspace(OsSystem())
+    workspace = Workspace(System())
     workspace.add_root(tmp_path.as_uri())
     return workspace
 
@@ -82,7 +82,7 @@ async def test_what_stands_around_a_secret_is_found_as_ever(world: Workspace) ->
 
 
 async def test_who_wants_no_marks_finds_everything(tmp_path: Path) -> None:
-    open_world = Workspace(OsSystem(), Settings(privacy=PrivacySettings(redact_secrets=False)))
+    open_world = Workspace(System(), Settings(privacy=PrivacySettings(redact_secrets=False)))
     open_world.add_root(tmp_path.as_uri())
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)

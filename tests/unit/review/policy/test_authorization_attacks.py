@@ -9,7 +9,7 @@ from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.llm.model import ToolCall
 from stet.review.policy.rules import RejectedEdit
 from stet.settings.parse import parse_settings
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool import ToolContext
 from stet.workspace.workspace import Workspace
@@ -30,7 +30,7 @@ TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 
 async def loose_desk(root: Path) -> ToolContext:
     """A desk in the trapped workspace, at which some files have been read."""
-    world = Workspace(OsSystem(), parse_settings(SETTINGS).settings)
+    world = Workspace(System(), parse_settings(SETTINGS).settings)
     world.add_root(root.as_uri())
     ctx = make_tool_context(world, asked=None)
     for file in LOOSE:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stet.system.no_follow import open_to_list
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from tests.support.index_library import IndexLibrary
 
 
@@ -116,15 +116,15 @@ def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
 def test_a_file_that_goes_while_it_is_read_is_left_out(
     library: IndexLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = OsSystem.read_real
+    read = System.read_real
 
-    def gone(self: OsSystem, path: Path, limit: int) -> bytes:
+    def gone(self: System, path: Path, limit: int) -> bytes:
         path.unlink()
         return read(self, path, limit)
 
     library.write("src/harbour.py", "def moor_again(): pass\n")
     with monkeypatch.context() as vanishing:
-        vanishing.setattr(OsSystem, "read_real", gone)
+        vanishing.setattr(System, "read_real", gone)
         library.change("src/harbour.py")
     assert library.find("moor") == []
     library.write("src/harbour.py", "def moor_again(): pass\n")
@@ -143,7 +143,7 @@ def test_a_folder_that_cannot_be_listed_hides_only_what_lies_in_it(
             raise fault(5, "no")
         return open_to_list(path)
 
-    monkeypatch.setattr("stet.system.os_system.open_to_list", closed)
+    monkeypatch.setattr("stet.system.system.open_to_list", closed)
     library.scan()
     assert library.find("moon") == []
     assert library.find("moor") == ["src/harbour.py"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.system.os_system import OsSystem
+from stet.system.system import System
 from stet.text.ai_comments import AiComment, Marker
 from stet.text.document import TextDocument
 from stet.workspace.comments.comment_finder import (
@@ -114,24 +114,24 @@ def test_grammar_and_lexer_agree_about_a_comment_that_follows_a_line(text: str) 
 
 async def test_instructions_are_found_by_a_process_of_its_own() -> None:
     document = TextDocument("file:///w/a.py", "x = 1  # double it AI!\n", 1, "python")
-    assert await read_ai_comments(document, "a.py", OsSystem()) == (
+    assert await read_ai_comments(document, "a.py", System()) == (
         AiComment(Marker.DO, "double it", 7, 22),
     )
     by_name = TextDocument("file:///w/a.py", "x = '# no AI!'\n", 1, "")
-    assert await read_ai_comments(by_name, "a.py", OsSystem()) == ()
+    assert await read_ai_comments(by_name, "a.py", System()) == ()
 
 
 async def test_a_text_that_is_too_long_is_not_read() -> None:
     document = TextDocument("file:///w/a.py", "x" * (MAX_CHARACTERS + 1), 1, "python")
     with pytest.raises(CommentsUnreadable, match="characters; comments are looked for"):
-        await read_ai_comments(document, "a.py", OsSystem())
+        await read_ai_comments(document, "a.py", System())
 
 
 async def test_a_text_that_takes_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.workspace.comments.comment_finder.SECONDS", 0.0)
     document = TextDocument("file:///w/a.py", "# do it AI!\n", 1, "python")
     with pytest.raises(CommentsUnreadable, match="took more than"):
-        await read_ai_comments(document, "a.py", OsSystem())
+        await read_ai_comments(document, "a.py", System())
 
 
 def test_the_process_imports_nothing_of_the_folder_it_runs_in(tmp_path: Path) -> None:
