@@ -82,7 +82,8 @@ async def test_a_failure_leaves_a_report_without_anything_private_and_the_sessio
     assert "in fail" in text
     assert "editor: neovim" in text
     assert "agent.character" in text
-    log = (state / "stet" / "log" / "stet.log").read_text()
+    log = texts((state / "stet" / "log").glob("stet-*.log"))
+    assert log
     for private in (TEXT, "heron", KEY, str(tmp_path), str(Path.home())):
         assert private not in text
     for private in (TEXT, KEY):

@@ -21,7 +21,7 @@ async def traced(tmp_path: Path, **log: object) -> Path:
         uri = editor.open("poem.txt")
         assert (await run(editor, "Why?", uri=uri))["state"] == "completed"
         if log:
-            assert "model-trace.log" in await editor.wait_for_message("log.traceModel is on")
+            assert "model-trace-" in await editor.wait_for_message("log.traceModel is on")
     return state / "stet" / "log"
 
 
@@ -29,18 +29,18 @@ async def test_both_sides_are_written_without_secrets_even_if_the_model_is_told_
     tmp_path: Path,
 ) -> None:
     folder = await traced(tmp_path, traceModel=True)
-    trace = folder / "model-trace.log"
+    [trace] = folder.glob("model-trace-*.log")
     text = trace.read_text()
     assert TEXT in text
     assert "You hold" in text
     assert KEY not in text
     assert trace.stat().st_mode & 0o777 == 0o600
-    assert not (folder / "stet.log").exists()
+    assert not list(folder.glob("stet-*"))
 
 
 async def test_nothing_is_written_unless_it_is_asked_for(tmp_path: Path) -> None:
     folder = await traced(tmp_path)
-    assert not (folder / "model-trace.log").exists()
+    assert not list(folder.glob("model-trace*"))
 
 
 async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
     async with FakeEditor.start(root, env=env) as editor:
         assert "log.traceModel" in await editor.wait_for_message("only narrow")
         await run(editor, "Why?")
-    assert not (state / "stet" / "log" / "model-trace.log").exists()
+    assert not list((state / "stet" / "log").glob("model-trace*"))
 
 
 async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path) -> None:
@@ -67,7 +67,8 @@ async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path
         await run(editor, "Why?")
     assert len(told) < 10_000
     assert "\x1b" not in told
-    text = (state / "stet" / "log" / "stet.log").read_text()
+    [file] = (state / "stet" / "log").glob("stet-*.log")
+    text = file.read_text()
     assert "Dr Who" not in text
     assert "evil" not in text
     assert 0 < len([line for line in text.splitlines() if ".stet.toml" in line]) <= 10

@@ -28,9 +28,9 @@ from stet.llm.embedded import weights
 from stet.llm.embeddings import EmbeddingError, embedding_endpoint
 from stet.llm.model import Message, ModelError, NoModel, Request
 from stet.llm.model_selection import ModelChoice, open_model, select_model
-from stet.lsp.observability import trace_path
+from stet.lsp.observability import TRACE
 from stet.observability.crash_reports import ReportDirectory
-from stet.observability.log_handlers import log_file_path
+from stet.observability.log_handlers import log_files, log_folder
 from stet.search.embedding import can_embed
 from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
@@ -264,7 +264,7 @@ def check_folders() -> Iterator[Finding]:
     for about, folder in (
         ("state", platformdirs.user_state_path("stet")),
         ("cache", platformdirs.user_cache_path("stet")),
-        ("log", log_file_path().parent),
+        ("log", log_folder()),
     ):
         why_not = _unwritable_reason(folder)
         if why_not:
@@ -275,13 +275,10 @@ def check_folders() -> Iterator[Finding]:
 
 
 def check_log() -> Iterator[Finding]:
-    """Check that the log can be written, and report the files beside it."""
-    path = log_file_path()
-    if os.path.lexists(path) and not (path.is_file() and os.access(path, os.W_OK)):
-        yield Finding("problem", "log", f"{path} can't be written", "Remove it.")
-    if trace_path().exists():
+    """Report the files beside the log."""
+    for trace in log_files(log_folder(), TRACE):
         fix = "Delete it when you no longer need it: it holds what you asked and what was read."
-        yield Finding("note", "trace", str(trace_path()), fix)
+        yield Finding("note", "trace", str(trace), fix)
     reports = ReportDirectory().reports()
     if reports:
         problems = f"{len(reports)} of failures inside Stet, the newest {reports[0]}"

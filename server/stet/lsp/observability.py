@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from pathlib import Path
 
 from stet.lsp.capabilities import ClientCapabilities
 from stet.observability.crash_reports import CrashReporter, FaultLog
@@ -13,8 +12,8 @@ from stet.settings.values import Settings
 
 log = logging.getLogger(__name__)
 
-TRACE_FILE = "model-trace.log"
-"""This file is in the folder of the log."""
+TRACE = "model-trace"
+"""The kind of log file that the trace is; it is in the folder of the log."""
 _MAX_TRACE_BYTES = 20_000_000
 _MAX_RECORD = 5_000_000
 """Characters of one round."""
@@ -53,7 +52,7 @@ class Observability:
         if not settings.log.trace_model:
             self._end_trace()
         elif self._trace is None:
-            path = trace_path()
+            path = log_file_path(TRACE)
             self._trace = LazyLogFile(path, _MAX_TRACE_BYTES)
             self._trace.setFormatter(PrivateFormatter("%(asctime)s %(message)s", _MAX_RECORD))
             self._tell(
@@ -104,8 +103,3 @@ class Observability:
         )
 
         return facts(self._editor, self._settings)
-
-
-def trace_path() -> Path:
-    """Where the trace is; it need not exist."""
-    return log_file_path().parent / TRACE_FILE

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 
 from stet.observability.log_format import anonymous_line
-from stet.observability.log_handlers import SafeHandler, log_file_path
+from stet.observability.log_handlers import SafeHandler, log_folder
 from stet.observability.private_files import make_private, open_private
 from stet.text.safe_traceback import package_path
 
@@ -44,7 +44,7 @@ class ReportDirectory:
     def folder(self) -> Path:
         """Where reports lie; it need not exist."""
         if self._folder is None:
-            self._folder = log_file_path().parent / "crashes"
+            self._folder = log_folder() / "crashes"
         return self._folder
 
     def save(self, text: str) -> Path:

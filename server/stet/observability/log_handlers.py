@@ -1,7 +1,7 @@
 """The handlers of the log: standard error and a file. Neither fails or blocks the code that logs.
 
-The file is created with the first record, is private and is rotated. If the file cannot be written, it
-is tried again after a while.
+Each process has a log file of its own, a `RotatingFileHandler` of the standard library. The file is
+created with the first record and is private. If it cannot be written, it is tried again after a while.
 """
 
 import logging
@@ -78,18 +78,19 @@ class StderrHandler(SafeHandler):
 log = logging.getLogger(__name__)
 
 _MAX_BYTES = 1_000_000
-_MAX_FILES = 3
-"""Number of older log files that are kept."""
+_MAX_ROTATED = 3
+"""Number of older files of one process that are kept."""
+MAX_FILES = 10
+"""Number of files of one kind, of all processes, that a process leaves when it begins its own."""
 RETRY_SECONDS = 30.0
 """How long a file that can't be written is not tried again."""
 
 
 class LazyLogFile(SafeHandler):
-    """`stet.log` in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
+    """A log file in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
 
-    Several servers write into it: each follows when another has started a new one. If the file can't be
-    written or rotated, the log says so once on stderr, and the file is tried again after a while: a full
-    disk has room again.
+    If the file can't be written or rotated, the log says so once on stderr, and the file is tried again
+    after a while: a full disk has room again.
     """
 
     def __init__(
@@ -110,25 +111,23 @@ class LazyLogFile(SafeHandler):
         self._max_bytes = max_bytes
         self._clock = clock
         self._target: logging.Handler | None = None
-        self._failed_at: float | None = None
+        self._retry_at = 0.0
         self._has_said = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, opening the file first if this is the first one."""
-        if self._failed_at is not None and self._clock() - self._failed_at < RETRY_SECONDS:
+        if self._clock() < self._retry_at:
             return
         try:
             self._target = self._target or self._open()
             self._target.handle(record)
         except OSError as error:
-            self._failed_at = self._clock()
+            self._retry_at = self._clock() + RETRY_SECONDS
             self._release()
             if not self._has_said:
                 self._has_said = True
                 # Through the log: it does not wait for an editor that never reads stderr.
                 log.warning("No log file is written: %s", error)
-        else:
-            self._failed_at = None
 
     def close(self) -> None:
         """Close the file if it was opened."""
@@ -148,19 +147,41 @@ class LazyLogFile(SafeHandler):
         Raises:
             OSError: If the file or the folder can't be created.
         """
-        from stet.observability.owner_only_file import (
-            OwnerOnlyFile,  # late: it imports sockets and queues
-        )
+        # Late: it imports sockets and queues.
+        from stet.observability.owner_only_file import OwnerOnlyFile
 
         path = self._path or log_file_path()
         make_private(path.parent)
-        target = OwnerOnlyFile(str(path), maxBytes=self._max_bytes, backupCount=_MAX_FILES)
+        target = OwnerOnlyFile(path, maxBytes=self._max_bytes, backupCount=_MAX_ROTATED)
         target.setFormatter(self.formatter)
+        _drop_oldest(path)
         return target
 
 
-def log_file_path() -> Path:
-    """Where the log is; it need not exist."""
+def log_folder() -> Path:
+    """Where the logs of all processes are; it need not exist."""
     import platformdirs  # late: most runs log nothing
 
-    return platformdirs.user_log_path("stet") / "stet.log"
+    return platformdirs.user_log_path("stet")
+
+
+def log_file_path(kind: str = "stet") -> Path:
+    """Where this process has its log, or its file of another kind; it need not exist."""
+    return log_folder() / f"{kind}-{os.getpid()}.log"
+
+
+def log_files(folder: Path, kind: str) -> list[Path]:
+    """Return the files of all processes that are of one kind, the latest written first.
+
+    Raises:
+        OSError: If one goes away meanwhile.
+    """
+    files = folder.glob(f"{kind}*.log*")
+    return sorted(files, key=lambda file: file.lstat().st_mtime, reverse=True)
+
+
+def _drop_oldest(path: Path) -> None:
+    """Remove the oldest files of the kind of `path`; a server that still writes one begins it anew."""
+    with suppress(OSError):  # another server may be at it too
+        for old in log_files(path.parent, path.name.rpartition("-")[0])[MAX_FILES:]:
+            old.unlink()

@@ -5,6 +5,7 @@ in `a.txt` can be accepted where it belongs.
 """
 
 import os
+from asyncio.subprocess import Process
 from pathlib import Path
 
 import pytest
@@ -57,33 +58,35 @@ async def test_e48_the_log_is_rotated_in_the_middle_of_a_session(
     root: Path, tmp_path: Path, can_rotate: bool
 ) -> None:
     env = isolated_home(tmp_path)
-    folder = full_log(tmp_path, can_rotate=can_rotate)
     async with at_fault(root, env=env) as scene:
+        log = full_log(tmp_path, scene.editor._server, can_rotate=can_rotate)
         # Each is refused, which is logged.
         scene.send(*(notification("textDocument/didClose", {"n": n}) for n in range(1_000)))
         await scene.survives()
-    assert (folder / "stet.log.1").is_file() == can_rotate
+    assert log.with_name(f"{log.name}.1").is_file() == can_rotate
 
 
-def full_log(home: Path, *, can_rotate: bool) -> Path:
-    """A log that is due to be rotated; gives its folder."""
-    folder = home / "state" / "stet" / "log"
-    folder.mkdir(parents=True)
-    (folder / "stet.log").write_bytes(b"x" * 999_900)
+def full_log(home: Path, server: Process | None, *, can_rotate: bool) -> Path:
+    """Make the log of a server due to be rotated; return its path."""
+    assert server is not None
+    log = home / "state" / "stet" / "log" / f"stet-{server.pid}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as file:
+        file.write(b"x" * 999_900)
     if not can_rotate:
-        (folder / "stet.log.2").touch()
-        (folder / "stet.log.3").mkdir()
-    return folder
+        log.with_name(f"{log.name}.2").touch()
+        log.with_name(f"{log.name}.3").mkdir()
+    return log
 
 
 async def test_e48_a_log_that_can_not_be_rotated_stops_no_server_whose_stderr_nobody_reads(
     tmp_path: Path,
 ) -> None:
     env = isolated_home(tmp_path)
-    full_log(tmp_path, can_rotate=False)
     unread, stderr = os.pipe()
     try:
         async with connected(PROPOSING_SERVER, env=env, stderr=stderr) as peer:
+            full_log(tmp_path, peer.process, can_rotate=False)
             peer.send(opened("untitled:a", TEXT))
             peer.send(*(notification("textDocument/didClose", {"n": n}) for n in range(500)))
             assert await command_result(peer, "test.checksums", "untitled:a") == [checksum(TEXT)]

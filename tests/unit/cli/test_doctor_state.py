@@ -12,7 +12,7 @@ import pytest
 
 from stet.cli.doctor import check_folders, check_log, check_settings_files, check_state
 from stet.cli.editors import Finding
-from stet.lsp.observability import trace_path
+from stet.lsp.observability import TRACE
 from stet.observability.crash_reports import ReportDirectory
 from stet.observability.log_handlers import log_file_path
 from stet.settings.layers import read_layers
@@ -91,18 +91,13 @@ def test_settings_that_can_not_be_read_are_named(home: Path) -> None:
     assert project.found == f"{home / '.stet.toml'} can't be read and is ignored"
 
 
-def test_a_log_in_whose_place_is_a_folder_is_a_problem() -> None:
-    log_file_path().mkdir(parents=True)
-    [found] = check_log()
-    assert (found.mark, found.about) == ("problem", "log")
-
-
 def test_reports_and_a_trace_are_named() -> None:
     assert list(check_log()) == []
     report = ReportDirectory().save("report")
-    trace_path().write_text("asked")
+    path = log_file_path(TRACE)
+    path.write_text("asked")
     trace, reports = check_log()
-    assert (trace.mark, trace.found) == ("note", str(trace_path()))
+    assert (trace.mark, trace.found) == ("note", str(path))
     assert reports.found == f"1 of failures inside Stet, the newest {report}"
 
 

@@ -1,6 +1,5 @@
 """The log file."""
 
-import fcntl
 import logging
 import os
 import resource
@@ -11,7 +10,7 @@ import pytest
 
 from stet.observability.crash_reports import FaultLog, ReportDirectory
 from stet.observability.log_format import PrivateFormatter
-from stet.observability.log_handlers import RETRY_SECONDS, LazyLogFile
+from stet.observability.log_handlers import MAX_FILES, RETRY_SECONDS, LazyLogFile, log_file_path
 
 
 def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Path) -> None:
@@ -76,34 +75,37 @@ def test_a_full_log_file_makes_way_and_only_three_older_ones_stay(tmp_path: Path
     assert path.read_text().splitlines()[-1].startswith("0099 ")
 
 
-def test_two_servers_that_write_one_log_lose_no_line_of_it(tmp_path: Path) -> None:
-    path = tmp_path / "stet.log"
-    servers = [LazyLogFile(path, max_bytes=20_000) for _ in range(2)]
-    for number in range(300):
+def test_two_servers_have_a_file_each_and_lose_no_line(tmp_path: Path) -> None:
+    servers = [LazyLogFile(tmp_path / f"stet-{n}.log", max_bytes=20_000) for n in range(2)]
+    for number in range(200):
         for n, server in enumerate(servers):
             server.setFormatter(PrivateFormatter("%(message)s"))
             server.handle(logging.makeLogRecord({"msg": f"{n}-{number:04} {'line ' * 20}"}))
     for server in servers:
         server.close()
-    files = sorted(tmp_path.iterdir())
-    assert len(files) == 4
-    assert all(one.stat().st_size <= 20_000 for one in files)
-    lines = [line.partition(" ")[0] for one in files for line in one.read_text().splitlines()]
-    assert sorted(lines) == sorted(f"{n}-{number:04}" for n in range(2) for number in range(300))
+    for n in range(2):
+        files = sorted(tmp_path.glob(f"stet-{n}.log*"))
+        assert len(files) == 2
+        assert all(one.stat().st_size <= 20_000 for one in files)
+        lines = [line.partition(" ")[0] for one in files for line in one.read_text().splitlines()]
+        assert sorted(lines) == [f"{n}-{number:04}" for number in range(200)]
 
 
-def test_a_log_that_another_server_renews_just_now_is_written_on(tmp_path: Path) -> None:
-    path = tmp_path / "stet.log"
-    server = LazyLogFile(path, max_bytes=100)
-    server.handle(logging.makeLogRecord({"msg": "x" * 90}))
-    with path.open() as other:
-        fcntl.flock(other, fcntl.LOCK_EX)
-        server.handle(logging.makeLogRecord({"msg": "y" * 90}))
-    assert [one.name for one in tmp_path.iterdir()] == ["stet.log"]
-    server.handle(logging.makeLogRecord({"msg": "z"}))
+def test_a_process_names_its_file_by_its_number() -> None:
+    assert log_file_path().name == f"stet-{os.getpid()}.log"
+
+
+def test_of_the_files_of_earlier_processes_only_the_newest_stay(tmp_path: Path) -> None:
+    older = [tmp_path / f"stet-{n}.log{'.1' * (n % 2)}" for n in range(MAX_FILES + 5)]
+    others = [tmp_path / "model-trace-1.log", tmp_path / "notes.txt"]
+    for age, file in enumerate([*older, *others]):
+        file.touch()
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+    server = LazyLogFile(tmp_path / "stet-999.log")
+    server.handle(logging.makeLogRecord({"msg": "x"}))
     server.close()
-    assert path.read_text() == "z\n"
-    assert (tmp_path / "stet.log.1").read_text() == f"{'x' * 90}\n{'y' * 90}\n"
+    kept = [tmp_path / "stet-999.log", *older[: MAX_FILES - 1], *others]
+    assert sorted(tmp_path.iterdir()) == sorted(kept)
 
 
 def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
