@@ -90,7 +90,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         ModelError: If the model can't be asked.
     """
     ctx = services.toolbox.ctx
-    shown = ctx.reader.last_shown(turn.ask.place.uri) if turn.ask.place.uri else None
+    shown = ctx.reader.shown.last(turn.ask.place.uri) if turn.ask.place.uri else None
     small, snapshot = services.model.constrained, ctx.reader.snapshot()
     passage = await asyncio.to_thread(select_passage, turn.ask, shown, snapshot, small=small)
     assert shown is not None, "there is no passage without its document"

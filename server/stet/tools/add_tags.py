@@ -6,13 +6,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stet.notes.front_matter import find_front_matter
 from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
-from stet.text.document import NOTES, ending_of
-from stet.tools.proposer import ComputedEdit, compute_edit
+from stet.text.document import TextDocument
+from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
+from stet.workspace.snapshot import Snapshot
 
 MAX_TAGS = 100
 """How many one call may add."""
@@ -44,10 +44,7 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
             refused.
     """
     computed, prepared = await compute_edit(
-        ctx.proposer,
-        params.file,
-        lambda live: partial(_compute_edit, params, live.text),
-        position="tags",
+        ctx.proposer, params.file, partial(_compute_edit, params), position="tags"
     )
     hunks = ctx.proposer.propose_prepared(prepared, position="tags")
     if not hunks:
@@ -58,11 +55,10 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
     )
 
 
-def _compute_edit(params: AddTags, text: str) -> _AddTagsEdit:
-    if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
-        raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
+def _compute_edit(params: AddTags, document: TextDocument, _: Snapshot) -> _AddTagsEdit:
+    check_has_properties(params.file, document)
     try:
-        edit, new = add_tags(text, params.tags)
+        edit, new = add_tags(document.text, params.tags)
     except (InvalidYaml, InvalidTag) as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     names = ", ".join(new)

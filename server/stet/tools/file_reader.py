@@ -2,7 +2,6 @@
 
 import asyncio
 import difflib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -108,7 +107,10 @@ class FileReader:
             ToolError: If there is no such file or it may not be shown.
         """
         located = self.locate(name)
-        document = await self._read_or_raise(located.uri)
+        try:
+            document = await self._read_document(located.uri)
+        except NotShown as refused:
+            raise ToolError(str(refused)) from refused
         self.shown.record(document)
         self.report.record_read(located.name)
         return document
@@ -158,12 +160,6 @@ class FileReader:
             "the blocks that stand in the file first."
         )
 
-    async def _read_or_raise(self, uri: str) -> TextDocument:
-        try:
-            return await self._read_document(uri)
-        except NotShown as refused:
-            raise ToolError(str(refused)) from refused
-
     async def _read_document(self, uri: str) -> TextDocument:
         """Return the text of a document.
 
@@ -185,19 +181,11 @@ class FileReader:
         if document.is_large:
             await asyncio.to_thread(self.snapshot().learn_around, document, first, end)
 
-    def last_shown(self, uri: str, quotes: Sequence[str] = ()) -> TextDocument | None:
-        """Return the text of a file as shown to the model (`ShownDocuments.last`); None if never
-        shown.
+    def changes_since_shown(self, document: TextDocument) -> tuple[TextChange, ...]:
+        """Return the user's changes to a file since the model last saw the file. Return no changes if
+        the model never saw the file.
         """
-        return self.shown.last(uri, quotes)
-
-    def changes_since_shown(
-        self, document: TextDocument, shown: TextDocument | None = None
-    ) -> tuple[TextChange, ...]:
-        """Return the user's changes to a file since the model saw the file, last or as `shown`.
-        Return no changes if the model never saw the file.
-        """
-        shown = shown or self.last_shown(document.uri)
+        shown = self.shown.last(document.uri)
         if shown is None:
             return ()
         return changes_since_text(document, shown, noted_since(document, shown, self.workspace))
@@ -239,8 +227,8 @@ async def with_suggestions(error: ToolError, name: str, reader: FileReader) -> T
     if not isinstance(cause, NotShown) or cause.rule != "missing":
         return error
     suggestions = await asyncio.to_thread(similar_names, name, reader.snapshot())
-    hint = "Did you mean " + " or ".join(map(repr, suggestions)) + "?" if suggestions else ""
-    hint = hint or "`list_files` gives the names."
+    meant = " or ".join(map(repr, suggestions))
+    hint = f"Did you mean {meant}?" if meant else "`list_files` gives the names."
     return ToolError(f"{error} {hint}")
 
 

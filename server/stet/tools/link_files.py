@@ -76,9 +76,7 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
     plan, prepared = await compute_edit(
         ctx.proposer,
         params.file,
-        lambda live: partial(
-            _compute_link_edit, params, ctx, (source, target, live), ctx.reader.snapshot()
-        ),
+        partial(_compute_link_edit, params, ctx, (source, target)),
         position="link",
     )
     if plan.already is not None:
@@ -94,7 +92,8 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
 def _compute_link_edit(
     params: LinkFiles,
     ctx: ToolContext,
-    files: tuple[Located, Located, TextDocument],
+    ends: tuple[Located, Located],
+    document: TextDocument,
     snapshot: Snapshot,
 ) -> _LinkEdit:
     """Return the edit that inserts the link. Blocks on disk access.
@@ -102,7 +101,7 @@ def _compute_link_edit(
     Raises:
         ToolError: If there is nothing to link to, or no such heading.
     """
-    source, target, document = files
+    source, target = ends
     if target.path is None or not snapshot.exists(target.uri):
         raise ToolError(f"There is no file {params.to!r} to link to. `list_files` gives names.")
     if refusal := snapshot.privacy().check(target.uri):

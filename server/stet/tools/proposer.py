@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
+from stet.notes.front_matter import find_front_matter
 from stet.privacy.taint import TaintTracker
 from stet.review.errors import HunkOverlap, ReviewError
 from stet.review.policy.rules import EditRules, ProposalRefused, check_open
@@ -17,12 +19,13 @@ from stet.review.resolve.prepared_edit import (
     prepare_or_reject,
     rebase_onto_blocks,
 )
-from stet.text.document import TextDocument
+from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
 from stet.tools.editor_actions import OpenFileRequest
 from stet.tools.file_reader import FileReader
 from stet.tools.tool_errors import ToolError
 from stet.workspace.paths import Located
+from stet.workspace.snapshot import Snapshot
 
 _MAX_TRIES = 10
 """A user who types leaves a long enough gap between two keys sooner than that."""
@@ -56,18 +59,15 @@ class Proposer:
         """
         located = self.reader.locate_to_write(file, "create")
         rules = await self.inspect_rules(located.uri)
-        if refusal := rules.path_status(
-            located.uri
-        ).refusal:  # before the model could learn whether the file exists
+        # Before the model could learn whether the file exists.
+        if refusal := rules.path_status(located.uri).refusal:
             raise self.reader.report.record_refusal(located.name, "create", refusal)
         if await asyncio.to_thread(self.reader.snapshot().exists, located.uri):
             raise ToolError(f"{file!r} exists already. Change it with `edit_file`.")
         draft = self.create_draft(located, content, f"Create {located.name}")
         inspect = self.rules.prefetch_status((located.uri,))
-        (hunk,) = self.propose_prepared(
-            await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect())), position="create"
-        )
-        return hunk
+        prepared = await asyncio.to_thread(lambda: prepare_or_reject(draft, inspect()))
+        return self.propose_prepared(prepared, position="create")[0]
 
     async def open(self, file: str, line: int | None = None) -> None:
         """Request that the editor shows a file, at a line (1-based) if there is one.
@@ -183,7 +183,7 @@ EditT = TypeVar("EditT", bound=ComputedEdit)
 async def compute_edit(
     proposer: Proposer,
     file: str,
-    bind: Callable[[TextDocument], Callable[[], EditT]],
+    find: Callable[[TextDocument, Snapshot], EditT],
     *,
     position: str,
 ) -> tuple[EditT, PreparedEdit | RejectedDraft]:
@@ -193,21 +193,22 @@ async def compute_edit(
     Args:
         proposer: Proposes the edit afterwards.
         file: The file, as a model names it.
-        bind: Takes the text on the event loop, and returns a function that finds the edit in a worker
-            thread.
+        find: Finds the edit of a text in a worker thread.
         position: The edit's position, for the report of a refusal.
 
     Raises:
         ToolError: If the file may not be edited, or is changed all the time; and what the search
             raises.
     """
+    reader = proposer.reader
     for _ in range(_MAX_TRIES):
-        document = await proposer.reader.document_to_edit(file, position=position)
-        find, inspect = bind(document), proposer.rules.prefetch_status((document.uri,))
+        document = await reader.document_to_edit(file, position=position)
+        # Take the snapshot here: the workspace belongs to the event loop.
+        find_now = partial(find, document, reader.snapshot())
+        inspect = proposer.rules.prefetch_status((document.uri,))
         computed, prepared = await asyncio.to_thread(
-            _compute_and_prepare, proposer, document, file, find, inspect
+            _compute_and_prepare, proposer, document, file, find_now, inspect
         )
-        reader = proposer.reader
         if reader.is_latest_text(document) and not reader.ledger.blocks.shown_blocks(document.uri):
             return computed, prepared
     raise ToolError(f"{file!r} is being changed. Try again later.")
@@ -224,3 +225,13 @@ def _compute_and_prepare(
     computed = find()
     draft = proposer.edit_draft(document, name, computed.edit, computed.summary)
     return computed, prepare_or_reject(draft, inspect())
+
+
+def check_has_properties(file: str, document: TextDocument) -> None:
+    """Check that a file, as a model names it, may have YAML front matter.
+
+    Raises:
+        ToolError: If it is no note and has none.
+    """
+    if ending_of(file) not in NOTES and find_front_matter(document.text) is None:
+        raise ToolError(f"{file!r} is no Markdown note and has no front matter.")

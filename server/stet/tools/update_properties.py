@@ -5,12 +5,12 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from stet.notes.front_matter import find_front_matter
 from stet.notes.note_properties import InvalidYaml, edit_properties
-from stet.text.document import NOTES, ending_of
-from stet.tools.proposer import ComputedEdit, compute_edit
+from stet.text.document import TextDocument
+from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError
+from stet.workspace.snapshot import Snapshot
 
 MAX_PROPERTIES = 100
 """How many one call may set, and how many it may take out."""
@@ -51,12 +51,8 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
         ToolError: If the front matter can't be read, or the edit is refused.
     """
     names = ", ".join((*params.set, *params.remove))
-    _, prepared = await compute_edit(
-        ctx.proposer,
-        params.file,
-        lambda live: partial(_compute_edit, params, live.text, f"Properties: {names}"),
-        position="properties",
-    )
+    find = partial(_compute_edit, params, f"Properties: {names}")
+    _, prepared = await compute_edit(ctx.proposer, params.file, find, position="properties")
     hunks = ctx.proposer.propose_prepared(prepared, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
@@ -64,11 +60,12 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     return f"Proposed {message}: properties of {params.file} ({names}). They wait for the user.\n"
 
 
-def _compute_edit(params: UpdateProperties, text: str, summary: str) -> ComputedEdit:
-    if ending_of(params.file) not in NOTES and find_front_matter(text) is None:
-        raise ToolError(f"{params.file!r} is no Markdown note and has no front matter.")
+def _compute_edit(
+    params: UpdateProperties, summary: str, document: TextDocument, _: Snapshot
+) -> ComputedEdit:
+    check_has_properties(params.file, document)
     try:
-        return ComputedEdit(edit_properties(text, params.set, params.remove), summary)
+        return ComputedEdit(edit_properties(document.text, params.set, params.remove), summary)
     except InvalidYaml as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     except RecursionError as error:

@@ -28,7 +28,7 @@ async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
     type_into(world, ctx.ledger, insertion(0, 0, "new\n"))
     again = await use(GET_ATTACHED_CONTEXT, ctx)
     assert "     1\tnew\n" in again
-    shown = ctx.reader.last_shown(A)
+    shown = ctx.reader.shown.last(A)
     assert shown is not None
     assert shown.text == f"new\n{TEXT}"
     assert ctx.proposer.rules.editable(B)

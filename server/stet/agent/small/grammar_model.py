@@ -345,7 +345,7 @@ class GrammarConstrainedModel(ModelWrapper):
     def _window(self, name: str) -> LineWindow:
         document = self._files[name]
         is_first = name == next(iter(self._files))
-        latest = self._ctx.reader.last_shown(document.uri) or document
+        latest = self._ctx.reader.shown.last(document.uri) or document
         return window(latest, self._line if is_first else None, self._request)
 
     def _summary(self) -> str:

@@ -42,14 +42,12 @@ def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     """
     texts = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
     try:
-        n_restored = {
+        restored = {
             name: redactor.restore(text, file) for name, text in texts.items() if text is not None
         }
     except UnknownMark as error:
         raise ToolError(f"{call.file!r}: {error}") from error
-    if all(n_restored[name] == texts[name] for name in n_restored):
-        return call
-    return call.model_copy(update=n_restored)
+    return call.model_copy(update=restored)
 
 
 __all__ = ["EDIT_FILE", "EditFile", "run", "run_batch"]
@@ -94,21 +92,15 @@ async def run_batch(
     good = {n: call for n, call in read.items() if n not in errors}
     outcomes: dict[int, str | ToolError] = {**errors}
     if good:
-        outcomes |= zip(good, await _propose_calls(ctx, list(good.values())), strict=True)
+        try:
+            batch = await _resolve_batch(ctx, list(good.values()))
+        except ToolError as error:
+            outcomes |= dict.fromkeys(good, error)
+        else:
+            # No await from here on: matches found in the text are proposed for the same text. If
+            # the user was faster each time, the text is searched here.
+            outcomes |= zip(good, batch.outcomes(), strict=True)
     return tuple(outcomes[n] for n in range(len(calls)))
-
-
-async def _propose_calls(
-    ctx: ToolContext, calls: Sequence[EditFile]
-) -> tuple[str | ToolError, ...]:
-    """Return the outcome of each call."""
-    try:
-        batch = await _resolve_batch(ctx, calls)
-    except ToolError as error:
-        return (error,) * len(calls)
-    # No await from here on: matches found in the text are proposed for the same text. If the user
-    # was faster each time, the text is searched here.
-    return batch.outcomes()
 
 
 async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatch:

@@ -84,13 +84,14 @@ class _CallEdit:
     """The effect of a call.
 
     Attributes:
-        part: The call as one edit, with the pending hunks that it changes.
+        edit: The edit, to be merged with those of other calls.
+        amends: Ids of the pending hunks that it changes.
         lines: The whole lines of the present text that it changes.
         refusal: The reason for which it would be refused alone.
     """
 
     edit: ResolvedEdit
-    part: MergedEdit
+    amends: tuple[str, ...]
     lines: tuple[Range, ...]
     refusal: ProposalRefused | None
 
@@ -100,18 +101,16 @@ class _BatchPlan:
     """What is to be proposed.
 
     Attributes:
-        numbers: The calls (0-based) that it holds.
-        resolved: What each of them does.
-        merged: All of them as one edit.
+        calls: What each call that it holds does, by the number of the call (0-based).
         amends: Ids of the pending hunks that it takes the place of.
-        prepared: What the gate says of it; None if it changes nothing.
+        prepared: What the policy check says of it; None if it changes nothing.
+        position: The position of the first call that changes something.
     """
 
-    numbers: tuple[int, ...]
-    resolved: tuple[_CallEdit, ...]
-    merged: MergedEdit
-    amends: tuple[str, ...]
-    prepared: PreparedEdit | RejectedDraft | None
+    calls: Mapping[int, _CallEdit]
+    amends: tuple[str, ...] = ()
+    prepared: PreparedEdit | RejectedDraft | None = None
+    position: str = ""
 
 
 class EditBatch:
@@ -148,9 +147,8 @@ class EditBatch:
 
     def _shown_text(self, call: EditFile) -> TextDocument | None:
         """Return the text that a call is about, as shown to the model."""
-        quotes: tuple[str, ...] = ()
-        if call.old_text is not None and call.new_text is not None:
-            quotes = QuotedEdit(call.old_text, call.new_text).candidate_texts()
+        quote = _quote(call)
+        quotes = quote.candidate_texts() if quote else ()
         shown = latest_with([text for text, _ in self._text_versions], quotes)
         if shown is not None and shown.content_hash not in self._shown_texts:
             noted = next(noted for text, noted in self._text_versions if text is shown)
@@ -193,18 +191,18 @@ class EditBatch:
         ctx, doc = self._ctx, self._doc
         now = ctx.workspace.shown(doc.uri)
         changes = None if now is None else noted_since(now, doc, ctx.workspace)
-        is_edit = isinstance(plan.prepared, PreparedEdit) and not plan.amends
-        if not is_edit or now is None or changes is None:
+        if now is None or changes is None or plan.amends:
             return False
-        assert isinstance(plan.prepared, PreparedEdit)
+        if not isinstance(plan.prepared, PreparedEdit):
+            return False
         prepared = rebase_prepared(plan.prepared, changes, now)
         if prepared is None:
             return False
-        resolved = []
-        for call in plan.resolved:
-            places = [shift_range(place, changes) for place in call.lines]
-            resolved.append(replace(call, lines=tuple(place for place in places if place)))
-        self._plan = replace(plan, resolved=tuple(resolved), prepared=prepared)
+        calls = {}
+        for n, call in plan.calls.items():
+            places = (shift_range(place, changes) for place in call.lines)
+            calls[n] = replace(call, lines=tuple(place for place in places if place))
+        self._plan = replace(plan, calls=calls, prepared=prepared)
         self._doc, self._view = now, ctx.reader.pending_view(now)
         return True
 
@@ -227,11 +225,10 @@ class EditBatch:
         try:
             proposed = self._propose(self._plan)
         except ToolError as error:
-            against = dict.fromkeys(self._plan.numbers, error)
-            return fail_all(errors | refused | against, self._calls)
+            return fail_all(errors | refused | dict.fromkeys(self._plan.calls, error), self._calls)
         others = " The other edits of this file in this answer were proposed."
         refusals = {n: RefusedByRule(f"{why}{others}") for n, why in refused.items()}
-        by_number = errors | refusals | dict(zip(self._plan.numbers, proposed, strict=True))
+        by_number = errors | refusals | proposed
         return tuple(by_number[n] for n in range(len(self._calls)))
 
     def _dropped_calls(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
@@ -243,7 +240,7 @@ class EditBatch:
         self._resolved, self._conflicts, self._plan = [], [], None
         for call in self._calls:
             try:
-                self._resolved.append(self._resolve_call(call, self._shown_text(call)))
+                self._resolved.append(self._resolve_call(call))
             except (MatchError, InvalidInstruction) as error:
                 self._resolved.append(error)
         # A refused edit takes no other with it; a missing place may be found when all are sent again.
@@ -274,73 +271,56 @@ class EditBatch:
 
     def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: MergedEdit) -> _BatchPlan:
         """Return the plan of the calls that become one edit, with the answer of the authorization."""
-        numbers, calls = tuple(resolved), tuple(resolved.values())
-        changing = [n for n, one in resolved.items() if one.lines or merged.amends]
+        changing = [self._calls[n] for n, one in resolved.items() if one.lines or merged.amends]
         if not changing:
-            return _BatchPlan(numbers, calls, merged, (), None)
+            return _BatchPlan(resolved)
         offset = self._doc.offset_at
         notes = tuple(
-            (
-                offset(place.start),
-                offset(place.end),
-                self._calls[n].summary or _summary(self._calls[n]),
-            )
+            (offset(place.start), offset(place.end), _summary(self._calls[n]))
             for n, one in resolved.items()
             for place in one.lines
         )
         summaries = dict.fromkeys(note for _, _, note in notes)
-        name, summary = self._calls[changing[0]].file, "; ".join(summaries)
+        summary = "; ".join(summaries)
         if self._located is not None:
             text = merged.edit.apply(self._doc.text)
             creation = self._ctx.proposer.create_draft(self._located, text, summary)
-            return _BatchPlan(numbers, calls, merged, (), prepare_or_reject(creation, self._rules))
-        draft = self._ctx.proposer.edit_draft(self._doc, name, merged.edit, summary)
+            return _BatchPlan(resolved, (), prepare_or_reject(creation, self._rules), "create")
+        draft = self._ctx.proposer.edit_draft(self._doc, changing[0].file, merged.edit, summary)
         if len(summaries) > 1:
             draft = replace(draft, notes=notes)
         repeated = self._view.repeated(merged.edit, self._ctx.turn.id, merged.amends)
-        amends = (*merged.amends, *repeated)
-        return _BatchPlan(numbers, calls, merged, amends, prepare_or_reject(draft, self._rules))
+        prepared = prepare_or_reject(draft, self._rules)
+        return _BatchPlan(resolved, (*merged.amends, *repeated), prepared, position_of(changing[0]))
 
-    def _resolve_call(self, call: EditFile, shown: TextDocument | None) -> _CallEdit:
+    def _resolve_call(self, call: EditFile) -> _CallEdit:
         """Return the edit that a call makes.
 
         Raises:
             MatchError, InvalidInstruction: If its place can't be found.
         """
-        shown_text = self._shown_texts[shown.content_hash] if shown else None
-        if call.position is None:
-            edit = self._resolve_quote(call, shown_text)
-        else:
-            edit = self._by_position(call, shown, shown_text)
-        merged = merge_edits([edit], self._view)
-        places = tuple(place for place, _ in self._view.hunks_of(merged.edit))
-        refused = None
-        if len(self._calls) > 1 and self._new is None:
-            try:
-                _ = authorize(
-                    self._ctx.proposer.edit_draft(self._doc, call.file, merged.edit, ""),
-                    self._rules,
-                )
-            except ProposalRefused as against:
-                refused = against
-        return _CallEdit(edit, merged, places, refused)
-
-    def _resolve_quote(self, call: EditFile, shown_text: ShownText | None) -> ResolvedEdit:
-        assert call.old_text is not None
-        assert call.new_text is not None
-        quote = QuotedEdit(call.old_text, call.new_text, replace_all=call.replace_all)
-        return resolve_quote(quote, self._view, shown_text)
-
-    def _by_position(
-        self, call: EditFile, shown: TextDocument | None, seen: ShownText | None
-    ) -> ResolvedEdit:
-        assert call.position is not None
-        if shown is None or seen is None:
+        shown = self._shown_text(call)
+        seen = self._shown_texts[shown.content_hash] if shown else None
+        if quote := _quote(call):
+            edit = resolve_quote(quote, self._view, seen)
+        elif shown is None or seen is None:
             raise InvalidInstruction(
                 "You have not been shown this file, so its line numbers mean nothing yet. Read it "
                 "first, or use old_text and new_text."
             )
-        return resolve_position(call.position, call.content, self._doc, shown, seen.changes)
+        else:
+            position = call.position or ""
+            edit = resolve_position(position, call.content, self._doc, shown, seen.changes)
+        merged = merge_edits([edit], self._view)
+        places = tuple(place for place, _ in self._view.hunks_of(merged.edit))
+        refused = None
+        if len(self._calls) > 1 and self._new is None:
+            draft = self._ctx.proposer.edit_draft(self._doc, call.file, merged.edit, "")
+            try:
+                _ = authorize(draft, self._rules)
+            except ProposalRefused as against:
+                refused = against
+        return _CallEdit(edit, merged.amends, places, refused)
 
     def _overlap_error(self, numbers: tuple[int, ...]) -> ToolError:
         named = [f"{n + 1} ({position_of(self._calls[n])!r})" for n in numbers]
@@ -349,30 +329,25 @@ class EditBatch:
             "changes of that place into one call."
         )
 
-    def _propose(self, plan: _BatchPlan) -> tuple[str, ...]:
-        """Propose the plan as one edit; return the outcomes of its calls.
+    def _propose(self, plan: _BatchPlan) -> dict[int, str]:
+        """Propose the plan as one edit; return the outcomes of its calls, by their numbers.
 
         Raises:
             ToolError: If authorization or the ledger refuses.
         """
-        calls = [self._calls[n] for n in plan.numbers]
         if plan.prepared is None:
-            return tuple(_no_change(call) for call in calls)
-        call = next(
-            one
-            for one, done in zip(calls, plan.resolved, strict=True)
-            if done.lines or plan.merged.amends
-        )
-        position = "create" if self._new else position_of(call)
+            return {n: _no_change(self._calls[n]) for n in plan.calls}
         hunks = self._ctx.proposer.propose_prepared(
-            plan.prepared, position=position, amends=plan.amends
+            plan.prepared, position=plan.position, amends=plan.amends
         )
         if self._new is not None:
-            return tuple(describe_new(each.file, hunks[0]) for each in calls)
-        return tuple(
-            self._report(call, one.part.amends, [hunk for hunk in hunks if _is_of(hunk, one.lines)])
-            for call, one in zip(calls, plan.resolved, strict=True)
-        )
+            return {n: describe_new(self._calls[n].file, hunks[0]) for n in plan.calls}
+        return {
+            n: self._report(
+                self._calls[n], one.amends, [hunk for hunk in hunks if _is_of(hunk, one.lines)]
+            )
+            for n, one in plan.calls.items()
+        }
 
     def _report(self, call: EditFile, amends: tuple[str, ...], hunks: list[Hunk]) -> str:
         """Return the report on the outcome of one call."""
@@ -432,9 +407,16 @@ def position_of(params: EditFile) -> str:
     return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
 
 
+def _quote(params: EditFile) -> QuotedEdit | None:
+    """Return the quotation and its replacement, or None for a call with a position."""
+    if params.old_text is None or params.new_text is None:
+        return None
+    return QuotedEdit(params.old_text, params.new_text, replace_all=params.replace_all)
+
+
 def _summary(params: EditFile) -> str:
-    what = params.position or "replace text"
-    return f"Edit {params.file}: {what}"
+    """Return the line for the user."""
+    return params.summary or f"Edit {params.file}: {params.position or 'replace text'}"
 
 
 def describe_new(file: str, hunk: Hunk) -> str:
