@@ -8,6 +8,7 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent, TurnEnded
@@ -24,6 +25,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
 from stet.review.resolve.pending_view import ShownDocuments
 from stet.settings.values import ModelSettings
+from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
@@ -47,6 +49,23 @@ class _FixedModelSource(ModelSource):
     @asynccontextmanager
     async def use(self, settings: ModelSettings, *, is_turn: bool = True) -> AsyncIterator[Model]:
         yield self.model
+
+
+@dataclass
+class MemoryRows:
+    """Rows in memory."""
+
+    turns: dict[str, TurnRow] = field(default_factory=dict)
+    chats: dict[str, ChatRow] = field(default_factory=dict)
+
+    def keep_turn(self, row: TurnRow) -> None:
+        self.turns[row.id] = row
+
+    def keep_chat(self, row: ChatRow) -> None:
+        self.chats[row.id] = row
+
+    def load_chats(self) -> ChatRows:
+        return ChatRows(tuple(self.turns.values()), tuple(self.chats.values()))
 
 
 class AgentHarness:
@@ -81,7 +100,7 @@ class AgentHarness:
             number=itertools.count(1).__next__,
             spawn=self.tasks.spawn,
             emit=self._happened,
-            archive=archive,
+            archive=archive or ChatArchive(MemoryRows()),
         )
 
     def start(

@@ -1,11 +1,11 @@
 """The agent: takes questions, runs a turn for each, and knows the state of every turn."""
 
 import asyncio
-import dataclasses
 import functools
 import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -47,7 +47,7 @@ class Agent:
         number: Returns a number that no turn has had in this workspace, in earlier runs either.
         spawn: Starts a task and keeps a reference to the task.
         emit: Receives each event; called on the event loop.
-        archive: Keeps turns and conversations; by default nothing outlives the process.
+        archive: Keeps turns and conversations.
 
     Attributes:
         questions: The questions that turns are waiting on.
@@ -62,7 +62,7 @@ class Agent:
         number: Callable[[], int],
         spawn: Spawn,
         emit: Emit,
-        archive: ChatArchive | None = None,
+        archive: ChatArchive,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
@@ -74,12 +74,12 @@ class Agent:
         self._runners: dict[str, TurnRunner] = {}
         self.questions = PendingQuestions()
         self._number = number
-        self._archive = archive or ChatArchive()
+        self._archive = archive
 
     def ask(self, ask: Ask) -> Turn:
         """Take a question. The turn starts at once, or after the turn that runs in its chat."""
         if ask.attachments is None:  # a queued turn keeps the attachments of its question
-            ask = dataclasses.replace(ask, attachments=self._workspace.attachments)
+            ask = replace(ask, attachments=self._workspace.attachments)
         turn = Turn(id=f"t{self._number()}", ask=ask, at=self._now())
         self._turns[turn.id] = turn
         self._forget_old()
@@ -122,9 +122,7 @@ class Agent:
             )
             upto = saved_session.knowledge.upto
             if session.knowledge.upto is None and upto is not None:
-                session.knowledge = dataclasses.replace(
-                    saved_session.knowledge, upto=min(upto, latest)
-                )
+                session.knowledge = replace(saved_session.knowledge, upto=min(upto, latest))
         return joined
 
     def _with_interruption_note(self, turn: Turn) -> Turn:
@@ -132,7 +130,7 @@ class Agent:
         if turn.error != SERVER_DIED or not self._has_proposed(turn.id):
             return turn
         error = f"{SERVER_DIED} {PROPOSALS_REMAIN}"
-        return dataclasses.replace(turn, error=error, summary=error)
+        return replace(turn, error=error, summary=error)
 
     def chats(self) -> tuple[str, ...]:
         """Return the conversations that have turns, the most recently asked last."""
@@ -218,7 +216,7 @@ class Agent:
             raise NotRunning(
                 f"the turn {target.id!r} rewrites in one shot: cancel it and ask in other words"
             )
-        self._runners[target.id].steering.add(text)
+        self._runners[target.id].steering.append(text)
         return target.id
 
     def _start_next(self, session: Session) -> None:
@@ -229,7 +227,7 @@ class Agent:
             session.running, session.turn_start = turn.id, None
             now = functools.partial(self.turn, turn.id)
             runner = self._runners[turn.id] = TurnRunner(now, self._record_event, self.questions)
-            self._record_event(TurnStarted(dataclasses.replace(turn, state=TurnState.RUNNING)))
+            self._record_event(TurnStarted(replace(turn, state=TurnState.RUNNING)))
             runner.task = self._spawn(self._run(runner, session, turn.id), f"turn {turn.id}")
             # Not at the end of `_run`: a task cancelled before its first step never gets there.
             runner.task.add_done_callback(functools.partial(self._on_task_done, turn.id, session))
@@ -248,7 +246,7 @@ class Agent:
             raise
         if self._turns[turn_id].state in FINAL_STATES:
             return  # cancelled at its last step: nothing of it counts
-        ended = dataclasses.replace(ended, ended_at=self._now())
+        ended = replace(ended, ended_at=self._now())
         ended = ended.with_remaining_note(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
             session.record_turn(ended, self._ledger.hunks(turn=turn_id))
@@ -292,13 +290,13 @@ class Agent:
         self.questions.withdraw(turn.id)
         runner = self._runners.get(turn.id)
         if runner is not None and turn.state is not TurnState.CANCELLED:
-            turn = turn.with_unread_steering(runner.steering.pop_all())
+            turn = turn.with_unread_steering(runner.steering)
         if not turn.pricing.source:  # it ended before it was known who answers
             pricing = users_pricing(self._workspace.settings.model.price)
-            turn = dataclasses.replace(turn, pricing=pricing)
+            turn = replace(turn, pricing=pricing)
         cost = turn.pricing.cost(turn.usage)
         ended_at = turn.ended_at or self._now()
-        self._record_event(TurnEnded(dataclasses.replace(turn, cost=cost, ended_at=ended_at)))
+        self._record_event(TurnEnded(replace(turn, cost=cost, ended_at=ended_at)))
 
     def _now(self) -> float:
         """Return the current time, in seconds since the epoch."""

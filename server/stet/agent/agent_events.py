@@ -6,120 +6,89 @@ from stet.agent.tool_state import ToolRun
 from stet.agent.turn import Turn
 
 
-@dataclass(frozen=True, slots=True)
-class TurnStarted:
+@dataclass(frozen=True)
+class AgentEvent:
+    """One step of a turn, with the turn as it is after the step."""
+
+    turn: Turn
+
+
+class TurnStarted(AgentEvent):
     """The turn has left the queue."""
 
-    turn: Turn
 
-
-@dataclass(frozen=True, slots=True)
-class RoundStarted:
+@dataclass(frozen=True)
+class RoundStarted(AgentEvent):
     """The model is asked for the `round`-th time (1-based) of at most `limit`."""
 
-    turn: Turn
     round: int
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+@dataclass(frozen=True)
+class TextDelta(AgentEvent):
     """The model has said a little more."""
 
-    turn: Turn
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RoundCompleted:
+class RoundCompleted(AgentEvent):
     """The model's answer of this round is whole."""
 
-    turn: Turn
 
-
-@dataclass(frozen=True, slots=True)
-class SteeringApplied:
+@dataclass(frozen=True)
+class SteeringApplied(AgentEvent):
     """The model is about to be shown what the user said meanwhile."""
 
-    turn: Turn
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStarted:
+@dataclass(frozen=True)
+class ToolStarted(AgentEvent):
     """A call of a tool begins."""
 
-    turn: Turn
     run: ToolRun
 
 
-@dataclass(frozen=True, slots=True)
-class ToolStateChanged:
+@dataclass(frozen=True)
+class ToolStateChanged(AgentEvent):
     """The call waits for the user's answer, or has it."""
 
-    turn: Turn
     run: ToolRun
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEnded:
+@dataclass(frozen=True)
+class ToolEnded(AgentEvent):
     """The call is over, well or not."""
 
-    turn: Turn
     run: ToolRun
 
 
-@dataclass(frozen=True, slots=True)
-class FileOpened:
+@dataclass(frozen=True)
+class FileOpened(AgentEvent):
     """The model wants the user to see the file `uri`, at a line (1-based) if there is one."""
 
-    turn: Turn
     uri: str
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionAsked:
+class QuestionAsked(AgentEvent):
     """The turn has a question and waits for the user's answer."""
 
-    turn: Turn
 
-
-@dataclass(frozen=True, slots=True)
-class QuestionAnswered:
+@dataclass(frozen=True)
+class QuestionAnswered(AgentEvent):
     """The question has been answered; the turn continues."""
 
-    turn: Turn
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
-class RetryScheduled:
+@dataclass(frozen=True)
+class RetryScheduled(AgentEvent):
     """The round starts again after a fault; `reason` is a sentence. Its earlier output is void."""
 
-    turn: Turn
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
+class TurnEnded(AgentEvent):
     """The turn is over; nothing follows."""
-
-    turn: Turn
-
-
-AgentEvent = (
-    TurnStarted
-    | RoundStarted
-    | TextDelta
-    | RoundCompleted
-    | SteeringApplied
-    | ToolStarted
-    | ToolStateChanged
-    | ToolEnded
-    | FileOpened
-    | QuestionAsked
-    | QuestionAnswered
-    | RetryScheduled
-    | TurnEnded
-)

@@ -6,8 +6,8 @@ lines it is done within that hunk.
 """
 
 import asyncio
-import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnFailed, TurnState
 from stet.context.context_builder import EditorLocation
@@ -38,7 +38,7 @@ _COMMENT_NOTE = (
 )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CommentTask:
     """A comment whose request is being executed.
 
@@ -92,7 +92,7 @@ async def start_comment_turn(
     changes = workspace.changes_since(comment.uri, document.revision) or ()
     selected = _map_range(_extend_to_paragraph(comment_range, document), changes)
     return (
-        dataclasses.replace(
+        replace(
             ask,
             prompt=instruction.text,
             mode=MODES[instruction.marker],
@@ -121,14 +121,14 @@ async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Tu
     if turn.state is not TurnState.COMPLETED:
         return turn
     if not turn.is_success(has_proposed=bool(ctx.ledger.hunks(turn=turn.id))):
-        return dataclasses.replace(turn, summary=f"{turn.summary} The comment stays.".strip())
+        return replace(turn, summary=f"{turn.summary} The comment stays.".strip())
     # A turn that only answers proposes no edit of the model's. The removal is not the model's.
-    rules = dataclasses.replace(ctx.proposer.rules, read_only=False)
+    rules = replace(ctx.proposer.rules, read_only=False)
     try:
-        await _propose_removal(dataclasses.replace(ctx.proposer, rules=rules), task)
+        await _propose_removal(replace(ctx.proposer, rules=rules), task)
     except ToolError as refused:
         summary = f"{turn.summary} The comment stays: {refused}".strip()
-        return dataclasses.replace(turn, summary=summary, rejected=tuple(ctx.report.rejected))
+        return replace(turn, summary=summary, rejected=tuple(ctx.report.rejected))
     return turn
 
 
@@ -173,7 +173,7 @@ def _prepare_removal(
     edit = TextEdit((removal_edit(view.text, start, start + len(task.source)),))
     whole = view.amended(edit)
     draft = proposer.edit_draft(view.live, task.name, whole.edit, SUMMARY)
-    draft = dataclasses.replace(draft, notes=_notes(view, whole, place))
+    draft = replace(draft, notes=_notes(view, whole, place))
     repeated = view.repeated(whole.edit, proposer.reader.turn.id, whole.hunks)
     return prepare_or_reject(draft, inspect()), (*whole.hunks, *repeated)
 

@@ -1,8 +1,8 @@
 """The current state of the editor during a turn, in the sections that came with the question."""
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from stet.context.attachment_collector import with_scope
 from stet.context.context_builder import Context, EditorLocation, build_context
@@ -66,13 +66,13 @@ def _fit_context(
     graph = scan_links(snapshot, links) if settings.context.scope == "linked" else None
     halvings = 0
     while True:
-        less = dataclasses.replace(
+        less = replace(
             settings.context,
             current_file_lines=max(10, settings.context.current_file_lines >> halvings),
             head_lines=max(2, settings.context.head_lines >> halvings),
         )
-        smaller = dataclasses.replace(settings, context=less)
-        world = dataclasses.replace(snapshot, settings=smaller)
+        smaller = replace(settings, context=less)
+        world = replace(snapshot, settings=smaller)
         context = build_context(world, location, "", graph, attachments)
         size = sum(len(section.text) + 1 for section in context.sections[:-1])
         halvings += 1

@@ -7,8 +7,9 @@ together, and each shortened part says that it is shortened. The functions that 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from stet.agent.limits import MIN_ANSWER_TOKENS, Limits
 from stet.agent.prompts import prompt as prompt_file
@@ -50,6 +51,7 @@ RECENT_ROUNDS = 2
 """How many of a turn's last rounds keep their results as long as possible."""
 
 _DATA = re.compile(r"<additional_data>.*</additional_data>\n?", re.DOTALL)
+_OLD_EDITOR_STATE = f"{COMPACTED_MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n"
 
 Shorten = Callable[[ToolCall, str], str]
 """Returns the text that replaces a result."""
@@ -81,20 +83,14 @@ def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...
     for n, exchange in enumerate(conversation.history):
         if conversation.tokens <= target:
             return conversation.history
-        short = Exchange.condensed(
-            exchange.question, exchange.said, exchange.record, exchange.n_said
-        )
-        conversation = Conversation(
-            (*conversation.history[:n], short, *conversation.history[n + 1 :])
-        )
-    condensed = conversation.history
+        history = conversation.history
+        conversation = Conversation((*history[:n], exchange.shortened(), *history[n + 1 :]))
+    condensed = fitted = conversation.history
     for n_merged in range(2, len(condensed) + 1):
-        if conversation.tokens <= target:
+        if Conversation(fitted).tokens <= target:
             break
-        conversation = Conversation(
-            (summarize_history(condensed[:n_merged]), *condensed[n_merged:])
-        )
-    return conversation.history
+        fitted = (summarize_history(condensed[:n_merged]), *condensed[n_merged:])
+    return fitted
 
 
 def drop_tool_results(
@@ -117,17 +113,13 @@ def drop_tool_results(
             break
         before, groups[n] = groups[n], _shorten_results(groups[n], _placeholder)
         left -= estimate_prompt(before) - estimate_prompt(groups[n])
-    return Conversation(tuple(history), tuple(message for unit in groups for message in unit))
+    return Conversation(tuple(history), tuple(chain.from_iterable(groups)))
 
 
 def truncate_results(conversation: Conversation) -> Conversation:
     """Truncate the latest results too, to their beginnings. Used where nothing else helps."""
-    messages = [
-        message
-        for unit in message_groups(conversation.current_turn)
-        for message in _shorten_results(unit, _truncated)
-    ]
-    return Conversation(conversation.history, tuple(messages))
+    groups = message_groups(conversation.current_turn)
+    return Conversation(conversation.history, _shorten_groups(groups, _truncated))
 
 
 def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation, Conversation]:
@@ -140,10 +132,9 @@ def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation,
     n_before_recent = _first_recent(groups, RECENT_ROUNDS)
     if rest.tokens <= target or n_before_recent < 2:
         return prefix, rest
-    question, old, recent = groups[0], groups[1:n_before_recent], groups[n_before_recent:]
-    old_messages = tuple(message for unit in old for message in unit)
-    recent_messages = tuple(message for unit in (question, *recent) for message in unit)
-    return Conversation(conversation.history, old_messages), Conversation((), recent_messages)
+    old = tuple(chain.from_iterable(groups[1:n_before_recent]))
+    recent = tuple(chain(groups[0], *groups[n_before_recent:]))
+    return Conversation(conversation.history, old), Conversation((), recent)
 
 
 def with_summary(prefix: Conversation, rest: Conversation, summary: str) -> Conversation:
@@ -174,16 +165,12 @@ def digest(conversation: Conversation) -> str:
         if exchange.record is None:
             lines.append(exchange.said)
             continue
-        lines.append(f"- The user asked: {_short(exchange.question, MAX_QUESTION)}")
-        lines.append(f"  You answered: {_short(exchange.said, MAX_QUESTION)}")
-        lines.append(exchange.record.text)
+        asked, said = (_short(text, MAX_QUESTION) for text in (exchange.question, exchange.said))
+        lines += [f"- The user asked: {asked}", f"  You answered: {said}", exchange.record.text]
     for unit in message_groups(conversation.current_turn):
         lines += _describe_round(unit)
-    text = "\n".join(lines)
-    if len(text) <= MAX_DIGEST:
-        return text
-    half = MAX_DIGEST // 2
-    return f"{text[:half]}\n{COMPACTED_MARK}the middle is left out.)\n{text[-half:]}"
+    middle = f"{COMPACTED_MARK}the middle is left out.)"
+    return _without_middle("\n".join(lines), MAX_DIGEST, middle)
 
 
 def conversation_text(conversation: Conversation, most: int) -> str:
@@ -198,10 +185,12 @@ def conversation_text(conversation: Conversation, most: int) -> str:
         for call, result in zip(head.tool_calls, unit[1:], strict=False):
             lines.append(f"call: {call.name} {call.arguments[:MAX_CUT]}")
             lines.append(f"result: {result.content[:MAX_CUT]}")
-    text = "\n".join(lines)
-    if len(text) <= most:
-        return text
-    return f"{text[: most // 2]}\n(The middle is left out.)\n{text[len(text) - most // 2 :]}"
+    return _without_middle("\n".join(lines), most, "(The middle is left out.)")
+
+
+def _without_middle(text: str, most: int, note: str) -> str:
+    half = most // 2
+    return text if len(text) <= most else f"{text[:half]}\n{note}\n{text[len(text) - half :]}"
 
 
 def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
@@ -211,25 +200,21 @@ def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
 
 def _drop_exchange_results(exchange: Exchange) -> Exchange:
     """Return an earlier turn with placeholders for results and for what the editor showed."""
-    messages: list[Message] = []
-    for unit in message_groups(exchange.messages):
-        messages += _shorten_results(unit, _placeholder)
-    first = messages[0]
-    shortened = _DATA.sub(
-        f"{COMPACTED_MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n",
-        first.content,
-    )
+    first, *others = _shorten_groups(message_groups(exchange.messages), _placeholder)
+    shortened = _DATA.sub(_OLD_EDITOR_STATE, first.content)
     if len(shortened) < len(first.content):
-        messages[0] = replace(first, content=shortened)
-    return replace(exchange, messages=tuple(messages))
+        first = replace(first, content=shortened)
+    return replace(exchange, messages=(first, *others))
 
 
 def _first_recent(groups: Sequence[tuple[Message, ...]], n_recent_rounds: int) -> int:
     """Where the last rounds begin, as an index of units; the question is never one of them."""
     rounds = [n for n, unit in enumerate(groups) if unit[0].role == "assistant"]
-    if not n_recent_rounds:
-        return len(groups)
     return rounds[-n_recent_rounds] if len(rounds) > n_recent_rounds else min(1, len(groups))
+
+
+def _shorten_groups(groups: Iterable[tuple[Message, ...]], shorten: Shorten) -> tuple[Message, ...]:
+    return tuple(chain.from_iterable(_shorten_results(unit, shorten) for unit in groups))
 
 
 def _shorten_results(unit: Sequence[Message], shorten: Shorten) -> tuple[Message, ...]:
@@ -264,12 +249,11 @@ def _describe_call(call: ToolCall) -> str:
 def _describe_round(unit: Sequence[Message]) -> list[str]:
     """Return one line for the text of a round, and one line for each call."""
     head, *results = unit
-    lines = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
-    for call, result in zip(head.tool_calls, results, strict=False):
-        lines.append(
-            f"- You called {_describe_call(call)}: {_short(result.content, MAX_ARGUMENTS)}"
-        )
-    return lines
+    said = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
+    return said + [
+        f"- You called {_describe_call(call)}: {_short(result.content, MAX_ARGUMENTS)}"
+        for call, result in zip(head.tool_calls, results, strict=False)
+    ]
 
 
 def _short(text: str, most: int) -> str:
@@ -363,7 +347,7 @@ class ContextWindow:
     ctx: ToolContext
     has_compacted_for_budget: bool = False
 
-    async def compact_early(self, messages: list[Message], tokens: int, spent: int) -> Usage | None:  # noqa: ARG002  of the port
+    async def compact_early(self, tokens: int, spent: int) -> Usage | None:
         """Make room if the next request, of about `tokens`, comes near a limit.
 
         Return the usage of the compaction, or None if nothing was changed.
@@ -386,12 +370,13 @@ class ContextWindow:
             return None
         return Usage() if await self._apply_if_shorter(conversation, light) else None
 
-    async def compact(self, messages: list[Message]) -> Usage | None:
+    async def compact(self) -> Usage | None:
         """Make room in a conversation that the model has refused as too long.
 
         Return the usage of the compaction, or None if nothing could be shortened.
         """
-        return await self._compact_to(0.5, self.model.context_tokens or estimate_prompt(messages))
+        window = self.model.context_tokens or estimate_prompt(self.prompt.messages)
+        return await self._compact_to(0.5, window)
 
     async def _compact_to(self, part: float, window: int) -> Usage | None:
         """Bring the conversation down to `part` of what it is."""
@@ -400,13 +385,10 @@ class ContextWindow:
         short, used = drop_tool_results(conversation, target), Usage()
         if short.tokens > target:
             short, used = await self._summarize_prefix(short, target, window)
-        for n_recent_rounds in (1, 0):
-            if short.tokens > target:
-                short = (
-                    drop_tool_results(short, target, 1)
-                    if n_recent_rounds
-                    else truncate_results(short)
-                )
+        if short.tokens > target:
+            short = drop_tool_results(short, target, 1)
+        if short.tokens > target:
+            short = truncate_results(short)
         return used if await self._apply_if_shorter(conversation, short) or used.total else None
 
     async def _summarize_prefix(

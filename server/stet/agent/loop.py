@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from math import inf
 
 from stet.agent.agent_events import (
     AgentEvent,
@@ -11,6 +12,7 @@ from stet.agent.agent_events import (
     SteeringApplied,
     TextDelta,
 )
+from stet.agent.context_window import ContextWindow
 from stet.agent.limits import Limits
 from stet.agent.tool_executor import (
     MAX_CALLS,
@@ -29,7 +31,6 @@ from stet.agent.turn import (
     first_line,
     has_words,
 )
-from stet.agent.turn_runner import Steering
 from stet.agent.written_call_detection import find_written_call
 from stet.llm.model import (
     AnswerTooLong,
@@ -43,28 +44,6 @@ from stet.llm.model import (
     estimate_prompt,
 )
 
-Compact = Callable[[list[Message]], Awaitable[Usage | None]]
-"""Shortens a conversation in place after the model has refused it as too long. Returns the tokens that
-this took, or None if nothing was shortened.
-"""
-CompactEarly = Callable[[list[Message], int, int], Awaitable[Usage | None]]
-"""The early form: takes the conversation, the tokens of the next request, the tokens spent."""
-
-
-async def no_compaction(messages: list[Message]) -> Usage | None:  # noqa: ARG001  of the port
-    """Shorten nothing, where no part can be shortened."""
-    return None
-
-
-async def no_early_compaction(messages: list[Message], tokens: int, spent: int) -> Usage | None:  # noqa: ARG001  of the port
-    """Shorten nothing, where no request is too long."""
-    return None
-
-
-def no_deadline() -> float:
-    """Return infinity, where no clock runs."""
-    return float("inf")
-
 
 @dataclass(frozen=True, slots=True)
 class TurnServices:
@@ -77,10 +56,9 @@ class TurnServices:
         emit: Takes each event. It also saves the turn, so that its state is known at any moment.
         confirm: Called with the number of tokens before the first request; raises if the user does
             not want to send so many tokens.
-        steering: The user's messages while the turn runs.
+        steering: What the user has said while the turn runs and the model has not seen.
         seconds_left: Returns the seconds until the turn's time is over.
-        compact: Called when the conversation is too long for the model.
-        compact_early: Called before each round, to shorten a conversation that comes near a limit.
+        window: Shortens the conversation; None if no part of it can be shortened.
     """
 
     model: Model
@@ -88,10 +66,9 @@ class TurnServices:
     limits: Limits
     emit: Callable[[AgentEvent], None]
     confirm: Callable[[Turn, int], Awaitable[None]]
-    steering: Steering = field(default_factory=Steering)
-    seconds_left: Callable[[], float] = no_deadline
-    compact: Compact = no_compaction
-    compact_early: CompactEarly = no_early_compaction
+    steering: list[str] = field(default_factory=list)
+    seconds_left: Callable[[], float] = lambda: inf
+    window: ContextWindow | None = None
 
 
 _EMPTY_ANSWER_REMINDER = (
@@ -193,11 +170,10 @@ class AgentLoop:
     async def _run_round(self) -> Completion:
         """Hear the user, ask the model, keep its answer."""
         self._stop_if_over()
-        for text in self._services.steering.pop_all():
-            self._apply_steering(text)
-        self._note_compaction(
-            await self._services.compact_early(self._messages, self._prompt_tokens(), self._spent)
-        )
+        while self._services.steering:
+            self._apply_steering(self._services.steering.pop(0))
+        if (window := self._services.window) is not None:
+            self._note_compaction(await window.compact_early(self._prompt_tokens(), self._spent))
         number, limits = len(self._turn.rounds) + 1, self._services.limits
         prompt = self._prompt_tokens()
         self._last_round_reason = (
@@ -223,7 +199,8 @@ class AgentLoop:
             try:
                 return await self._complete_once()
             except ContextOverflow:
-                if not self._note_compaction(await self._services.compact(self._messages)):
+                window = self._services.window
+                if window is None or not self._note_compaction(await window.compact()):
                     raise
         return await self._complete_once()
 
@@ -247,9 +224,7 @@ class AgentLoop:
             allowed=services.toolbox.last_names if self._last_round_reason else (),
             ceiling=ceiling,
             # Later on, little time may be left: then the limit ends the turn, not the model.
-            patience=None
-            if before.rounds or left == float("inf")
-            else _FIRST_ROUND_PATIENCE * left,
+            patience=None if before.rounds or left == inf else _FIRST_ROUND_PATIENCE * left,
         )
         try:
             completion = await services.model.complete(
@@ -306,7 +281,7 @@ class AgentLoop:
     def _has_steering(self) -> bool:
         """Whether the user has said something that the model can still be shown."""
         return (
-            self._services.steering.has_pending
+            bool(self._services.steering)
             and not self._last_round_reason
             and not self._exceeded_limit()
         )

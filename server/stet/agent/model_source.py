@@ -8,6 +8,8 @@ import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from itertools import takewhile
+from operator import eq
 
 from stet.llm.model import (
     Completion,
@@ -29,10 +31,6 @@ from stet.system.system import System
 
 Tracer = Callable[[], Callable[[str], None] | None]
 """Returns the blocking function that writes a trace, or None if no trace is requested."""
-
-
-def no_tracer() -> None:
-    """Return no writer, because nothing is ever traced."""
 
 
 class TracedModel(ModelWrapper):
@@ -71,11 +69,7 @@ class TracedModel(ModelWrapper):
 
 
 def _format_request(request: Request, sent: tuple[Message, ...]) -> str:
-    n_same = 0
-    for old, new in zip(sent, request.messages, strict=False):
-        if old != new:
-            break
-        n_same += 1
+    n_same = sum(1 for _ in takewhile(bool, map(eq, sent, request.messages)))
     return _json(
         {
             "messages as before": n_same,
@@ -138,27 +132,25 @@ class _OpenModel:
 
 
 class ModelSource:
-    """Owns the open model; touched on the event loop only."""
+    """Owns the open model; touched on the event loop only.
 
-    def __init__(self, system: System, tracer: Tracer = no_tracer) -> None:
+    Attributes:
+        problem: Why the latest turn had no model that answers, as a sentence; "" if it had one, or
+            before the first turn.
+    """
+
+    def __init__(self, system: System, tracer: Tracer = lambda: None) -> None:
         """Create the source. `tracer` returns the function that writes requests to a trace."""
         self._system = system
         self._tracer = tracer
         self._opened: _OpenModel | None = None
-        self._problem = ""
+        self.problem = ""
         self._lock = asyncio.Lock()
 
     @property
     def choice(self) -> ModelChoice | None:
         """The model in use and why, or None before the first turn."""
         return self._opened.choice if self._opened else None
-
-    @property
-    def problem(self) -> str:
-        """Why the latest turn had no model that answers, as a sentence; "" if it had one, or before the
-        first turn.
-        """
-        return self._problem
 
     @property
     def is_small(self) -> bool:
@@ -184,7 +176,7 @@ class ModelSource:
         try:
             opened = await self._open(settings)
         except ModelError as error:
-            self._problem = str(error) if is_turn else self._problem
+            self.problem = str(error) if is_turn else self.problem
             raise
         opened.n_users += 1
         try:
@@ -200,7 +192,7 @@ class ModelSource:
     def _note_problem(self, opened: _OpenModel, problem: str) -> None:
         """Keep why a model does not answer, unless other settings have come meanwhile."""
         if opened is self._opened:
-            self._problem = problem
+            self.problem = problem
 
     async def warm(self, settings: ModelSettings) -> None:
         """Do what the first turn would have to wait for, if there is a model."""
@@ -223,5 +215,5 @@ class ModelSource:
                 choice = await select_model(settings, self._system)
                 model = await open_model(choice, settings, self._system)
                 self._opened = _OpenModel(settings, choice, model)
-                self._problem = ""
+                self.problem = ""
             return self._opened

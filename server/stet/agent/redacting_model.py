@@ -12,12 +12,13 @@ unchanged. This is done for every provider: the server at an address is not know
 """
 
 import asyncio
-import dataclasses
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import takewhile
+from operator import eq
 from typing import Any
 
 from stet.llm.model import (
@@ -63,7 +64,7 @@ _WORDS = {
 
 def summarize_request(messages: Sequence[Message], before: Sequence[Message]) -> list[str]:
     """Return the content that `messages` add to the request `before` of the same turn, in order."""
-    n_known = sum(1 for _ in takewhile(_is_same, zip(messages, before, strict=False)))
+    n_known = sum(1 for _ in takewhile(bool, map(eq, messages, before)))
     calls = {call.id: call for message in messages for call in message.tool_calls}
     parts: list[str] = []
     if n_known:
@@ -72,16 +73,12 @@ def summarize_request(messages: Sequence[Message], before: Sequence[Message]) ->
     new = messages[n_known:]
     if not before and (n_earlier := _n_earlier(messages)):
         parts.append("the system prompt")
-        parts += (part for text in (messages[0].content,) for part in _context_files(text))
+        parts += _context_files(messages[0].content)
         parts.append(f"{n_earlier} messages of earlier turns")
         new = messages[n_earlier + 1 :]
     for message in new:
         parts += _message_parts(message, calls)
     return parts
-
-
-def _is_same(pair: tuple[Message, Message]) -> bool:
-    return pair[0] == pair[1]
 
 
 def _n_earlier(messages: Sequence[Message]) -> int:
@@ -144,7 +141,7 @@ _LARGE_TO_REDACT = 20_000
 """Characters that have not been looked through yet from which on it is done in a worker thread."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class RequestOrigin:
     """On whose behalf a model is asked, and where it is.
 
@@ -236,28 +233,24 @@ def redact_request(request: Request, redactor: Redactor) -> tuple[Request, Count
     def redact_call(call: ToolCall) -> ToolCall:
         arguments, found = redact_json(call.arguments, redactor)
         kinds.update(found)
-        return (
-            call if arguments == call.arguments else dataclasses.replace(call, arguments=arguments)
-        )
+        return replace(call, arguments=arguments)
 
-    def redact_message(message: Message) -> Message:
-        content, calls = redact_text(message.content), tuple(map(redact_call, message.tool_calls))
-        if content == message.content and calls == message.tool_calls:
-            return message
-        return dataclasses.replace(message, content=content, tool_calls=calls)
+    messages = tuple(_map_message(one, redact_text, redact_call) for one in request.messages)
+    tools = _map_descriptions(request.tools, redact_text)
+    return replace(request, messages=messages, tools=tools), kinds
 
-    def redact_tool(tool: ToolDefinition) -> ToolDefinition:
-        description = redact_text(tool.description)
-        if description == tool.description:
-            return tool
-        return dataclasses.replace(tool, description=description)
 
-    asked = dataclasses.replace(
-        request,
-        messages=tuple(map(redact_message, request.messages)),
-        tools=tuple(map(redact_tool, request.tools)),
-    )
-    return asked, kinds
+def _map_message(
+    message: Message, change: Callable[[str], str], change_call: Callable[[ToolCall], ToolCall]
+) -> Message:
+    content, calls = change(message.content), tuple(map(change_call, message.tool_calls))
+    return replace(message, content=content, tool_calls=calls)
+
+
+def _map_descriptions(
+    tools: Iterable[ToolDefinition], change: Callable[[str], str]
+) -> tuple[ToolDefinition, ...]:
+    return tuple(replace(tool, description=change(tool.description)) for tool in tools)
 
 
 def redact_parts(
@@ -288,33 +281,34 @@ def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
     A mark put into the source text of JSON may remove a backslash or a quote, and a secret that is
     written with escapes is not found there.
     """
+    kinds: Counter[str] = Counter()
+
+    def redact_string(value: str, name: str) -> str:
+        # A short password is recognised by its key or variable, which is outside its text.
+        head = f'{name} = "' if name else ""
+        found = redactor.redact(f'{head}{value}"' if head else value)
+        kinds.update(found.kinds)
+        if not head or not found.text.startswith(head) or not found.text.endswith('"'):
+            return redactor.redact(value).text
+        return found.text[len(head) : -1]
+
     try:
-        kinds: Counter[str] = Counter()
-        redacted = _redact_value(json.loads(text), "", redactor, kinds)
+        redacted = _map_strings(json.loads(text), redact_string)
     except (ValueError, RecursionError):
-        found = redactor.redact(text)
-        return found.text, found.kinds
+        plain = redactor.redact(text)
+        return plain.text, plain.kinds
     return (json.dumps(redacted, ensure_ascii=False) if kinds else text), kinds
 
 
-def _redact_value(value: Any, name: str, redactor: Redactor, kinds: Counter[str]) -> Any:
-    """Return a JSON value with secrets replaced by marks. `name` is what the value is assigned to."""
+def _map_strings(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
+    """Return a JSON value with its strings changed; `change` takes each with the key it is under."""
+    if isinstance(value, str):
+        return change(value, name)
     if isinstance(value, list):
-        return [_redact_value(each, name, redactor, kinds) for each in value]
+        return [_map_strings(each, change, name) for each in value]
     if isinstance(value, dict):
-        return {
-            _redact_value(key, "", redactor, kinds): _redact_value(each, key, redactor, kinds)
-            for key, each in value.items()
-        }
-    if not isinstance(value, str):
-        return value
-    # A short password is recognised by its key or variable, which is outside its text.
-    head = f'{name} = "' if name else ""
-    found = redactor.redact(f'{head}{value}"' if head else value)
-    kinds.update(found.kinds)
-    if not head or not found.text.startswith(head) or not found.text.endswith('"'):
-        return redactor.redact(value).text
-    return found.text[len(head) : -1]
+        return {change(key, ""): _map_strings(each, change, key) for key, each in value.items()}
+    return value
 
 
 def _scan_texts(redactor: Redactor, texts: Sequence[str]) -> None:
@@ -351,33 +345,28 @@ class TokenEscapingModel(ModelWrapper):
         escaped = await self._escape_request(request)
         answer = await self.inner.complete(escaped, mending.write, restarted)
         mending.finish()
-        text, calls = (
-            unescape_special_tokens(answer.text),
-            tuple(map(_unescape_call, answer.tool_calls)),
-        )
-        if text == answer.text and calls == answer.tool_calls:
-            return answer
-        return dataclasses.replace(answer, text=text, tool_calls=calls)
+        calls = tuple(map(_unescape_call, answer.tool_calls))
+        return replace(answer, text=unescape_special_tokens(answer.text), tool_calls=calls)
 
     async def _escape_request(self, request: Request) -> Request:
         """Return a request that a model may read. The same text always gives the same bytes."""
         new = [message for message in request.messages if message not in self._sent]
         if sum(len(message.content) for message in new) > _LARGE_TO_ESCAPE:
-            broken_ones = await asyncio.to_thread(lambda: list(map(_escape_message, new)))
+            escaped = await asyncio.to_thread(_escape_messages, new)
         else:
-            broken_ones = list(map(_escape_message, new))
-        known = {**self._sent, **dict(zip(new, broken_ones, strict=True))}
+            escaped = _escape_messages(new)
+        known = self._sent | escaped
         self._sent = {message: known[message] for message in request.messages}
         messages = tuple(known[message] for message in request.messages)
-        tools = tuple(map(_escape_tool, request.tools))
-        return dataclasses.replace(request, messages=messages, tools=tools)
+        tools = _map_descriptions(request.tools, escape_special_tokens)
+        return replace(request, messages=messages, tools=tools)
 
 
 def map_json_strings(text: str, change: Callable[[str], str]) -> str:
     """Return JSON with the strings in it changed, or any other text changed as plain text."""
     try:
         value = json.loads(text)
-        changed = _map_strings(value, change)
+        changed = _map_strings(value, lambda each, _: change(each))
     except (ValueError, RecursionError):
         return change(text)
     return text if changed == value else json.dumps(changed, ensure_ascii=False)
@@ -408,39 +397,14 @@ class _UnescapingStream:
         self._pending = ""
 
 
-def _escape_message(message: Message) -> Message:
-    content, calls = (
-        escape_special_tokens(message.content),
-        tuple(map(_escape_call, message.tool_calls)),
-    )
-    if content == message.content and calls == message.tool_calls:
-        return message
-    return dataclasses.replace(message, content=content, tool_calls=calls)
+def _escape_messages(messages: Iterable[Message]) -> dict[Message, Message]:
+    return {one: _map_message(one, escape_special_tokens, _escape_call) for one in messages}
 
 
 def _escape_call(call: ToolCall) -> ToolCall:
-    name, arguments = (
-        escape_special_tokens(call.name),
-        map_json_strings(call.arguments, escape_special_tokens),
-    )
-    return dataclasses.replace(call, name=name, arguments=arguments)
-
-
-def _escape_tool(tool: ToolDefinition) -> ToolDefinition:
-    return dataclasses.replace(tool, description=escape_special_tokens(tool.description))
+    arguments = map_json_strings(call.arguments, escape_special_tokens)
+    return replace(call, name=escape_special_tokens(call.name), arguments=arguments)
 
 
 def _unescape_call(call: ToolCall) -> ToolCall:
-    return dataclasses.replace(
-        call, arguments=map_json_strings(call.arguments, unescape_special_tokens)
-    )
-
-
-def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [_map_strings(each, change) for each in value]
-    if isinstance(value, dict):
-        return {change(key): _map_strings(each, change) for key, each in value.items()}
-    return value
+    return replace(call, arguments=map_json_strings(call.arguments, unescape_special_tokens))

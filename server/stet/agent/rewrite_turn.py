@@ -7,11 +7,11 @@ texts, so it gets smaller tasks: see `stet.agent.rewriting`.
 
 import ast
 import asyncio
-import dataclasses
 import json
 import tomllib
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 
 from stet.agent.agent_events import ToolEnded
 from stet.agent.loop import TurnServices
@@ -108,7 +108,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         hunks = ctx.proposer.propose_prepared(prepared, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
-        turn = dataclasses.replace(turn, rejected=tuple(ctx.report.rejected))
+        turn = replace(turn, rejected=tuple(ctx.report.rejected))
         services.emit(
             ToolEnded(
                 turn, ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)

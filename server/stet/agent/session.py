@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stet.agent.turn import FINAL_STATES, Turn, TurnState
 from stet.agent.turn_history import MAX_SAID, Exchange, Prompt, TurnRecord, with_missing_results
@@ -47,7 +47,7 @@ class TurnStart:
         feedback: The text before the question, for the model and in the history.
         knowledge: What the model knows after reading this text.
         shown: The files that are shown to the model while the turn runs.
-        prompt: The messages that the turn sends; None if it sends no history.
+        prompt: The messages that the turn sends.
         n_history: The number of the history's last turns that the prompt began with, or represents.
         active: The name of the active file; "" if there is none.
         epoch: The privacy rules that apply to the turn.
@@ -57,10 +57,10 @@ class TurnStart:
     feedback: str
     knowledge: ModelKnowledge
     shown: ShownDocuments
-    prompt: Prompt | None = None
-    n_history: int = 0
-    active: str = ""
-    epoch: str = ""
+    prompt: Prompt
+    n_history: int
+    active: str
+    epoch: str
     is_overflow: bool = False
 
     def knowledge_at_end(self) -> ModelKnowledge:
@@ -122,26 +122,24 @@ class Session:
         """
         turn_start, self.turn_start = self.turn_start, None
         active = turn_start.active if turn_start is not None else ""
+        record = TurnRecord.of(turn, hunks, active, self.active)
         question = turn.ask.prompt
         is_overflow = turn_start is not None and turn_start.is_overflow
         if is_overflow or (turn.state is TurnState.CANCELLED and not turn.rounds):
             # It may have been cancelled because it would have sent too much.
             turn_start, question = None, question[:MAX_SAID]
-        if turn_start is not None:
-            question = turn_start.feedback + question
-            self.knowledge = turn_start.knowledge_at_end()
-        record = TurnRecord.of(turn, hunks, active, self.active)
-        if turn_start is None or turn_start.prompt is None:
+        if turn_start is None:
             answer = turn.answer or turn.summary
-            self.history.append(Exchange.condensed(question, answer.strip(), record, 2))
-            del self.history[:-MAX_TURNS]
-            return
-        prompt = turn_start.prompt
-        # What an earlier run has kept may have come in front meanwhile.
-        first = len(self.history) - turn_start.n_history
-        self.history[first:] = prompt.history
-        exchange = Exchange.from_turn(prompt.current_turn, question, turn, record)
-        self.history.append(replace(exchange, guard=turn_start.epoch))
+            exchange = Exchange.condensed(question, answer.strip(), record, 2)
+        else:
+            self.knowledge = turn_start.knowledge_at_end()
+            prompt, question = turn_start.prompt, turn_start.feedback + question
+            # What an earlier run has kept may have come in front meanwhile.
+            first = len(self.history) - turn_start.n_history
+            self.history[first:] = prompt.history
+            exchange = Exchange.from_turn(prompt.current_turn, question, turn, record)
+            exchange = replace(exchange, guard=turn_start.epoch)
+        self.history.append(exchange)
         del self.history[:-MAX_TURNS]
 
 
@@ -185,14 +183,12 @@ class SavedChats:
 class ChatArchive:
     """Between the agent's values and rows."""
 
-    def __init__(self, rows: ArchiveStorage | None = None) -> None:
-        """Without rows nothing is kept: for tests, and for previews."""
+    def __init__(self, rows: ArchiveStorage) -> None:
         self._rows = rows
 
     def save_turn(self, turn: Turn) -> None:
         """Keep a turn as it is now; takes a fraction of a millisecond."""
-        if self._rows is not None:
-            self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
+        self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
     def save_chat(
         self,
@@ -209,8 +205,6 @@ class ChatArchive:
             knowledge: What its model knows of proposals and files.
             n_sent_characters: `KnownAddresses.n_sent_characters`.
         """
-        if self._rows is None:
-            return
         exchanges = [asdict(exchange) for exchange in _limit_history(history)]
         texts = {document.uri: document.text for document in knowledge.shown.values()}
         fields = _to_json(
@@ -223,14 +217,10 @@ class ChatArchive:
 
         Takes long where there is much, and imports what checks it: for a worker thread.
         """
-        if self._rows is None:
-            return SavedChats()
         saved = self._rows.load_chats()
-        turns = tuple(turn for row in saved.turns if (turn := _parse_turn(row)) is not None)
-        sessions = tuple(
-            session for row in saved.chats if (session := _parse_session(row)) is not None
-        )
-        return SavedChats(turns, sessions)
+        turns = filter(None, map(_parse_turn, saved.turns))
+        sessions = filter(None, map(_parse_session, saved.chats))
+        return SavedChats(tuple(turns), tuple(sessions))
 
 
 def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
@@ -261,7 +251,7 @@ def _to_plain(value: object) -> object:
 def _parse_turn(row: TurnRow) -> Turn | None:
     """Return the ended turn of a row, or None if the row is invalid."""
     try:
-        turn = _turns().validate_json(row.fields)
+        turn: Turn = _adapter(Turn).validate_json(row.fields)
     except ValueError as problem:
         log.warning("the kept turn %r is left out: %s", row.id, _describe_problem(problem))
         return None
@@ -276,7 +266,7 @@ def _parse_session(row: ChatRow) -> Session | None:
     try:
         fields = json.loads(row.fields)
         known = fields if isinstance(fields, dict) else {}
-        history = _histories().validate_python(known.get("history"))
+        history = _adapter(list[Exchange]).validate_python(known.get("history"))
         # A call without its result would be refused by providers, with all that follows.
         history = [
             replace(one, messages=tuple(with_missing_results(one.messages))) for one in history
@@ -284,19 +274,18 @@ def _parse_session(row: ChatRow) -> Session | None:
     except (ValueError, RecursionError) as problem:
         log.warning("what the chat %r knows is left out: %s", row.id, _describe_problem(problem))
         return None
-    upto = known.get("upto")
-    upto = upto if type(upto) is int and upto >= 0 else None
     shown_texts = {
         canonical(uri): TextDocument(uri, text)
         for uri, text in row.texts.items()
         if is_tracked(uri)
     }
-    saved_count = known.get("carried")
-    n_sent_characters = saved_count if type(saved_count) is int and saved_count >= 0 else 0
-    named = KnownAddresses(n_sent_characters=n_sent_characters)
-    return Session(
-        row.id, history, knowledge=ModelKnowledge(upto, shown_texts), approved_hosts=named
-    )
+    knowledge = ModelKnowledge(_count_or_none(known.get("upto")), shown_texts)
+    named = KnownAddresses(n_sent_characters=_count_or_none(known.get("carried")) or 0)
+    return Session(row.id, history, knowledge=knowledge, approved_hosts=named)
+
+
+def _count_or_none(value: object) -> int | None:
+    return value if type(value) is int and value >= 0 else None
 
 
 def _describe_problem(problem: Exception) -> str:
@@ -314,15 +303,8 @@ def _is_id(text: str) -> bool:
 
 
 @cache
-def _turns() -> "TypeAdapter[Turn]":
+def _adapter(form: Any) -> "TypeAdapter[Any]":
     # Imported late: pydantic takes long to import, and this runs in a thread after `initialize`.
     from pydantic import TypeAdapter
 
-    return TypeAdapter(Turn)
-
-
-@cache
-def _histories() -> "TypeAdapter[list[Exchange]]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(list[Exchange])
+    return TypeAdapter(form)

@@ -6,10 +6,10 @@ arguments are compared as canonical JSON, so that the order of keys and white sp
 difference.
 """
 
-import dataclasses
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from stet.agent.agent_events import AgentEvent, FileOpened, ToolEnded, ToolStarted, ToolStateChanged
@@ -204,7 +204,7 @@ class ToolExecutor:
         self._store_run(n, run)
         report = self._toolbox.ctx.report
         failed = self._toolbox.failed_edit(self._calls[n], outcome)
-        self._turn = dataclasses.replace(
+        self._turn = replace(
             self._turn,
             failed=(*self._turn.failed, failed) if failed else self._turn.failed,
             files_read=tuple(report.files_read),
@@ -223,7 +223,7 @@ def limit_calls(completion: Completion) -> tuple[Completion, int]:
     n_more = len(completion.tool_calls) - MAX_CALLS
     if n_more <= 0:
         return completion, 0
-    limited = dataclasses.replace(
+    limited = replace(
         completion,
         tool_calls=completion.tool_calls[:MAX_CALLS],
         stop_reason=StopReason.TOOL_CALLS,  # if one was cut, it was the last
@@ -236,6 +236,6 @@ def with_valid_arguments(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
     request.
     """
     return tuple(
-        call if parse_arguments(call) is not None else dataclasses.replace(call, arguments="{}")
+        call if parse_arguments(call) is not None else replace(call, arguments="{}")
         for call in calls
     )

@@ -14,9 +14,8 @@ The ledger owns the state of a proposal, so the state is read from the ledger ea
 (`reviewed`).
 """
 
-import dataclasses
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 from types import MappingProxyType
 
@@ -102,24 +101,22 @@ class ToolRun:
             raise IllegalTransition(
                 f"{self.tool!r} ({self.course.value}) can't go from {self.state} to {state}"
             )
-        return dataclasses.replace(self, state=state, error=error)
+        return replace(self, state=state, error=error)
 
     def completed_with(self, hunks: tuple[str, ...]) -> "ToolRun":
         """After the tool has done its work and proposed `hunks`.
 
         Where there is nothing to review, there is nothing to wait for.
         """
-        run = dataclasses.replace(self, hunks=hunks)
+        run = replace(self, hunks=hunks)
         if run.can_transition_to(ToolState.COMPLETED) and not hunks:
             return run.transition_to(ToolState.COMPLETED)
         if run.state is ToolState.SUBMITTED or run.course is ToolCallKind.READ:
             return run
         run = run.transition_to(ToolState.WAITING)
-        return (
-            run
-            if hunks
-            else run.transition_to(ToolState.SUBMITTED).transition_to(ToolState.COMPLETED)
-        )
+        if hunks:
+            return run
+        return run.transition_to(ToolState.SUBMITTED).transition_to(ToolState.COMPLETED)
 
     def stopped(self, why: str) -> "ToolRun":
         """Return the call after the end of the turn: an unfinished call will never be finished."""

@@ -117,11 +117,6 @@ def tools_for(ask: Ask, settings: AgentSettings, *, has_web: bool = False) -> tu
     )
 
 
-_CALL_KINDS = {
-    ToolKind.READ: ToolCallKind.READ,
-    ToolKind.WRITE: ToolCallKind.WRITE,
-    ToolKind.CONTROL: ToolCallKind.CONTROL,
-}
 _LAST_ROUND_GROUPS = {ToolGroup.ACTION, ToolGroup.ADVANCED}
 """What is offered in a turn's last round: looking up more would lead nowhere."""
 
@@ -290,7 +285,7 @@ class Toolbox:
             call.id,
             call.name,
             file=file if isinstance(file, str) else "",
-            course=_CALL_KINDS[tool.kind] if tool else ToolCallKind.READ,
+            course=ToolCallKind(tool.kind.value) if tool else ToolCallKind.READ,
         )
 
     def failed_edit(self, call: ToolCall, outcome: ToolOutcome) -> FailedEdit | None:

@@ -8,10 +8,9 @@ A turn is ended early by an exception; its message is a sentence for the user:
     └── TurnFailed         the turn can't go on; the turn is `failed`
 """
 
-import dataclasses
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Literal
 
@@ -238,7 +237,7 @@ class Turn:
         text = completion.text.strip()
         said = "\n\n".join(part for part in (self.answer, text) if part)
         spoken = (Utterance("assistant", at, len(said)),) if text else ()
-        return dataclasses.replace(
+        return replace(
             self.with_usage(completion), answer=said, utterances=(*self.utterances, *spoken)
         )
 
@@ -246,14 +245,12 @@ class Turn:
         """After the model has been shown what the user said meanwhile."""
         steering = (*self.steering, text)
         utterance = Utterance("user", at, len(steering))
-        return dataclasses.replace(
-            self, steering=steering, utterances=(*self.utterances, utterance)
-        )
+        return replace(self, steering=steering, utterances=(*self.utterances, utterance))
 
     def with_usage(self, completion: Completion) -> "Turn":
         """After a round whose text is an edit, not an answer to the user."""
         notes = (*self.notes, completion.note) if completion.note else self.notes
-        return dataclasses.replace(
+        return replace(
             self,
             rounds=(*self.rounds, completion.usage),
             model=completion.model or self.model,
@@ -263,16 +260,16 @@ class Turn:
     def with_compaction(self, took: Usage) -> "Turn":
         """Return the turn after a compaction that took so many tokens; the user is notified."""
         notes = self.notes if COMPACTED_NOTE in self.notes else (*self.notes, COMPACTED_NOTE)
-        return dataclasses.replace(self, beside=self.beside + took, notes=notes)
+        return replace(self, beside=self.beside + took, notes=notes)
 
     def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
         """After the model has called tools."""
-        return dataclasses.replace(self, tool_calls=(*self.tool_calls, *runs))
+        return replace(self, tool_calls=(*self.tool_calls, *runs))
 
     def with_run(self, n: int, run: ToolRun) -> "Turn":
         """After call `n` (from 0) has gone a step on."""
         runs = (*self.tool_calls[:n], run, *self.tool_calls[n + 1 :])
-        return dataclasses.replace(self, tool_calls=runs)
+        return replace(self, tool_calls=runs)
 
     def ended(self, state: TurnState, *, summary: str = "", error: str = "") -> "Turn":
         """At its end; without a summary the answer's first line serves.
@@ -281,7 +278,7 @@ class Turn:
         """
         if not summary and not error:
             summary = first_line(self.answer)
-        return dataclasses.replace(
+        return replace(
             self,
             state=state,
             summary=summary or error,
@@ -295,18 +292,16 @@ class Turn:
         if self.state is not TurnState.LIMITED or not self.rounds:
             return self
         error = f"{self.error} {PROPOSALS_STAY if has_proposed else HOW_TO_CONTINUE}"
-        return dataclasses.replace(self, error=error, summary=error)
+        return replace(self, error=error, summary=error)
 
-    def with_unread_steering(self, unheard: tuple[str, ...]) -> "Turn":
+    def with_unread_steering(self, unheard: Sequence[str]) -> "Turn":
         """At its end, with what the user said too late for the model to see it, if anything."""
         if not unheard:
             return self
         quoted = "; ".join(repr(text) for text in unheard)
         note = f"The model has not seen what you said last: {quoted}. Ask again to have it heard."
         summary = f"{self.summary} {note}".strip()
-        return dataclasses.replace(
-            self, summary=summary, error=f"{self.error} {note}" if self.error else ""
-        )
+        return replace(self, summary=summary, error=f"{self.error} {note}" if self.error else "")
 
 
 def time_of(at: float) -> str:

@@ -161,6 +161,10 @@ class Exchange:
         messages = (Message("user", question), Message("assistant", answer or "(No answer.)"))
         return cls(messages, question, said, record, n_said)
 
+    def shortened(self) -> "Exchange":
+        """Return the exchange with only the question and the answer."""
+        return Exchange.condensed(self.question, self.said, self.record, self.n_said)
+
 
 class Prompt:
     """The messages of a turn: the system message, earlier turns, and the turn's own messages.
@@ -296,6 +300,4 @@ def _is_current(earlier: str, guard: str, written: float) -> bool:
 
 def _user_words_only(exchange: Exchange, guard: str) -> Exchange:
     question = _FEEDBACK.sub("", exchange.question)
-    return replace(
-        Exchange.condensed(question, exchange.said, exchange.record, exchange.n_said), guard=guard
-    )
+    return replace(replace(exchange, question=question).shortened(), guard=guard)

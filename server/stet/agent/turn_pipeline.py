@@ -5,9 +5,9 @@ after the server has answered `initialize`, in a thread.
 """
 
 import asyncio
-import dataclasses
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from stet.agent import comment_turns
@@ -83,10 +83,7 @@ def linked_files(uri: str | None, graph: LinkGraph | None) -> tuple[str, ...]:
 
 
 def create_turn_rules(
-    ask: Ask,
-    workspace: Workspace,
-    shown: Mapping[str, TextDocument],
-    linked: Collection[str] = (),
+    ask: Ask, workspace: Workspace, shown: Mapping[str, TextDocument], linked: Collection[str] = ()
 ) -> EditRules:
     """Return the rules of a turn.
 
@@ -99,7 +96,7 @@ def create_turn_rules(
     settings = workspace.settings.edit
     off = {*workspace.settings.agent.disabled_tools, *ask.disabled_tools}
     # A tool that is switched off must not come in by a position of another.
-    settings = dataclasses.replace(
+    settings = replace(
         settings,
         can_create=settings.can_create and "create_file" not in off,
         can_navigate=settings.can_navigate and "open_file" not in off,
@@ -131,7 +128,7 @@ def create_turn_rules(
     return EditRules(settings, editable, may_create, path_status, read_only=read_only, bound=bound)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TurnInputs:
     """The state of the workspace when a turn begins.
 
@@ -203,22 +200,20 @@ class TurnPipeline:
         settings = self._workspace.settings
         async with self.models.use(settings.model) as opened:
             model = self._wrap_model(opened, turn)
-            turn = dataclasses.replace(turn, model=model.name, ask=self._with_attachments(turn.ask))
+            turn = replace(turn, model=model.name, ask=self._with_attachments(turn.ask))
             turn = self._with_pricing(turn, model.provider)
-            limits = dataclasses.replace(limits, pricing=turn.pricing)
+            limits = replace(limits, pricing=turn.pricing)
             task = None
             if turn.ask.comment is not None:
                 ask, task = await comment_turns.start_comment_turn(
                     turn.ask, turn.ask.comment, self._workspace
                 )
-                turn = dataclasses.replace(turn, ask=ask)
-            model_ask = dataclasses.replace(
+                turn = replace(turn, ask=ask)
+            model_ask = replace(
                 turn.ask, prompt=comment_turns.comment_prompt(turn.ask.prompt, task)
             )
-            # It looks at the disk.
-            collect = self._input_collector(model_ask, session)
-            inputs = await asyncio.to_thread(collect)
-            turn = dataclasses.replace(turn, notes=(*turn.notes, *inputs.context.problems))
+            inputs = await asyncio.to_thread(self._input_collector(model_ask, session))
+            turn = replace(turn, notes=(*turn.notes, *inputs.context.problems))
             if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.record_user_message(turn.ask.prompt)
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
@@ -243,15 +238,21 @@ class TurnPipeline:
                     turn.ask, session, inputs, toolbox, model.context_tokens
                 )
                 _taint(ctx, prompt, inputs)
-                session.turn_start = _turn_start(session, prompt, inputs, ctx.reader.shown)
-                window = ContextWindow(model, prompt, limits, ctx)
-                services = dataclasses.replace(
-                    services, compact=window.compact, compact_early=window.compact_early
+                session.turn_start = TurnStart(
+                    feedback_prefix(inputs.section),
+                    inputs.feedback.knowledge,
+                    ctx.reader.shown,
+                    prompt,
+                    len(session.history) if prompt.history else 0,
+                    inputs.active,
+                    inputs.epoch,
                 )
+                window = ContextWindow(model, prompt, limits, ctx)
+                services = replace(services, window=window)
                 try:
                     ended = await run_turn(turn, prompt.messages, services)
                 except ContextOverflow:
-                    session.turn_start = dataclasses.replace(session.turn_start, is_overflow=True)
+                    session.turn_start = replace(session.turn_start, is_overflow=True)
                     raise
             return ended if task is None else await comment_turns.propose_removal(ended, ctx, task)
 
@@ -260,7 +261,7 @@ class TurnPipeline:
         once.
         """
         settings, model = self._workspace.settings, (provider, turn.model)
-        turn = dataclasses.replace(turn, pricing=pricing_of(settings.model.price, *model))
+        turn = replace(turn, pricing=pricing_of(settings.model.price, *model))
         is_vain = settings.agent.max_cost is not None and not turn.pricing.source
         if not is_vain or is_free(provider) or model in self._unpriced:
             return turn
@@ -269,7 +270,7 @@ class TurnPipeline:
             f"agent.maxCost is not held: no price of the model {turn.model!r} ({provider}) is known. "
             "Set model.price.input and model.price.output, per million tokens."
         )
-        return dataclasses.replace(turn, notes=(*turn.notes, note))
+        return replace(turn, notes=(*turn.notes, note))
 
     def _build_prompt(
         self, ask: Ask, session: Session, inputs: TurnInputs, toolbox: Toolbox, window: int | None
@@ -295,9 +296,7 @@ class TurnPipeline:
         Raises:
             TurnFailed: If the question could not be asked: nothing is selected, say.
         """
-        # It looks at the disk.
-        collect = self._input_collector(ask, session)
-        inputs = await asyncio.to_thread(collect)
+        inputs = await asyncio.to_thread(self._input_collector(ask, session))
         if ask.mode is Mode.REWRITE:
             document = next((d for d in inputs.context.shown if ask.place.uri == d.uri), None)
             small, snapshot = self.models.is_small, self._workspace.snapshot()
@@ -348,8 +347,8 @@ class TurnPipeline:
         return RedactingModel(escaping, self._redactor(), self._workspace.request_log, origin, now)
 
     def _input_collector(self, ask: Ask, session: Session) -> Callable[[], TurnInputs]:
-        """Return a function that collects the current inputs. The function may be called in another
-        thread.
+        """Return a function that collects the current inputs. It looks at the disk: call it in
+        another thread.
         """
         attachments = self._with_attachments(ask).attachments or Attachments()
         snapshot = with_scope(self._workspace.snapshot().asked_about(ask.place.uri), attachments)
@@ -399,7 +398,7 @@ class TurnPipeline:
         """Return a question with the user's current attachments, if the question specifies none."""
         if ask.attachments is not None:
             return ask
-        return dataclasses.replace(ask, attachments=self._workspace.attachments)
+        return replace(ask, attachments=self._workspace.attachments)
 
     def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
         """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
@@ -432,11 +431,7 @@ class TurnPipeline:
         return confirm
 
     def _tool_context(
-        self,
-        turn: Turn,
-        session: Session,
-        inputs: TurnInputs,
-        ask_question: AskQuestion = no_user,
+        self, turn: Turn, session: Session, inputs: TurnInputs, ask_question: AskQuestion = no_user
     ) -> ToolContext:
         """Return what the tools of a turn share."""
         shown = ShownDocuments(inputs.context.shown)
@@ -469,21 +464,6 @@ def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
             ctx.untrusted.add("what was read earlier in this chat", message.content)
     ctx.untrusted.add("what has changed since your last question", feedback_prefix(inputs.section))
     ctx.untrusted.add("what was shown with your question", inputs.context.text)
-
-
-def _turn_start(
-    session: Session, prompt: Prompt, inputs: TurnInputs, shown: ShownDocuments
-) -> TurnStart:
-    """Return what the session remembers of the start of a turn."""
-    return TurnStart(
-        feedback_prefix(inputs.section),
-        inputs.feedback.knowledge,
-        shown,
-        prompt,
-        len(session.history) if prompt.history else 0,
-        inputs.active,
-        inputs.epoch,
-    )
 
 
 def _message_text(message: Message) -> str:

@@ -1,10 +1,8 @@
 """Run one turn: its time, the user's steering, its questions to the user, and its end."""
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 from stet.agent.agent_events import AgentEvent, QuestionAnswered, QuestionAsked, RetryScheduled
 from stet.agent.limits import Limits
@@ -105,58 +103,28 @@ class PendingQuestions:
         raise UnknownQuestion(f"there is no question {question_id!r}")
 
 
-class Steering:
-    """What the user says to one turn while it runs, until the model's next round.
-
-    Used on the event loop only.
-    """
-
-    def __init__(self) -> None:
-        self._pending: list[str] = []
-
-    def add(self, text: str) -> None:
-        """Add a message of the user."""
-        self._pending.append(text)
-
-    @property
-    def has_pending(self) -> bool:
-        """Whether there is a message that the model has not seen."""
-        return bool(self._pending)
-
-    def pop_all(self) -> tuple[str, ...]:
-        """Remove and return the messages, oldest first."""
-        taken, self._pending = tuple(self._pending), []
-        return taken
-
-
 Emit = Callable[[AgentEvent], None]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class TurnChannel:
     """How a turn that runs reaches the editor.
 
     Attributes:
         emit: Takes each event.
         ask_question: Puts a question of the turn to the user and waits for the answer.
-        steering: What the user says while the turn runs.
+        steering: What the user has said while the turn runs and the model has not seen.
         seconds_left: Returns the seconds until the turn's time is over.
     """
 
     emit: Emit
     ask_question: AskQuestion
-    steering: Steering
+    steering: list[str]
     seconds_left: Callable[[], float]
 
 
-class TurnExecutor(Protocol):
-    """Executes a turn; see `stet.agent.turn_pipeline`."""
-
-    def __call__(
-        self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel
-    ) -> Awaitable[Turn]:
-        """Run the turn to its end."""
-        ...
+TurnExecutor = Callable[[Turn, Session, Limits, TurnChannel], Awaitable[Turn]]
+"""Runs a turn to its end; see `stet.agent.turn_pipeline`."""
 
 
 class TurnRunner:
@@ -168,13 +136,13 @@ class TurnRunner:
         questions: The pending questions of all turns.
 
     Attributes:
-        steering: What the user says while the turn runs.
+        steering: What the user has said while the turn runs and the model has not seen.
         task: The task that executes the turn, once it is started.
         closing: The turn at its end, while it is being persisted.
     """
 
     def __init__(self, turn: Callable[[], Turn], record: Emit, questions: PendingQuestions) -> None:
-        self.steering = Steering()
+        self.steering: list[str] = []
         self.task: asyncio.Task[None] | None = None
         self.closing: Turn | None = None
         self._turn = turn
@@ -228,18 +196,15 @@ class TurnRunner:
         """Put a question to the user and return the answer. The turn's clock stops meanwhile."""
         loop, timer, turn = asyncio.get_running_loop(), self._timer, self._turn()
         assert timer is not None, "only a turn at work asks"
-        due = timer.when()
-        left = due - loop.time() if due is not None else None
+        left = self._seconds_left()
         timer.reschedule(None)
         answer = self._questions.add(turn.id, question)
-        self._record(
-            QuestionAsked(dataclasses.replace(turn, state=TurnState.WAITING, question=question))
-        )
+        self._record(QuestionAsked(replace(turn, state=TurnState.WAITING, question=question)))
         try:
             text = await answer
         finally:
             self._questions.withdraw(turn.id)
-        timer.reschedule(loop.time() + left if left is not None else None)
-        resumed = dataclasses.replace(self._turn(), state=TurnState.RUNNING, question=None)
+        timer.reschedule(loop.time() + left)
+        resumed = replace(self._turn(), state=TurnState.RUNNING, question=None)
         self._record(QuestionAnswered(resumed, text))
         return text

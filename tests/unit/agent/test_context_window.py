@@ -46,9 +46,7 @@ def room_with(
 
 
 async def keep(room: ContextWindow, spent: int = 0) -> Usage | None:
-    return await room.compact_early(
-        room.prompt.messages, estimate_prompt(room.prompt.messages), spent
-    )
+    return await room.compact_early(estimate_prompt(room.prompt.messages), spent)
 
 
 def tokens_of(room: ContextWindow) -> int:
@@ -104,7 +102,7 @@ async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
 
 async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
     room = room_with(reading(1, "x" * 100_000))
-    assert await room.compact(room.prompt.messages) == Usage()
+    assert await room.compact() == Usage()
     result = next(m for m in room.prompt.messages if m.role == "tool")
     assert result.content.startswith("(Compacted: only the first 2000 of 100000 characters")
     assert len(result.content) < 2300
@@ -112,7 +110,7 @@ async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
 
 async def test_a_conversation_that_can_not_be_shorter_stays_as_it_is() -> None:
     room = room_with([])
-    assert await room.compact(room.prompt.messages) is None
+    assert await room.compact() is None
     assert room.prompt.current_turn == (QUESTION,)
 
 

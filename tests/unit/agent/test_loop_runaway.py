@@ -2,10 +2,12 @@
 
 import asyncio
 import dataclasses
+from typing import cast
 
 import pytest
 
 from stet.agent.agent_events import TextDelta
+from stet.agent.context_window import ContextWindow
 from stet.agent.limits import Limits
 from stet.agent.loop import TurnServices, run_turn
 from stet.agent.tool_executor import MAX_CALLS
@@ -175,11 +177,15 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
     ctx = table(*replies)
     asked: list[int] = []
 
-    async def make_room(messages: list[Message]) -> Usage | None:
-        asked.append(len(messages))
-        if shorten:
-            del messages[1:3]
-        return Usage() if shorten else None
+    class Window:
+        async def compact_early(self, tokens: int, spent: int) -> Usage | None:
+            return None
+
+        async def compact(self) -> Usage | None:
+            asked.append(len(said))
+            if shorten:
+                del said[1:3]
+            return Usage() if shorten else None
 
     async def confirm(turn: Turn, tokens: int) -> None:
         assert tokens > 0
@@ -190,7 +196,7 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
         Limits(10, 100_000, 60),
         lambda event: None,
         confirm,
-        compact=make_room,
+        window=cast(ContextWindow, Window()),
     )
     ask = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
     said = [

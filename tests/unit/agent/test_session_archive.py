@@ -1,7 +1,7 @@
 """Turns and conversations as rows and back; what makes no sense is left out."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 
@@ -19,12 +19,12 @@ from stet.context.context_builder import EditorLocation
 from stet.llm.model import Message, ToolCall, Usage
 from stet.review.feedback import ModelKnowledge
 from stet.review.policy.rules import RejectedEdit
-from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
+from stet.storage.write_batch import ChatRow, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.editor_actions import Question
 from stet.web.web_address import WebSource
-from tests.support.agent_harness import AgentHarness
+from tests.support.agent_harness import AgentHarness, MemoryRows
 from tests.support.workspaces import make_workspace
 
 PLACE = EditorLocation("file:///ws/a.py", Range(Position(1, 0), Position(2, 3)))
@@ -56,32 +56,15 @@ FULL = Turn(
 )
 
 
-@dataclass
-class _Rows:
-    """Rows in memory."""
-
-    turns: dict[str, TurnRow] = field(default_factory=dict)
-    chats: dict[str, ChatRow] = field(default_factory=dict)
-
-    def keep_turn(self, row: TurnRow) -> None:
-        self.turns[row.id] = row
-
-    def keep_chat(self, row: ChatRow) -> None:
-        self.chats[row.id] = row
-
-    def load_chats(self) -> ChatRows:
-        return ChatRows(tuple(self.turns.values()), tuple(self.chats.values()))
-
-
 def test_a_turn_comes_back_as_it_was() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     archive.save_turn(FULL)
     assert archive.load() == SavedChats((FULL,))
 
 
 @pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
 def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolCallKind.CONTROL)
     question = Question("q1", "ask", "Which?", ("a", "b"))
     archive.save_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
@@ -96,7 +79,7 @@ def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) 
 
 
 def test_what_a_conversation_knows_comes_back() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     call = ToolCall("c1", "read_file", '{"file": "a"}')
     messages = (
         Message("user", "Why?"),
@@ -113,7 +96,7 @@ def test_what_a_conversation_knows_comes_back() -> None:
 
 
 def test_of_a_long_history_the_end_is_kept() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     history = [Exchange.condensed(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
     archive.save_chat("main", history, ModelKnowledge())
     assert archive.load().sessions[0].history == history[5:]
@@ -123,7 +106,7 @@ def test_of_a_long_history_the_end_is_kept() -> None:
 
 
 def test_a_call_without_its_result_comes_back_with_one() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     torn = (Message("user", "x"), Message("assistant", "", (ToolCall("c1", "done", "{}"),)))
     archive.save_chat("main", [Exchange(torn, "x", "")], ModelKnowledge())
     [exchange] = archive.load().sessions[0].history
@@ -135,7 +118,7 @@ def test_a_call_without_its_result_comes_back_with_one() -> None:
     ["", "[]", "{}", '{"id": "t7"}', "[" * 10_000, '{"id": "t7", "ask": {"prompt": 1}}'],
 )
 def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
-    rows = _Rows()
+    rows = MemoryRows()
     archive = ChatArchive(rows)
     archive.save_turn(replace(FULL, id="t8"))
     good = rows.turns["t8"]
@@ -150,7 +133,7 @@ def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
 
 
 async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     archive.save_turn(FULL)
     comment = replace(
         ASK, prompt="See https://evil.example", comment=CommentLocation("file:///a", 1, 2)
@@ -163,7 +146,7 @@ async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -
 
 
 def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
-    rows = _Rows()
+    rows = MemoryRows()
     fields = json.dumps({"history": [], "upto": -1})
     rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
     [session] = ChatArchive(rows).load().sessions
@@ -173,13 +156,6 @@ def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
 
 
 def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
-    archive = ChatArchive(_Rows())
+    archive = ChatArchive(MemoryRows())
     archive.save_turn(replace(FULL, answer="a\ud800b"))
     assert [turn.answer for turn in archive.load().turns] == ["a?b"]
-
-
-def test_without_rows_nothing_is_kept() -> None:
-    archive = ChatArchive()
-    archive.save_turn(FULL)
-    archive.save_chat("main", [], ModelKnowledge())
-    assert archive.load() == SavedChats()

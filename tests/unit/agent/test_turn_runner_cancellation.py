@@ -12,7 +12,7 @@ from stet.agent.turn import TurnState
 from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
 from stet.review.feedback import ModelKnowledge
-from tests.support.agent_harness import AgentHarness
+from tests.support.agent_harness import AgentHarness, MemoryRows
 from tests.support.one_file_turns import DONE, EDIT, TEXT, PausedReply, make_agent
 from tests.support.workspaces import make_workspace
 
@@ -107,7 +107,7 @@ class KeptChats(ChatArchive):
     """Keeps in memory what chats know."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(MemoryRows())
         self.chats: dict[str, Sequence[Exchange]] = {}
 
     def save_chat(
@@ -124,7 +124,7 @@ class SlowArchive(ChatArchive):
     """Takes until it may to keep what a chat knows."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__()
+        super().__init__(MemoryRows())
         self.may, self.begun = threading.Event(), asyncio.Event()
         self._loop = loop
 

@@ -141,10 +141,7 @@ def _quote(text: str, lines: list[str], n: int, first: int) -> QuotableLine | No
 
 def _named_line(document: TextDocument, request: str) -> int:
     words = set(re.findall(r"\w+", request))
-    return next(
-        (n for n, line in enumerate(document.lines) if defined_name(line) in words),
-        0,
-    )
+    return next((n for n, line in enumerate(document.lines) if defined_name(line) in words), 0)
 
 
 _REST = rf"rest ::= [^\n\r]{{0,{MAX_QUOTE}}} " + r'"\n"'

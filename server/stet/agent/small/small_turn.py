@@ -2,13 +2,9 @@
 
 from dataclasses import replace
 
-from stet.agent.loop import TurnServices, no_compaction, no_early_compaction, run_turn
+from stet.agent.loop import TurnServices, run_turn
 from stet.agent.prompts import prompt
-from stet.agent.small.grammar_model import (
-    GrammarConstrainedModel,
-    to_plain_messages,
-    window,
-)
+from stet.agent.small.grammar_model import GrammarConstrainedModel, to_plain_messages, window
 from stet.agent.small.worked_example import question, worked_example
 from stet.agent.toolbox import Toolbox
 from stet.agent.turn import Ask, Mode, Turn, TurnFailed
@@ -40,7 +36,6 @@ async def run_small(turn: Turn, services: TurnServices) -> Turn:
             f"{MAX_REQUEST}. Ask in fewer words, or configure a larger model."
         )
     files = _files(ctx)
-    services = replace(services, compact=no_compaction, compact_early=no_early_compaction)
     if ask.mode is Mode.ASK:
         services = replace(services, toolbox=Toolbox((), ctx))
         return await run_turn(turn, _answer_messages(ask, files), services)
