@@ -50,6 +50,10 @@ class ScriptedClient(Client):
     def __init__(self, world: "ApplyHarness") -> None:
         self._world = world
 
+    @property
+    def capabilities(self) -> ClientCapabilities:
+        return self._world.editor
+
     def can(self, operation: str) -> bool:
         return operation in self._world.editor.resource_operations
 
@@ -114,7 +118,7 @@ class ApplyHarness:
         self.renames = RenameTracker(
             self.workspace, self.ledger, self.system, lambda work, _: work.close()
         )
-        own = GeneratedDocuments(self.system, lambda: self.workspace.encoding)
+        own = GeneratedDocuments(self.system, self.workspace)
         disk = DiskWatch(self.workspace, self.ledger, lambda work, _: work.close())
         index = IndexService(
             self.system, lambda work, _: work.close(), self.shown.append, watches=lambda: False
@@ -127,12 +131,8 @@ class ApplyHarness:
         self.documents = TextSync(
             self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed, blocks=imports
         )
-        self.delivery = EditApplier(
-            self.workspace, self.ledger, self.client, self.renames, lambda: self.editor
-        )
+        self.delivery = EditApplier(self.workspace, self.ledger, self.client, self.renames)
         self.ledger.subscribe(imports.hunks_changed)
-        self.ledger.subscribe(self.delivery.confirmation.hunks_changed)
-        self.ledger.subscribe(self.delivery.late_confirmation.hunks_changed)
         self._version = 0
 
     def path(self, uri: str) -> Path:

@@ -19,7 +19,7 @@ from typing import Any
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 
-from stet.lsp.capabilities import HEADLESS
+from stet.lsp.capabilities import HEADLESS, ClientCapabilities
 from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
 from stet.text.escape import disable_links, escape_line
 
@@ -131,6 +131,11 @@ class Client:
 
     def __init__(self, server: StetLanguageServer) -> None:
         self._server = server
+
+    @property
+    def capabilities(self) -> ClientCapabilities:
+        """What the editor has reported of itself; the defaults until it has."""
+        return self._server.editor
 
     # Edits
 

@@ -190,7 +190,11 @@ _LONG_LINE = 10_000
 
 
 class BlockImport:
-    """Between the editor's notes and the ledger. Touched on the event loop only."""
+    """Between the editor's notes and the ledger. Touched on the event loop only.
+
+    Attributes:
+        notes: The canonical URIs of the open documents that may hold blocks.
+    """
 
     def __init__(
         self, workspace: Workspace, ledger: ReviewLedger, client: Client, start: Start
@@ -200,6 +204,7 @@ class BlockImport:
         self._ledger = ledger
         self._client = client
         self._start = start
+        self.notes: set[str] = set()
         self._may_begin = False
         self._is_looking = False
         self._due: dict[str, bool] = {}
@@ -221,25 +226,28 @@ class BlockImport:
         read.
         """
         if self._is_note(uri):
+            self.notes.add(canonical(uri))
             self._schedule_import(uri, tell=True)
+        else:
+            self.notes.discard(canonical(uri))
 
     def changed(self, uri: str, changes: Iterable[TextChange], lines: Sequence[str]) -> None:
-        """Handle typed text; the hot path.
+        """Handle text that was typed into one of the `notes`; the hot path.
 
         Args:
-            uri: The document.
+            uri: The note.
             changes: The changes, in order.
             lines: Its lines after the changes.
         """
-        is_due = canonical(uri) in self._watched or any(
+        if canonical(uri) in self._watched or any(
             SIGN in change.text or _may_begin_block(lines, change.range.start.line)
             for change in changes
-        )
-        if is_due and self._is_note(uri):
+        ):
             self._schedule_import(uri, tell=False)
 
     def closed(self, uri: str) -> None:
         """Handle a document that was closed."""
+        self.notes.discard(canonical(uri))
         self._watched.discard(canonical(uri))
 
     def needs_import(self, uri: str) -> bool:

@@ -20,7 +20,7 @@ from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
-from stet.lsp.edits.apply_order import LspEditorActions, RefactorPreview
+from stet.lsp.edits.apply_order import RefactorPreview, editor_actions
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.file_events import DiskWatch, RenameTracker
 from stet.lsp.index_adapters import EmbeddingPort, IndexFeed, IndexView
@@ -29,18 +29,14 @@ from stet.lsp.observability import Observability
 from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.lsp.presentation.diff_documents import DiffDocuments
-from stet.lsp.presentation.generated_documents import (
-    ContextDocument,
-    GeneratedDocuments,
-    RequestLogDocument,
-)
+from stet.lsp.presentation.generated_documents import GeneratedDocuments, RequestLogDocument
 from stet.lsp.presentation.search_hits import LocatedPassage
 from stet.lsp.presentation.turn_view import TurnView
 from stet.lsp.preset_controller import PresetController
 from stet.lsp.review_persistence import ReviewPersistence, StoreMaintenance, create_warner
 from stet.lsp.startup import Startup
 from stet.lsp.tasks import LatestRequest
-from stet.lsp.text_sync import TextListeners, TextSync
+from stet.lsp.text_sync import TextSync
 from stet.review.ledger import ReviewLedger
 from stet.search.index_service import IndexService
 from stet.storage.state_store import StateStore
@@ -102,7 +98,7 @@ class Documents:
         self.renames = RenameTracker(
             self.workspace, self.ledger, system, start, self.presets.renamed
         )
-        self.generated = GeneratedDocuments(system, lambda: self.workspace.encoding)
+        self.generated = GeneratedDocuments(system, self.workspace)
         self.disk_watch = DiskWatch(
             self.workspace, self.ledger, start, editor=lambda: server.editor
         )
@@ -110,7 +106,9 @@ class Documents:
 
     def workspace_of(self, uri: str) -> Workspace:
         """Return the workspace of a document: the user's, or that of Stet's own documents."""
-        is_generated = self.workspace.buffer(uri) is None and self.generated.buffer(uri) is not None
+        is_generated = (
+            self.workspace.buffer(uri) is None and self.generated.world.buffer(uri) is not None
+        )
         return self.generated.world if is_generated else self.workspace
 
 
@@ -130,7 +128,6 @@ class ReviewUi:
     def __init__(
         self,
         server: StetLanguageServer,
-        system: System,
         documents: Documents,
         links: Callable[[], Awaitable["LinkCache"]],
     ) -> None:
@@ -138,25 +135,20 @@ class ReviewUi:
 
         Args:
             server: The framework's side.
-            system: Disk, processes, clock.
             documents: The documents and their proposals.
             links: Returns what is known of the links in files, after the start.
         """
         workspace, ledger, client = documents.workspace, documents.ledger, documents.client
         start = server.tasks.start
-        self.diff_documents = DiffDocuments(workspace, ledger, client, system, documents.generated)
+        self.diff_documents = DiffDocuments(workspace, ledger, client, documents.generated)
         self.publisher = DiagnosticsPublisher(workspace, ledger, client)
         self.dead_links = DeadLinkView(workspace, self.publisher, client, links, start)
-        self.edit_applier = EditApplier(
-            workspace, ledger, client, documents.renames, editor=lambda: server.editor
-        )
+        self.edit_applier = EditApplier(workspace, ledger, client, documents.renames)
         self.preview = RefactorPreview(ledger, self.edit_applier, client)
         self.inline = InlineStyle(
             ledger, self.edit_applier, client, lambda: workspace.settings, start
         )
-        self.editor_actions = LspEditorActions(
-            workspace, ledger, self.edit_applier, client, documents.generated, system
-        )
+        self.editor_actions = editor_actions(ledger, self.edit_applier, client, documents.generated)
 
 
 class Background:
@@ -203,7 +195,6 @@ class AgentUi:
         comment_runner: Starts the turns that comments in the text ask for.
         comment_check: Finds the lines of such comments.
         request_log: The sent requests and their receivers, as a document.
-        context_document: The content of a question, as a document.
     """
 
     def __init__(
@@ -256,8 +247,7 @@ class AgentUi:
         )
         self.comment_runner = CommentRunner(workspace, ledger, client, self.agent, tasks.start)
         self.comment_check = CommentCheck(workspace, tasks.spawn)
-        self.request_log = RequestLogDocument(workspace, store, client, system, generated)
-        self.context_document = ContextDocument(workspace, client, system, generated)
+        self.request_log = RequestLogDocument(workspace, store, client, generated)
 
     def _dispatch_event(self, event: AgentEvent) -> None:
         self.comment_runner.handle_event(event)
@@ -307,7 +297,7 @@ class ServerState:
         self.system = system
         self.observability = observability
         documents = self.documents = Documents(server, system, self._catch_up)
-        review = self.review = ReviewUi(server, system, documents, self._links)
+        review = self.review = ReviewUi(server, documents, self._links)
         background = self.background = Background(server, system, documents)
         self.agent_ui = AgentUi(server, system, documents, review, self._load_executor)
         self.workspace = documents.workspace
@@ -323,11 +313,9 @@ class ServerState:
             disk=documents.disk_watch,
             feed=background.index_feed,
             blocks=documents.block_import,
-            listeners=TextListeners(
-                opened=review.publisher.schedule,
-                edited=review.dead_links.edited,
-                closed=review.edit_applier.closed,
-            ),
+            dead_links=review.dead_links,
+            with_hunks_opened=review.publisher.schedule,
+            closed=review.edit_applier.closed,
             reorders=server.editor.overtakes,
         )
         self.persistence = ReviewPersistence(
@@ -340,7 +328,7 @@ class ServerState:
             system,
             self.persistence,
             options=server.initialize_params.initialization_options,
-            editor_actions=review.editor_actions.actions,
+            editor_actions=review.editor_actions,
             searcher=background.index,
             log_level_given=log_level_given,
             restore_chats=self._restore_chats,
@@ -354,9 +342,6 @@ class ServerState:
         for listener in (
             self.documents.block_import.hunks_changed,
             self.review.publisher.schedule,
-            self.review.edit_applier.confirmation.hunks_changed,
-            self.review.edit_applier.late_confirmation.hunks_changed,
-            self.review.preview.hunks_changed,
             self.persistence.hunks_changed,
         ):
             self.ledger.subscribe(listener)

@@ -9,8 +9,7 @@ for a moment only: Helix also counts changes that it reverts and never sends.
 
 import asyncio
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -19,6 +18,7 @@ from stet.lsp import convert
 from stet.lsp.file_events import DiskWatch, RenameTracker
 from stet.lsp.index_adapters import IndexFeed
 from stet.lsp.inline_style import BlockImport
+from stet.lsp.presentation.dead_link_view import DeadLinkView
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.edit import TextChange
@@ -113,23 +113,10 @@ def _ignore(_uri: str) -> None:
     """Do nothing with a document."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextListeners:
-    """What is called with the URI of a document, after the document has changed.
-
-    Attributes:
-        opened: After a document with hunks was opened.
-        edited: After a text has changed; on the hot path.
-        closed: After a document was closed.
-    """
-
-    opened: Callable[[str], None] = _ignore
-    edited: Callable[[str], None] = _ignore
-    closed: Callable[[str], None] = _ignore
-
-
 class TextSync:
     """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
+
+    What has nothing to do with a document is not called: a plain look decides, on the hot path.
 
     Attributes:
         workspace: Where the text goes.
@@ -145,7 +132,9 @@ class TextSync:
         disk: DiskWatch,
         feed: IndexFeed,
         blocks: BlockImport,
-        listeners: TextListeners | None = None,
+        dead_links: DeadLinkView | None = None,
+        with_hunks_opened: Callable[[str], None] = _ignore,
+        closed: Callable[[str], None] = _ignore,
         reorders: bool = False,
     ) -> None:
         """Create the text synchronization.
@@ -158,11 +147,15 @@ class TextSync:
             disk: Takes file events.
             feed: Takes file events.
             blocks: Looks for blocks of other programs.
-            listeners: What is called after a change.
+            dead_links: Has marks that follow the text.
+            with_hunks_opened: Called after a document with hunks was opened.
+            closed: Called after a document was closed.
             reorders: Whether changes are put in order, for an editor that sends them out of order.
         """
         self.workspace = workspace
-        self._listeners = listeners or TextListeners()
+        self._dead_links = dead_links
+        self._with_hunks_opened = with_hunks_opened
+        self._closed = closed
         self._reorder_buffer = ReorderBuffer(self.apply) if reorders else None
         self._ledger = ledger
         self._renames = renames
@@ -178,20 +171,18 @@ class TextSync:
         modification = convert.open_modification(params, lines)
         if self._reorder_buffer is not None:
             self._reorder_buffer.opened(modification.uri, params.text_document.version)
-        if self._generated.apply_if_generated(modification):
+        if self._generated.is_generated(modification.uri):
+            self._generated.apply(modification)
             return
         changes = self.workspace.apply(modification)
         self._blocks.opened(modification.uri)
         self._renames.opened(modification.uri, params.text_document.text)
         if self._ledger.live(modification.uri):
             # Eglot does not show diagnostics that were sent before the file was open.
-            self._listeners.opened(modification.uri)
-        if not self._ledger.is_tracked(modification.uri):
-            return
-        buffer = self.workspace.buffer(modification.uri)
+            self._with_hunks_opened(modification.uri)
         if changes:
-            self._update_hunks(modification, changes)
-        elif buffer is not None:
+            self._update_hunks(modification.uri, changes)
+        elif (buffer := self.workspace.buffer(modification.uri)) is not None:
             self._ledger.opened(modification.uri, buffer.lines)
 
     def change(self, params: dict[str, Any]) -> None:
@@ -204,26 +195,28 @@ class TextSync:
 
     def apply(self, modification: Modification) -> None:
         """Take a change whose turn has come."""
-        if self._generated.apply_if_generated(modification):
+        uri, key = modification.uri, canonical(modification.uri)
+        if key in self._generated.opened:
+            self._generated.apply(modification)
             return
         changes = self.workspace.apply(modification)
-        self._listeners.edited(modification.uri)
-        if changes and self._ledger.is_tracked(modification.uri):
-            self._update_hunks(modification, changes)
-        buffer = self.workspace.buffer(modification.uri) if changes else None
-        if buffer is not None:
-            self._blocks.changed(modification.uri, changes, buffer.lines)
+        if self._dead_links is not None and key in self._dead_links.marked:
+            self._dead_links.edited(uri)
+        if changes:
+            lines = self._update_hunks(uri, changes)
+            if key in self._blocks.notes:
+                self._blocks.changed(uri, changes, lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """Handle the saving of a document; if the editor sends the text, the sent text is
         authoritative.
         """
         modification = convert.save_modification(params)
-        if self._generated.apply_if_generated(modification):
+        if canonical(modification.uri) in self._generated.opened:
+            self._generated.apply(modification)
             return
-        changes = self.workspace.apply(modification)
-        if changes and self._ledger.is_tracked(modification.uri):
-            self._update_hunks(modification, changes)
+        if changes := self.workspace.apply(modification):
+            self._update_hunks(modification.uri, changes)
         self._blocks.opened(modification.uri)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
@@ -231,13 +224,14 @@ class TextSync:
         modification = convert.close_modification(params)
         if self._reorder_buffer is not None:
             self._reorder_buffer.closed(modification.uri)
-        if self._generated.apply_if_generated(modification):
+        if canonical(modification.uri) in self._generated.opened:
+            self._generated.apply(modification)
             return
         buffer = self.workspace.buffer(modification.uri)
         self.workspace.apply(modification)
         self._blocks.closed(modification.uri)
         self._feed.changed([modification.uri])
-        self._listeners.closed(modification.uri)
+        self._closed(modification.uri)
         if buffer is not None:
             self._ledger.closed(modification.uri)
             if self._ledger.is_tracked(modification.uri):
@@ -248,7 +242,9 @@ class TextSync:
         self._disk.handle_watched_files(params)
         self._feed.handle_watched_files(params)
 
-    def _update_hunks(self, modification: Modification, changes: tuple[TextChange, ...]) -> None:
-        buffer = self.workspace.buffer(modification.uri)
+    def _update_hunks(self, uri: str, changes: tuple[TextChange, ...]) -> Sequence[str]:
+        """Move the hunks of a document whose text has changed; return its lines."""
+        buffer = self.workspace.buffer(uri)
         assert buffer is not None, "a document that changed is open"
-        self._ledger.apply_changes(modification.uri, changes, buffer.lines)
+        self._ledger.apply_changes(uri, changes, buffer.lines)
+        return buffer.lines

@@ -75,12 +75,16 @@ class HunkStore:
         """Call `listener` with the URI of every document whose hunks have changed."""
         self._listeners.append(listener)
 
+    def unsubscribe(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` no more."""
+        self._listeners.remove(listener)
+
     def notify(self, uri: str) -> None:
         """Call the listeners with the URI of a document whose hunks have changed."""
         if self._due is not None:
             self._due.changed_uris[uri] = None
             return
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener(uri)
 
     @contextmanager

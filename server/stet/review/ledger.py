@@ -69,6 +69,10 @@ class ReviewLedger:
         """Call `listener` with the URI of every document whose hunks have changed."""
         self._store.subscribe(listener)
 
+    def unsubscribe(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` no more."""
+        self._store.unsubscribe(listener)
+
     # -- proposing -------------------------------------------------------------------------------
 
     def propose(self, prepared: PreparedDraft, amends: Collection[str] = ()) -> tuple[Hunk, ...]:

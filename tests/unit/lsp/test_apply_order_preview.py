@@ -12,7 +12,6 @@ async def test_what_was_decided_meanwhile_is_not_shown() -> None:
     world.open()
     (hunk,) = world.propose(("two", "2"))
     preview = RefactorPreview(world.ledger, world.delivery, world.client)
-    world.ledger.subscribe(preview.hunks_changed)
 
     async def decide() -> None:
         async with world.delivery.document_lock(URI):

@@ -10,7 +10,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from stet.agent.agent import Agent, NotRunning
@@ -20,7 +19,7 @@ from stet.chat.chat_document import ChatDocument, ChatReading, TranscriptBuilder
 from stet.chat.chat_layout import ChatSections, new_document
 from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.editor_client import Client
-from stet.lsp.presentation.generated_documents import GeneratedDocuments
+from stet.lsp.presentation.generated_documents import GeneratedDocuments, short_digest
 from stet.review.ledger import ReviewLedger
 from stet.system.system import System
 from stet.text.edit import TextChange
@@ -105,7 +104,7 @@ class ChatFiles:
         """Return the current lines of a document in the editor, or None if the document is not open
         there.
         """
-        buffer = self._generated.buffer(document.uri)
+        buffer = self._generated.world.buffer(document.uri)
         return None if buffer is None else tuple(buffer.lines)
 
     async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
@@ -151,7 +150,7 @@ class ChatFiles:
             scratch = document.frozen()
             reading = await asyncio.to_thread(self._write_file, scratch, stands)
             self._took_seconds = self._system.monotonic() - began
-        if self._generated.buffer(document.uri) is None:
+        if self._generated.world.buffer(document.uri) is None:
             document.adopt(reading, scratch.written())
 
     def _read_document(
@@ -198,12 +197,8 @@ class ChatFiles:
     def _file_of(self, chat: str) -> str:
         """Return the file name of a chat's document."""
         roots = "\n".join(canonical(uri) for uri in self._folders())
-        name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{_digest(chat)}"
-        return f"chat-{_digest(roots)}-{name}.md"
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{short_digest(chat)}"
+        return f"chat-{short_digest(roots)}-{name}.md"
 
 
 DEFAULT_CHAT = "main"

@@ -72,7 +72,7 @@ class OpenChatTexts:
         """Handle a document that was opened. `then` is called with the reading, at once if the
         document is short.
         """
-        buffer = self._generated.buffer(uri)
+        buffer = self._generated.world.buffer(uri)
         if buffer is None:
             return
         text = self._open[canonical(uri)] = _OpenChatText()
@@ -105,7 +105,7 @@ class OpenChatTexts:
         then: Callable[[ChatReading], None],
     ) -> None:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        buffer = self._generated.buffer(uri)
+        buffer = self._generated.world.buffer(uri)
         if buffer is None or self._open.get(canonical(uri)) is not text:
             return  # it was closed meanwhile, or opened once more
         text.sections = ChatSections(buffer.lines, reading.headings)
@@ -153,14 +153,14 @@ class ChatWriter:
 
     def can_write(self, document: ChatDocument) -> bool:
         """Whether the editor has the document open and takes edits."""
-        is_open = self._generated.buffer(document.uri) is not None
+        is_open = self._generated.world.buffer(document.uri) is not None
         return is_open and self._editor().apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
         """Handle text of a document that came from the editor. `changes` are the changes of the
         text.
         """
-        watch, buffer = self._watches.get(canonical(uri)), self._generated.buffer(uri)
+        watch, buffer = self._watches.get(canonical(uri)), self._generated.world.buffer(uri)
         if watch is not None and buffer is not None:
             watch.follow(changes, buffer.lines)
         if event := self._moved.get(canonical(uri)):

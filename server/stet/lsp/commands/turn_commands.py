@@ -15,6 +15,7 @@ from stet.llm.model import estimate_tokens
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.presentation.generated_documents import render_context_document
 from stet.lsp.presentation.hunk_selection import resolve_location, resolve_uri, stored_document
 from stet.lsp.presentation.serialize import turn_to_json
 from stet.lsp.preset_controller import UnknownPreset
@@ -124,8 +125,10 @@ async def _show_answer(
 ) -> dict[str, object]:
     """Return the answer and the URI of the document in which the editor is asked to show it."""
     context = await answer
+    text, task = render_context_document(prompt, context), "show what would be sent"
+    generated = state.documents.generated
     try:
-        return {**context, "uri": await state.agent_ui.context_document.open(prompt, context)}
+        return {**context, "uri": await generated.show(state.client, "context", text, task)}
     except OSError as error:
         raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 

@@ -8,7 +8,7 @@ Order of undoing: changes of whole files, the last first; then edits, which foll
 were made first, the file would have unsaved text when it is moved). The edits in a new file are
 undone before the file is removed.
 
-`LspEditorActions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many
+`editor_actions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many
 hunks as one edit for editors that are known to ask first (all others apply such an edit at once).
 The text that comes back, not the answer, shows which hunks the user picked.
 """
@@ -16,7 +16,6 @@ The text that comes back, not the answer, shows which hunks the user picked.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
@@ -29,13 +28,11 @@ from stet.lsp.edits.edit_sender import EditError
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.tools.editor_actions import EditorActions
 from stet.workspace.uris import canonical
-from stet.workspace.workspace import Workspace
 
 _LINE_KINDS = frozenset(HunkKind) - WHOLE_FILE
 _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
@@ -143,47 +140,24 @@ async def _apply_by_document(
     )
 
 
-_ENDING = ".md"
+def editor_actions(
+    ledger: ReviewLedger, delivery: EditApplier, client: Client, generated: GeneratedDocuments
+) -> EditorActions:
+    """Return what tools may have a real editor do."""
 
-
-class LspEditorActions:
-    """The ports of `stet.tools.editor_actions` on a real editor."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what the ports work with
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        delivery: EditApplier,
-        client: Client,
-        generated: GeneratedDocuments,
-        system: System,
-    ) -> None:
-        self._workspace = workspace
-        self._ledger = ledger
-        self._delivery = delivery
-        self._client = client
-        self._generated = generated
-        self._system = system
-
-    @property
-    def actions(self) -> EditorActions:
-        """As tools take them."""
-        return EditorActions(self._accept_hunk, self._show_document)
-
-    async def _accept_hunk(self, hunk_id: str) -> str:
-        await accept_in_order(self._ledger, self._delivery, [hunk_id])
-        hunk = self._ledger.hunk(hunk_id)
+    async def accept_hunk(hunk_id: str) -> str:
+        await accept_in_order(ledger, delivery, [hunk_id])
+        hunk = ledger.hunk(hunk_id)
         if hunk.state is HunkState.ACCEPTED:
             return ""
         return hunk.reason or f"It is {hunk.state}."
 
-    async def _show_document(self, stem: str, text: str) -> None:
-        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
-        mark = sha256(roots.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-        name = self._generated.free_name(f"{stem}-{mark}", _ENDING, text)
-        path = await asyncio.to_thread(self._system.write_generated, name, text)
-        if not await self._client.show_document(path.as_uri()):
-            self._client.show_message(f"Stet: it is written down in {path}.")
+    async def show_document(stem: str, text: str) -> None:
+        path = await generated.write(stem, text)
+        if not await client.show_document(path.as_uri()):
+            client.show_message(f"Stet: it is written down in {path}.")
+
+    return EditorActions(accept_hunk, show_document)
 
 
 CONFIRM_SECONDS = 1.5
@@ -200,11 +174,6 @@ class RefactorPreview:
         self._ledger = ledger
         self._delivery = delivery
         self._client = client
-        self._moved = asyncio.Event()
-
-    def hunks_changed(self, _uri: str) -> None:
-        """Look again at the hunks of a preview, after hunks have changed."""
-        self._moved.set()
 
     async def show(self, hunk_ids: Sequence[str], encoding: Encoding) -> None:
         """Let the user choose from pending line hunks; the states show the chosen hunks."""
@@ -275,13 +244,8 @@ class RefactorPreview:
         outcome = await self._client.preview("Stet: preview", edit)
         if not outcome.applied:
             raise EditError(outcome.reason)
-        try:
-            async with asyncio.timeout(CONFIRM_SECONDS):
-                while not all(self._ledger.outbox.arrived(uri) for uri in uris):
-                    self._moved.clear()
-                    await self._moved.wait()
-        except TimeoutError:
-            return  # those that are not in the text were not ticked
+        # Those that are not in the text by then were not ticked.
+        await self._delivery.confirmation.wait_arrived(uris, CONFIRM_SECONDS)
 
 
 def _annotation(hunk: Hunk) -> lsp.ChangeAnnotation:

@@ -8,12 +8,10 @@ elsewhere; some answer late; some say no to an applied edit. So the text decides
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 
 from lsprotocol import types as lsp
 
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_confirmation import LateConfirmation
 from stet.lsp.edits.edit_sender import (
@@ -22,7 +20,6 @@ from stet.lsp.edits.edit_sender import (
     EditSender,
     EditUnconfirmed,
     FileOpen,
-    StaleEditRetry,
     problem_of,
 )
 from stet.lsp.edits.file_hunk_applier import DeferredDeletions, FileOperations
@@ -59,52 +56,8 @@ async def offer_manual_edit(
     return f" It is written down in {path}."
 
 
-class Approval:
-    """One yes to some hunks of lines; a hunk leaves it when the user takes the yes back."""
-
-    def __init__(self, hunks: Iterable[Hunk]) -> None:
-        """`hunks` are as they were when the user accepted them."""
-        self._agreed = {hunk.id: hunk for hunk in hunks}
-
-    def __contains__(self, hunk_id: str) -> bool:
-        return hunk_id in self._agreed
-
-    def accepted_hunk(self, hunk_id: str) -> Hunk | None:
-        """Return the hunk as it was accepted; None if it is not part of this approval any more."""
-        return self._agreed.get(hunk_id)
-
-    def withdraw(self, hunk_id: str) -> None:
-        """Take a hunk out."""
-        self._agreed.pop(hunk_id, None)
-
-
-class PendingApprovals:
-    """All approvals that are not settled yet. Touched on the event loop only."""
-
-    def __init__(self) -> None:
-        self._active: list[Approval] = []
-
-    @contextmanager
-    def hold(self, hunks: Iterable[Hunk]) -> Iterator[Approval]:
-        """Hold an approval of `hunks` until the block is left."""
-        approval = Approval(hunks)
-        self._active.append(approval)
-        try:
-            yield approval
-        finally:
-            self._active.remove(approval)
-
-    def holds(self, hunk_id: str) -> bool:
-        """Return whether an approval of this hunk is not settled yet."""
-        return any(hunk_id in approval for approval in self._active)
-
-    def withdraw(self, hunk_id: str) -> bool:
-        """Take a hunk out of every approval; return whether there was one."""
-        approvals = self.holds(hunk_id)
-        for approval in self._active:
-            approval.withdraw(hunk_id)
-        return approvals
-
+Approval = dict[str, Hunk]
+"""One yes to hunks of lines, by id, as they were then; a hunk leaves it when the yes is taken back."""
 
 SHOWN_AFTER_REFUSALS = 2
 """Refused so often, the result is offered as a page."""
@@ -115,24 +68,16 @@ class EditApplier:
     """Takes decided hunks to the editor, one edit a document at a time."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        client: Client,
-        renames: RenameTracker,
-        editor: Callable[[], ClientCapabilities] = ClientCapabilities,
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, renames: RenameTracker
     ) -> None:
-        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._editor = editor
-        self._files = FileOperations(workspace, ledger, client, renames, editor)
-        self._sender = EditSender(workspace, ledger, client, editor)
+        self._files = FileOperations(workspace, ledger, client, renames)
+        self._sender = EditSender(workspace, ledger, client)
         self.confirmation = self._sender.confirmation
-        self.late_confirmation = LateConfirmation(workspace, ledger)
-        self._approvals = PendingApprovals()
-        self._outrun = StaleEditRetry(workspace)
+        self._late_confirmation = LateConfirmation(workspace, ledger)
+        self._approvals: list[Approval] = []
         self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -168,16 +113,24 @@ class EditApplier:
                 pending again.
         """
         agreed = {hunk.id: hunk for hunk in hunks}
-        lines = [hunk for hunk in agreed.values() if hunk.kind not in WHOLE_FILE]
-        with self._approvals.hold(lines) as approval:
+        approval = {
+            hunk_id: hunk for hunk_id, hunk in agreed.items() if hunk.kind not in WHOLE_FILE
+        }
+        self._approvals.append(approval)
+        try:
             if self.document_lock(uri).locked():
-                self._ledger.outbox.hold(uri, [hunk.id for hunk in lines])
+                self._ledger.outbox.hold(uri, tuple(approval))
             await self._apply_hunks(uri, tuple(agreed), HunkState.PENDING, approval)
+        finally:
+            self._approvals = [one for one in self._approvals if one is not approval]
 
     def holds(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
-        is_held = self._approvals.holds(hunk_id) or self._deferred_deletions.holds(hunk_id)
+        is_held = self._is_approved(hunk_id) or self._deferred_deletions.holds(hunk_id)
         return is_held and self._ledger.hunk(hunk_id).state in LIVE
+
+    def _is_approved(self, hunk_id: str) -> bool:
+        return any(hunk_id in approval for approval in self._approvals)
 
     def closed(self, uri: str) -> None:
         """Handle a document that was closed: schedule the deletion that waited for it."""
@@ -195,7 +148,8 @@ class EditApplier:
             hunk_id: The hunk.
             rejected: The user's reason, if they reject it: then it is rejected after that undo.
         """
-        self._approvals.withdraw(hunk_id)
+        for approval in self._approvals:
+            approval.pop(hunk_id, None)
         self._deferred_deletions.withdraw(hunk_id)
         self._ledger.outbox.withdraw(hunk_id)
         if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
@@ -230,7 +184,7 @@ class EditApplier:
                 try:
                     await self._sender.apply(document, edit, label)
                 except EditError as refused:
-                    if not await self._outrun.wait_for_newer_text(document, refused):
+                    if not await self._sender.wait_for_newer_text(document, refused):
                         raise
                 else:
                     return
@@ -364,14 +318,16 @@ class EditApplier:
         if refused is None or not left:
             return False
         if approval is not None:
-            self.late_confirmation.expect(uri, left)
+            self._late_confirmation.expect(uri, left)
         # The editor or its user did not want the whole of an edit that was applied in part.
         expected = waiting if approval is None else [one for one in waiting if one in approval]
         is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)
         if is_whole and await self._can_retry(document, refused, left, approval):
             return True
         self._refusals.update(left)
-        if not self._editor().apply_edit or self._gave_up(left):
+        # If one was refused this often, asking again leads to nothing.
+        gave_up = any(self._refusals[hunk_id] >= SHOWN_AFTER_REFUSALS for hunk_id in left)
+        if gave_up or not self._client.capabilities.apply_edit:
             snapshot = self._workspace.snapshot()
             where = await offer_manual_edit(snapshot, self._client, document, edit, left[0])
             raise type(refused)(f"{refused}{where}")
@@ -385,11 +341,11 @@ class EditApplier:
         approval: Approval | None,
     ) -> bool:
         """Return whether an edit was refused as the user had typed on; accepted hunks wait meanwhile."""
-        if not self._editor().apply_edit:
+        if not self._client.capabilities.apply_edit:
             return False
         if approval is not None:
             self._ledger.outbox.hold(document.uri, hunk_ids)
-        return await self._outrun.wait_for_newer_text(document, refused)
+        return await self._sender.wait_for_newer_text(document, refused)
 
     async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> EditError | None:
         """Have the editor apply an edit; return why it did not, or None."""
@@ -405,7 +361,7 @@ class EditApplier:
         """Undo hunks that arrived though the user has taken their approval back meanwhile."""
         if approval is None:
             return
-        withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._approvals.holds(hunk_id))
+        withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._is_approved(hunk_id))
         reasons = {h: self._rejected.pop(h) for h in withdrawn if h in self._rejected}
         arrived = self._remaining(withdrawn, HunkState.ACCEPTED, None)
         if arrived:
@@ -430,8 +386,7 @@ class EditApplier:
         beyond = {
             hunk.id
             for hunk in waiting
-            if (agreed := approval.accepted_hunk(hunk.id)) is not None
-            and exceeds_approval(hunk, agreed)
+            if hunk.id in approval and exceeds_approval(hunk, approval[hunk.id])
         }
         for hunk_id in beyond:
             self._ledger.outbox.hold_back(hunk_id, _TEXT_CHANGED)
@@ -485,7 +440,3 @@ class EditApplier:
         if document.version is None:
             self._ledger.on_disk(uri, document.text)
         return document
-
-    def _gave_up(self, hunk_ids: Iterable[str]) -> bool:
-        """Whether one of these was refused so often that asking again leads to nothing."""
-        return any(self._refusals[hunk_id] >= SHOWN_AFTER_REFUSALS for hunk_id in hunk_ids)

@@ -7,7 +7,8 @@ Then the edit can be undone.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import accumulate, product
 
 from stet.lsp.editor_client import ApplyOutcome, Client
@@ -95,24 +96,13 @@ def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
 
 def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
     """`edit` with its lines and columns read in another text, beyond whose ends they are cut."""
+
+    def moved(offset: int) -> int:
+        return other.offset_at(document.position_at(offset))
+
     return TextEdit(
-        tuple(
-            Replacement(
-                other.offset_at(_clamp_position(other, document.position_at(replacement.start))),
-                other.offset_at(_clamp_position(other, document.position_at(replacement.end))),
-                replacement.text,
-            )
-            for replacement in edit.replacements
-        )
+        tuple(Replacement(moved(one.start), moved(one.end), one.text) for one in edit.replacements)
     )
-
-
-def _clamp_position(document: TextDocument, place: Position) -> Position:
-    last = len(document.lines) - 1
-    if place.line > last:
-        return Position(last, len(document.lines[last]))
-    body = document.lines[place.line].rstrip("\r\n")
-    return Position(place.line, min(place.character, len(body)))
 
 
 def _rebase_edit(
@@ -167,7 +157,6 @@ class EditConfirmation:
         self._ledger = ledger
         self._client = client
         self._shows = True
-        self._moved: dict[str, asyncio.Event] = {}
 
     async def wait_confirmed(
         self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome
@@ -184,9 +173,10 @@ class EditConfirmation:
             # Some say no to what they did.
             if self.find_misapplied(document, edit) is not None:
                 return False
-            return self._is_applied(document) or (unseen and await self._is_on_disk(document))
+            is_applied = self._ledger.outbox.arrived(document.uri)
+            return is_applied or (unseen and await self._is_on_disk(document.uri))
         if unseen and not await self._show_and_wait(document):
-            return self._is_applied(document)
+            return self._ledger.outbox.arrived(document.uri)
         return await self._wait_in_document(document, edit)
 
     def is_open(self, uri: str) -> bool:
@@ -195,15 +185,38 @@ class EditConfirmation:
 
     async def wait_for_text(self, uri: str, text: str) -> bool:
         """Wait until a document is exactly this."""
-        moved = self._moved.setdefault(canonical(uri), asyncio.Event())
-        try:
+        with suppress(TimeoutError), self._changes_of(uri) as changed:
             async with asyncio.timeout(CONFIRM_SECONDS):
                 while (now := self._workspace.document(uri)) is not None and now.text != text:
-                    moved.clear()
-                    await moved.wait()
-        except TimeoutError:
-            return False
-        return now is not None
+                    changed.clear()
+                    await changed.wait()
+                return now is not None
+        return False
+
+    async def wait_arrived(self, uris: Iterable[str], seconds: float) -> None:
+        """Wait until the edits that were sent for some documents have arrived, or time is up."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for uri in uris:
+                    with self._changes_of(uri) as changed:
+                        while not self._ledger.outbox.arrived(uri):
+                            changed.clear()
+                            await changed.wait()
+
+    @contextmanager
+    def _changes_of(self, uri: str) -> Iterator[asyncio.Event]:
+        """Yield an event that is set whenever the text or the hunks of a document have changed."""
+        changed = asyncio.Event()
+
+        def hunks_changed(other: str) -> None:
+            if canonical(other) == canonical(uri):
+                changed.set()
+
+        self._ledger.subscribe(hunks_changed)
+        try:
+            yield changed
+        finally:
+            self._ledger.unsubscribe(hunks_changed)
 
     def find_misapplied(self, document: TextDocument, edit: TextEdit) -> TextDocument | None:
         """Return the user's text from when the edit was applied in the wrong place, if it was.
@@ -218,17 +231,14 @@ class EditConfirmation:
         """Wait for the text of an open document."""
         now = self._workspace.document(document.uri)
         version = document.version if document.version is not None or now is None else now.version
-        moved = self._moved.setdefault(canonical(document.uri), asyncio.Event())
-        try:
+        with suppress(TimeoutError), self._changes_of(document.uri) as changed:
             async with asyncio.timeout(CONFIRM_SECONDS) as limit:
                 while self.find_misapplied(document, edit) is None:
-                    if self._is_applied(document):
+                    if self._ledger.outbox.arrived(document.uri):
                         return True
                     self._shorten_timeout(limit, document.uri, version)
-                    moved.clear()
-                    await moved.wait()
-        except TimeoutError:
-            pass
+                    changed.clear()
+                    await changed.wait()
         return False
 
     async def _show_and_wait(self, document: TextDocument) -> bool:
@@ -240,44 +250,39 @@ class EditConfirmation:
         do so for the next file.
         """
         uri = document.uri
-        if await self._wait_opened(document, UNOPENED_SECONDS) or self._is_applied(document):
+        if await self._wait_opened(uri, UNOPENED_SECONDS) or self._ledger.outbox.arrived(uri):
             return self.is_open(uri)
         if not self._shows or await self._disk_text(uri) not in {None, document.text}:
             return False
         if not await self._client.show_document(uri, take_focus=False):
             return False
-        self._shows = await self._wait_opened(document, OPENED_SECONDS)
+        self._shows = await self._wait_opened(uri, OPENED_SECONDS)
         return self._shows
 
-    async def _wait_opened(self, document: TextDocument, seconds: float) -> bool:
+    async def _wait_opened(self, uri: str, seconds: float) -> bool:
         """Wait until a file is open, or the edit is on the disk."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        while not self.is_open(document.uri) and loop.time() < end:
-            if await self._is_on_disk(document):
+        while not self.is_open(uri) and loop.time() < end:
+            if await self._is_on_disk(uri):
                 break
             await asyncio.sleep(POLL_SECONDS)
-        return self.is_open(document.uri)
-
-    def _is_applied(self, document: TextDocument) -> bool:
-        return self._ledger.outbox.arrived(document.uri)
+        return self.is_open(uri)
 
     def _shorten_timeout(self, limit: asyncio.Timeout, uri: str, version: int | None) -> None:
         """Wait less long once the text has become another than it was at `version`."""
         now, when = self._workspace.document(uri), limit.when()
         if when is not None and now is not None and now.version != version:
-            limit.reschedule(
-                min(when, asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS)
-            )
+            soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
+            limit.reschedule(min(when, soon))
 
-    async def _is_on_disk(self, document: TextDocument) -> bool:
-        text = await self._disk_text(document.uri)
-        return text is not None and self._accept_disk_text(document.uri, text)
-
-    def _accept_disk_text(self, uri: str, text: str) -> bool:
-        """Accept `text` from the disk, where the editor wrote the file itself. Return whether the
+    async def _is_on_disk(self, uri: str) -> bool:
+        """Take the text from the disk, where the editor wrote the file itself. Return whether the
         edit has arrived.
         """
+        text = await self._disk_text(uri)
+        if text is None:
+            return False
         self._ledger.on_disk(uri, text)
         return self._ledger.outbox.arrived(uri)
 
@@ -290,11 +295,6 @@ class EditConfirmation:
             return decode(await asyncio.to_thread(system.read_bytes, path, MAX_FILE_BYTES))
         except OSError:
             return None
-
-    def hunks_changed(self, uri: str) -> None:
-        """Look again at what is waited for in a document, after its text or its hunks have changed."""
-        if event := self._moved.get(canonical(uri)):
-            event.set()
 
 
 _ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
@@ -310,21 +310,21 @@ class LateConfirmation:
 
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
         """From now on these count as accepted once the text reads as they want it."""
+        if not self._expected:
+            self._ledger.subscribe(self._hunks_changed)
         self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
-        self.hunks_changed(
-            uri
-        )  # the edit may be in the text already, if this was not visible before
+        # The edit may be in the text already, if this was not visible before.
+        self._hunks_changed(uri)
 
-    def hunks_changed(self, uri: str) -> None:
+    def _hunks_changed(self, uri: str) -> None:
         """Check soon whether the expected hunks of a document are in its text."""
         if canonical(uri) in self._expected:
             # Not now: the ledger is in the middle of following the text.
             asyncio.get_running_loop().call_soon(self._check, uri)
 
     def _check(self, uri: str) -> None:
-        waiting = self._expected.get(canonical(uri), set())
-        document = self._document(uri)
-        if document is None or self._ledger.outbox.is_sent(uri):
+        waiting, document = self._expected.get(canonical(uri)), self._document(uri)
+        if waiting is None or document is None or self._ledger.outbox.is_sent(uri):
             return
         hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
         waiting -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
@@ -334,7 +334,9 @@ class LateConfirmation:
             self._ledger.outbox.send(document, there)
             waiting -= set(there)
         if not waiting:
-            self._expected.pop(canonical(uri), None)
+            del self._expected[canonical(uri)]
+            if not self._expected:
+                self._ledger.unsubscribe(self._hunks_changed)
 
     def _document(self, uri: str) -> TextDocument | None:
         """Return the text that contains the hunks of a file, open or not, or None if there is no

@@ -2,19 +2,18 @@
 
 `EditError` and its subclasses say why a decision could not be carried out, in a sentence for the user.
 
-`StaleEditRetry` handles an edit that the editor refuses because the user has typed on: the edit is made
-again for the current text. Editors differ in when they report that text: most before they answer; Emacs
+An edit that the editor refuses because the user has typed on is made again for the current text, see
+`EditSender.wait_for_newer_text`. Editors differ in when they report that text: most before they answer; Emacs
 and editors that collect changes only when the user pauses.
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from itertools import accumulate
 
 from stet.lsp import convert
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_confirmation import EditConfirmation
 from stet.review.ledger import ReviewLedger
@@ -26,6 +25,19 @@ from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
+
+NAMED_SECONDS = 30.0
+"""How long newer text is waited for when the editor says that the version was the reason."""
+UNNAMED_SECONDS = 0.7
+"""The same without such a reason: editors collect changes for half a second at most."""
+PAUSE_SECONDS = 0.3
+"""How long the text must stay as it is before an editor that checks no versions is asked again."""
+POLL_SECONDS = 0.02
+
+_NAMES_VERSION = re.compile(
+    r"version|outdated|out of date|stale|has changed|been changed|been modified|newer",
+    re.IGNORECASE,
+)
 
 
 class EditError(Exception):
@@ -70,18 +82,10 @@ async def problem_of(work: Awaitable[None]) -> EditError | None:
 class EditSender:
     """Has the editor change texts."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        client: Client,
-        editor: Callable[[], ClientCapabilities],
-    ) -> None:
-        """Create the applier. `editor` returns the editor, once it has reported its name."""
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._editor = editor
         self.confirmation = EditConfirmation(workspace, ledger, client)
         self._unseen: dict[str, str] = {}
 
@@ -143,7 +147,7 @@ class EditSender:
 
     async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> ApplyOutcome:
         edits = convert.text_edits(edit, document, self._workspace.encoding)
-        version = wire_version(document.version, self._editor().name)
+        version = wire_version(document.version, self._client.capabilities.name)
         return await self._client.apply_edit(label, document.uri, version, edits)
 
     async def _revert_misapplied(self, expected: TextDocument, label: str) -> None:
@@ -155,6 +159,50 @@ class EditSender:
                 expected.uri, expected.text
             ):
                 log.warning("%s: the misplaced edit could not be taken back", expected.uri)
+
+    async def wait_for_newer_text(self, document: TextDocument, refused: EditError) -> bool:
+        """Wait for a text that is newer than the one that a refused edit was made for.
+
+        Args:
+            document: What the edit was made for.
+            refused: Why it was not applied.
+
+        Returns:
+            False if the edit was refused for another reason, or may still be applied.
+        """
+        if document.version is None or isinstance(refused, EditUnanswered):
+            return False
+        if self._is_newer(document):
+            if isinstance(refused, EditMisapplied):
+                await self._wait_for_pause(document.uri)
+            return True
+        if not isinstance(refused, EditRefused):
+            return False
+        named = _NAMES_VERSION.search(str(refused))
+        return await self._wait_for_newer(document, NAMED_SECONDS if named else UNNAMED_SECONDS)
+
+    def _is_newer(self, document: TextDocument) -> bool:
+        now = self._workspace.document(document.uri)
+        # Of a file that was closed meanwhile the disk has the text.
+        return now is None or now.version != document.version
+
+    async def _wait_for_newer(self, document: TextDocument, seconds: float) -> bool:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + seconds
+        while not self._is_newer(document):
+            if loop.time() >= end:
+                return False
+            await asyncio.sleep(POLL_SECONDS)
+        return True
+
+    async def _wait_for_pause(self, uri: str) -> None:
+        """Wait until the user does not type: what is sent earlier would be misplaced again."""
+        loop = asyncio.get_running_loop()
+        revision, since = self._workspace.revision(uri), loop.time()
+        while loop.time() - since < PAUSE_SECONDS:
+            await asyncio.sleep(POLL_SECONDS)
+            if (now := self._workspace.revision(uri)) != revision:
+                revision, since = now, loop.time()
 
 
 def _error_of(outcome: ApplyOutcome) -> EditError:
@@ -200,68 +248,3 @@ def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdi
         return TextEdit((*others, Replacement(replaced.start, n, replaced.text + last.text)))
     body = end + last.text.removesuffix(end)
     return TextEdit((*others, Replacement(n - len(end), n - len(end), body)))
-
-
-NAMED_SECONDS = 30.0
-"""How long newer text is waited for when the editor says that the version was the reason."""
-UNNAMED_SECONDS = 0.7
-"""The same without such a reason: editors collect changes for half a second at most."""
-PAUSE_SECONDS = 0.3
-"""How long the text must stay as it is before an editor that checks no versions is asked again."""
-POLL_SECONDS = 0.02
-
-_NAMES_VERSION = re.compile(
-    r"version|outdated|out of date|stale|has changed|been changed|been modified|newer",
-    re.IGNORECASE,
-)
-
-
-class StaleEditRetry:
-    """The decision whether a refused edit can be made again for newer text."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-
-    async def wait_for_newer_text(self, document: TextDocument, refused: EditError) -> bool:
-        """Wait for a text that is newer than the one that a refused edit was made for.
-
-        Args:
-            document: What the edit was made for.
-            refused: Why it was not applied.
-
-        Returns:
-            False if the edit was refused for another reason, or may still be applied.
-        """
-        if document.version is None or isinstance(refused, EditUnanswered):
-            return False
-        if self._is_newer(document):
-            if isinstance(refused, EditMisapplied):
-                await self._wait_for_pause(document.uri)
-            return True
-        if not isinstance(refused, EditRefused):
-            return False
-        named = _NAMES_VERSION.search(str(refused))
-        return await self._wait_for_newer(document, NAMED_SECONDS if named else UNNAMED_SECONDS)
-
-    def _is_newer(self, document: TextDocument) -> bool:
-        now = self._workspace.document(document.uri)
-        # Of a file that was closed meanwhile the disk has the text.
-        return now is None or now.version != document.version
-
-    async def _wait_for_newer(self, document: TextDocument, seconds: float) -> bool:
-        loop = asyncio.get_running_loop()
-        end = loop.time() + seconds
-        while not self._is_newer(document):
-            if loop.time() >= end:
-                return False
-            await asyncio.sleep(POLL_SECONDS)
-        return True
-
-    async def _wait_for_pause(self, uri: str) -> None:
-        """Wait until the user does not type: what is sent earlier would be misplaced again."""
-        loop = asyncio.get_running_loop()
-        revision, since = self._workspace.revision(uri), loop.time()
-        while loop.time() - since < PAUSE_SECONDS:
-            await asyncio.sleep(POLL_SECONDS)
-            if (now := self._workspace.revision(uri)) != revision:
-                revision, since = now, loop.time()

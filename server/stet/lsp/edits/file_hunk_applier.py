@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from stet.lsp import convert
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_sender import EditError, FileOpen, problem_of
 from stet.lsp.file_events import RenameTracker
@@ -33,97 +32,6 @@ POLL_SECONDS = 0.05
 """The polling interval: a disk sends no events."""
 
 
-class FileState:
-    """Looks at files as they are now; changes none."""
-
-    def __init__(self, workspace: Workspace, editor: Callable[[], ClientCapabilities]) -> None:
-        """Create the applier. `editor` returns the editor, once it has reported its name."""
-        self._workspace = workspace
-        self._editor = editor
-
-    @property
-    def system(self) -> System:
-        """The disk."""
-        return self._workspace.snapshot().system
-
-    def real(self, path: Path) -> Path:
-        """`path` with the links above it resolved: it may itself be one, which is never followed."""
-        return self.system.real_path(path.parent) / path.name
-
-    def name(self, uri: str) -> str:
-        """Return the user's name for a file."""
-        return self._workspace.snapshot().name_of(uri)
-
-    async def wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until the editor has visibly applied the request.
-
-        Raises:
-            EditError: If it has not.
-        """
-        loop = asyncio.get_running_loop()
-        end = loop.time() + (CONFIRM_SECONDS if outcome.applied else 0.0)
-        while not await is_done():
-            if outcome.applied and self._editor().saves_later:
-                return
-            if loop.time() >= end:
-                is_seen = "The editor said that it was done, but it was not."
-                raise EditError(outcome.reason or is_seen)
-            await asyncio.sleep(POLL_SECONDS)
-
-    async def read_disk(self, uri: str) -> tuple[Path | None, str | None]:
-        """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
-        path = path_of(uri)
-        if path is None or await asyncio.to_thread(self.system.stat, path) is None:
-            return path, None
-        return path, decode(await asyncio.to_thread(self.system.read_bytes, path, MAX_FILE_BYTES))
-
-    async def check_saved(self, uri: str) -> None:
-        """Make sure that no text would be lost with the file.
-
-        Raises:
-            EditError: If the document is open with text that the disk does not have.
-        """
-        _, disk_text = await self.read_disk(uri)
-        self._check_open(uri, disk_text)
-
-    async def check_same(
-        self, uri: str, path: Path, copy: Path, saved_text: str | None = None
-    ) -> None:
-        """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
-
-        Nothing may be waited for between this and what takes the file away.
-
-        Args:
-            uri: The document.
-            path: Its file.
-            copy: The copy.
-            saved_text: A text that is not lost with the document, as it is kept elsewhere.
-
-        Raises:
-            EditError: If the file has changed, or its document has text that neither has.
-            OSError: If one of them can't be read.
-        """
-        read = self.system.read_bytes
-        disk_text = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
-        copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
-        self._check_open(uri, decode(copied), saved_text)
-        if disk_text != copied:
-            raise EditError(f"{self.name(uri)} was written to just now: look, and try again.")
-
-    def _check_open(self, uri: str, *texts: str | None) -> None:
-        """Make sure that a document, if it is open, has no other text than one of `texts`.
-
-        Raises:
-            EditError: If it has.
-        """
-        opened = self._workspace.document(uri)
-        if opened is not None and opened.text not in texts:
-            raise EditError(
-                f"{self.name(uri)} has text that is not saved: save it, or take it back, and "
-                "then try again."
-            )
-
-
 class FileOperations:
     """Carries out the decisions about whole files."""
 
@@ -133,15 +41,11 @@ class FileOperations:
         ledger: ReviewLedger,
         client: Client,
         renames: RenameTracker,
-        editor: Callable[[], ClientCapabilities],
     ) -> None:
-        """Create the applier. `editor` returns the editor, once it has reported its name."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
         self._renames = renames
-        self._editor = editor
-        self._file_state = FileState(workspace, editor)
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -186,7 +90,7 @@ class FileOperations:
     # -- a new file ------------------------------------------------------------------------------
 
     async def _create(self, hunk: Hunk) -> None:
-        path, existing = await self._file_state.read_disk(hunk.uri)
+        path, existing = await self._read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # after the wait
         if opened is not None and not opened.text.strip() and existing in (None, ""):
             # The editor shows the file that is to be; it takes the text and writes it on saving.
@@ -195,21 +99,15 @@ class FileOperations:
             # An earlier try came only half the way.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or existing is not None:
-            raise EditError(
-                f"{self._file_state.name(hunk.uri)} exists by now; it is left as it is."
-            )
+            raise EditError(f"{self._name(hunk.uri)} exists by now; it is left as it is.")
         elif path is None:
-            raise EditError(f"{self._file_state.name(hunk.uri)} is no file on this machine.")
+            raise EditError(f"{self._name(hunk.uri)} is no file on this machine.")
         elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
             self._begun.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
-            await self._file_state.wait(
-                outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome)
-            )
+            await self._wait(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
         else:
-            await asyncio.to_thread(
-                self._file_state.system.create_file, self._real(path, hunk), hunk.new
-            )
+            await asyncio.to_thread(self._system.create_file, self._real(path, hunk), hunk.new)
             await self._client.show_document(hunk.uri)
 
     def _insertable_text(self, text: str) -> str | None:
@@ -218,16 +116,16 @@ class FileOperations:
 
         Neovim's buffers end their last line by themselves, and hold one kind of line end.
         """
-        if self._editor().name != "neovim":
+        if self._client.capabilities.name != "neovim":
             return text
         return text[:-1] if text.endswith("\n") and "\r" not in text else None
 
     async def _undo_create(self, hunk: Hunk) -> None:
-        path, existing = await self._file_state.read_disk(hunk.uri)
+        path, existing = await self._read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # after the wait
         text = opened.text if opened is not None else existing
         if text is None:
-            raise EditError(f"{self._file_state.name(hunk.uri)} is gone already.")
+            raise EditError(f"{self._name(hunk.uri)} is gone already.")
         if text != hunk.new:
             raise EditError(self._changed_reason(hunk))
         if existing is None and opened is not None:
@@ -240,7 +138,7 @@ class FileOperations:
 
     def _changed_reason(self, hunk: Hunk) -> str:
         """Why a new file whose text has changed is not undone."""
-        name = self._file_state.name(hunk.uri)
+        name = self._name(hunk.uri)
         later = [
             other_text.id
             for other_text in self._ledger.hunks(uri=hunk.uri)
@@ -259,7 +157,7 @@ class FileOperations:
         edits = convert.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
-        await self._file_state.wait(outcome, lambda: self._has_text(uri, text, outcome))
+        await self._wait(outcome, lambda: self._has_text(uri, text, outcome))
 
     async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
         """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
@@ -267,7 +165,7 @@ class FileOperations:
         if opened is not None:
             # After the editor's confirmation the user may have continued to type.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
-        _, text_on_disk = await self._file_state.read_disk(uri)
+        _, text_on_disk = await self._read_disk(uri)
         return text_on_disk == text
 
     # -- another name ----------------------------------------------------------------------------
@@ -275,25 +173,25 @@ class FileOperations:
     async def _move(self, hunk: Hunk, uri: str, new_uri: str) -> None:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
-            raise EditError(f"{self._file_state.name(uri)} is no file on this machine.")
-        if await asyncio.to_thread(self._file_state.system.stat, path) is None:
-            raise EditError(f"{self._file_state.name(uri)} is gone.")
+            raise EditError(f"{self._name(uri)} is no file on this machine.")
+        if await asyncio.to_thread(self._system.stat, path) is None:
+            raise EditError(f"{self._name(uri)} is gone.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
-        taken = None if same else await asyncio.to_thread(self._file_state.system.stat, new)
+        taken = None if same else await asyncio.to_thread(self._system.stat, new)
         if taken is not None or self._workspace.document(new_uri) is not None:
-            raise EditError(f"{self._file_state.name(new_uri)} exists by now; it is left as it is.")
+            raise EditError(f"{self._name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
-            await self._file_state.wait(outcome, lambda: self._is_moved(path, new))
+            await self._wait(outcome, lambda: self._is_moved(path, new))
         else:
-            await self._file_state.check_saved(uri)
+            await self._check_saved(uri)
             old, real = self._real(path, hunk), self._real(new, hunk)
-            await asyncio.to_thread(self._file_state.system.move_file, old, real)
-            self._warn_stale(uri, f"is {self._file_state.name(new_uri)} now")
+            await asyncio.to_thread(self._system.move_file, old, real)
+            self._warn_stale(uri, f"is {self._name(new_uri)} now")
         self._renames.rename(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
-        stat = self._file_state.system.stat
+        stat = self._system.stat
         gone = await asyncio.to_thread(stat, path) is None
         return gone and await asyncio.to_thread(stat, new) is not None
 
@@ -301,11 +199,9 @@ class FileOperations:
 
     async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
-        if path is None or await asyncio.to_thread(self._file_state.system.stat, path) is None:
-            raise EditError(
-                f"{self._file_state.name(hunk.uri)} is no file on this machine, or gone already."
-            )
-        await self._file_state.check_saved(hunk.uri)
+        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
+            raise EditError(f"{self._name(hunk.uri)} is no file on this machine, or gone already.")
+        await self._check_saved(hunk.uri)
         return await self._delete(hunk, path)
 
     async def _delete(self, hunk: Hunk, path: Path, saved_text: str | None = None) -> Path:
@@ -313,18 +209,16 @@ class FileOperations:
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
-                raise FileOpen(
-                    f"{self._file_state.name(hunk.uri)} is open in the editor: close it."
-                )
-            return await asyncio.to_thread(self._file_state.system.trash, real)
-        place = await asyncio.to_thread(self._file_state.system.copy_to_trash, real)
-        await self._file_state.check_same(hunk.uri, real, place, saved_text)
+                raise FileOpen(f"{self._name(hunk.uri)} is open in the editor: close it.")
+            return await asyncio.to_thread(self._system.trash, real)
+        place = await asyncio.to_thread(self._system.copy_to_trash, real)
+        await self._check_same(hunk.uri, real, place, saved_text)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
-        await self._file_state.wait(outcome, lambda: self._is_gone(real))
+        await self._wait(outcome, lambda: self._is_gone(real))
         return place
 
     async def _is_gone(self, path: Path) -> bool:
-        return await asyncio.to_thread(self._file_state.system.stat, path) is None
+        return await asyncio.to_thread(self._system.stat, path) is None
 
     async def _restore_from_trash(self, hunk: Hunk) -> None:
         path = path_of(hunk.uri)
@@ -334,24 +228,22 @@ class FileOperations:
             self._find_in_trash, hunk, real
         )
         if place is None:
-            raise EditError(f"The trash holds {self._file_state.name(hunk.uri)} no more.")
+            raise EditError(f"The trash holds {self._name(hunk.uri)} no more.")
         try:
-            await asyncio.to_thread(self._file_state.system.restore, place, real)
+            await asyncio.to_thread(self._system.restore, place, real)
         except FileExistsError:
-            name = self._file_state.name(hunk.uri)
+            name = self._name(hunk.uri)
             raise EditError(f"There is a {name} again: the old one lies in {place}.") from None
         # Nothing that the editor shows need change by it.
-        self._client.show_message(
-            f"Stet: {self._file_state.name(hunk.uri)} is back from the trash."
-        )
+        self._client.show_message(f"Stet: {self._name(hunk.uri)} is back from the trash.")
 
     def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
         """Return the trashed copy that a hunk made in an earlier run. The copy with the hunk's text
         is preferred, else the newest.
         """
-        places = list(self._file_state.system.trashed(path))
+        places = list(self._system.trashed(path))
         for place in places:
-            if decode(self._file_state.system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
+            if decode(self._system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
                 return place
         return places[0] if places else None
 
@@ -363,12 +255,12 @@ class FileOperations:
                 hunk there.
         """
         snapshot = self._workspace.snapshot()
-        real, roots = self._file_state.real(path), snapshot.roots
-        bases = [self._file_state.system.real_path(root.path) for root in roots]
+        real, roots = self._resolve_parent(path), snapshot.roots
+        bases = [self._system.real_path(root.path) for root in roots]
         if any(parts_below(path, root.path) for root in roots) and not any(
             parts_below(real, base) for base in bases
         ):
-            name = self._file_state.name(uri_of(path))
+            name = self._name(uri_of(path))
             raise EditError(f"{name} leads out of the workspace by a link.")
         if refusal := refusal_at(snapshot, real, hunk):
             raise EditError(refusal.message)
@@ -377,8 +269,89 @@ class FileOperations:
     def _warn_stale(self, uri: str, what: str) -> None:
         """Warn of a stale buffer after a change by Stet that the editor can't make itself."""
         if self._workspace.document(uri) is not None:
-            self._client.show_message(
-                f"Stet: {self._file_state.name(uri)} {what}: close its old buffer."
+            self._client.show_message(f"Stet: {self._name(uri)} {what}: close its old buffer.")
+
+    # -- what is there ----------------------------------------------------------------------------
+
+    @property
+    def _system(self) -> System:
+        return self._workspace.snapshot().system
+
+    def _resolve_parent(self, path: Path) -> Path:
+        """`path` with the links above it resolved: it may itself be one, which is never followed."""
+        return self._system.real_path(path.parent) / path.name
+
+    def _name(self, uri: str) -> str:
+        """Return the user's name for a file."""
+        return self._workspace.snapshot().name_of(uri)
+
+    async def _wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until the editor has visibly applied the request.
+
+        Raises:
+            EditError: If it has not.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + (CONFIRM_SECONDS if outcome.applied else 0.0)
+        while not await is_done():
+            if outcome.applied and self._client.capabilities.saves_later:
+                return
+            if loop.time() >= end:
+                is_seen = "The editor said that it was done, but it was not."
+                raise EditError(outcome.reason or is_seen)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:
+        """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
+        path = path_of(uri)
+        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
+            return path, None
+        return path, decode(await asyncio.to_thread(self._system.read_bytes, path, MAX_FILE_BYTES))
+
+    async def _check_saved(self, uri: str) -> None:
+        """Make sure that no text would be lost with the file.
+
+        Raises:
+            EditError: If the document is open with text that the disk does not have.
+        """
+        _, disk_text = await self._read_disk(uri)
+        self._check_open(uri, disk_text)
+
+    async def _check_same(
+        self, uri: str, path: Path, copy: Path, saved_text: str | None = None
+    ) -> None:
+        """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
+
+        Nothing may be waited for between this and what takes the file away.
+
+        Args:
+            uri: The document.
+            path: Its file.
+            copy: The copy.
+            saved_text: A text that is not lost with the document, as it is kept elsewhere.
+
+        Raises:
+            EditError: If the file has changed, or its document has text that neither has.
+            OSError: If one of them can't be read.
+        """
+        read = self._system.read_bytes
+        disk_text = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
+        copied = await asyncio.to_thread(read, copy, MAX_FILE_BYTES)
+        self._check_open(uri, decode(copied), saved_text)
+        if disk_text != copied:
+            raise EditError(f"{self._name(uri)} was written to just now: look, and try again.")
+
+    def _check_open(self, uri: str, *texts: str | None) -> None:
+        """Make sure that a document, if it is open, has no other text than one of `texts`.
+
+        Raises:
+            EditError: If it has.
+        """
+        opened = self._workspace.document(uri)
+        if opened is not None and opened.text not in texts:
+            raise EditError(
+                f"{self._name(uri)} has text that is not saved: save it, or take it back, and "
+                "then try again."
             )
 
 

@@ -156,7 +156,11 @@ def relocate_marks(marks: Sequence[DeadLinkMark], lines: Sequence[str]) -> Itera
 
 
 class DeadLinkView:
-    """Keeps the dead links that were asked for. Touched on the event loop only."""
+    """Keeps the dead links that were asked for. Touched on the event loop only.
+
+    Attributes:
+        marked: The documents with dead links, by canonical URI.
+    """
 
     def __init__(
         self,
@@ -181,9 +185,8 @@ class DeadLinkView:
         self._links = links
         self._start = start
         self._scopes: frozenset[DeadLinkScope] = frozenset()
-        self._marked: dict[str, MarkedDocument] = {}
+        self.marked: dict[str, MarkedDocument] = {}
         self._is_due = self._is_running = self._tells = False
-        publisher.add_source(self.diagnostics)
 
     @property
     def is_shown(self) -> bool:
@@ -207,13 +210,13 @@ class DeadLinkView:
             self._schedule_scan()
 
     def edited(self, uri: str) -> None:
-        """Update the marks after a document was changed in the editor. This is the hot path."""
-        if self._marked and canonical(uri) in self._marked and self._rebase_marks(canonical(uri)):
+        """Update the marks after a `marked` document was changed in the editor."""
+        if self._rebase_marks(canonical(uri)):
             self._publisher.schedule(uri)
 
     def diagnostics(self, uri: str) -> list[lsp.Diagnostic]:
         """Return the dead links of a document as the editor shows them."""
-        found = self._marked.get(canonical(uri))
+        found = self.marked.get(canonical(uri))
         return [] if found is None else [_diagnostic(mark) for mark in found.marks]
 
     def _schedule_scan(self) -> None:
@@ -242,15 +245,16 @@ class DeadLinkView:
             self._is_running = False
 
     def _show(self, marked: dict[str, MarkedDocument]) -> None:
-        before, self._marked = self._marked, marked
+        before, self.marked = self.marked, marked
+        self._publisher.dead_links = self.diagnostics if marked else None
         for key in marked:
             self._rebase_marks(key)
         for uri in {key: each.uri for key, each in (*before.items(), *marked.items())}.values():
             self._publisher.schedule(uri)
 
     def _report(self, missing: Sequence[str]) -> None:
-        n_files = sum(bool(each.marks) for each in self._marked.values())
-        n_links = sum(len(each.marks) for each in self._marked.values())
+        n_files = sum(bool(each.marks) for each in self.marked.values())
+        n_links = sum(len(each.marks) for each in self.marked.values())
         for message in missing:
             self._client.show_message(f"Stet: {message}", lsp.MessageType.Warning)
         if n_links:
@@ -264,7 +268,7 @@ class DeadLinkView:
 
     def _rebase_marks(self, key: str) -> bool:
         """Carry the marks of a document to its text as it is now; whether that changes them."""
-        marked = self._marked[key]
+        marked = self.marked[key]
         buffer = self._workspace.buffer(key)
         if buffer is None:
             return False
@@ -276,7 +280,7 @@ class DeadLinkView:
         else:
             marks = rebase_marks(marked.marks, changes)
         revision = self._workspace.revision(key)
-        self._marked[key] = replace(marked, marks=marks, revision=revision)
+        self.marked[key] = replace(marked, marks=marks, revision=revision)
         return marks != marked.marks
 
 

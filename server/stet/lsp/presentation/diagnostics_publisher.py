@@ -76,7 +76,12 @@ LENS_DELAY = 0.2
 
 
 class DiagnosticsPublisher:
-    """Keeps the editor's diagnostics of every file with hunks up to date."""
+    """Keeps the editor's diagnostics of every file with hunks up to date.
+
+    Attributes:
+        dead_links: Returns the diagnostics of the dead links of a document, while any are shown: an
+            editor keeps one list of a document.
+    """
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
@@ -87,11 +92,7 @@ class DiagnosticsPublisher:
         self._lensed: dict[str, tuple[tuple[str, HunkState], ...]] = {}
         self._questions: dict[str, Question] = {}
         self._places: dict[str, TrackedLocation] = {}
-        self._others: list[Callable[[str], list[lsp.Diagnostic]]] = []
-
-    def add_source(self, others: Callable[[str], list[lsp.Diagnostic]]) -> None:
-        """Publish the diagnostics of `others` with a document's own: an editor keeps one list."""
-        self._others.append(others)
+        self.dead_links: Callable[[str], list[lsp.Diagnostic]] | None = None
 
     def schedule(self, uri: str) -> None:
         """Publish `uri` soon."""
@@ -144,7 +145,8 @@ class DiagnosticsPublisher:
             for _, question, place in self.pending_questions()
             if place is not None and place.is_in(uri)
         ]
-        found += [each for others in self._others for each in others(uri)]
+        if self.dead_links is not None:
+            found += self.dead_links(uri)
         # The editor knows the file by its own spelling, which the hunks carry.
         self._client.publish_diagnostics(self._ledger.spelling(uri), found)
         # The editor requests lenses again after every change of the text.

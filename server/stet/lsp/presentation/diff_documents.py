@@ -6,7 +6,6 @@ open document; another review gets a new file.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 
 from lsprotocol import types as lsp
 
@@ -24,7 +23,6 @@ from stet.review.errors import ReviewError
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind
 from stet.review.resolve.pending_view import as_shown
-from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
@@ -50,13 +48,11 @@ class DiffDocuments:
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
-        system: System,
         generated: GeneratedDocuments,
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._system = system
         self._generated = generated
         self._pages: dict[str, DiffDocument] = {}
 
@@ -72,8 +68,8 @@ class DiffDocuments:
         self._forget_closed()
         _ = self._pages.pop(page.name, None)
         self._pages[page.name] = page
-        file = self._free_name(page)
-        uri = self._system.write_generated(file, page.text).as_uri()
+        file = self._generated.free_name(_PREFIX, ".diff", page.text)
+        uri = snapshot.system.write_generated(file, page.text).as_uri()
         self._client.start(self._client.show_document(uri), "show the review")
         return uri
 
@@ -94,7 +90,7 @@ class DiffDocuments:
         path = path_of(uri)
         # By its name first: the text of another may be long.
         is_page = path is not None and path.name.startswith(_PREFIX)
-        return self._generated.document(uri) if is_page else None
+        return self._generated.world.document(uri) if is_page else None
 
     def location_at_cursor(self) -> tuple[str, Range] | None:
         """Return what the page shows at the user's position. Return None if the user is in no page
@@ -227,13 +223,3 @@ class DiffDocuments:
     def _text(self, uri: str) -> str:
         document = self._workspace.shown(uri)
         return document.text if document else self._ledger.base_text(uri) or ""
-
-    def _free_name(self, page: DiffDocument) -> str:
-        """Return a file name for a page: a name that the editor does not have open with other
-        contents.
-
-        The roots are part of it, because servers of other workspaces write there as well.
-        """
-        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
-        stem = f"{_PREFIX}-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        return self._generated.free_name(stem, ".diff", page.text)

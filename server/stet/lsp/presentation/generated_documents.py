@@ -3,8 +3,8 @@
 The documents are kept apart from the user's, in the state folder. They never reach the workspace,
 so a model neither sees nor edits them, and they are in no scope.
 
-`ContextDocument` shows the content of a question, for editors that don't show the answers of
-commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`). Its
+`render_context_document` shows the content of a question, for editors that don't show the answers
+of commands. `RequestLogDocument` shows the sent requests and their receivers (`stet.requestLog`). Its
 rows contain files, hosts and numbers, never text of a file or a conversation, and names have marks
 instead of secrets. All servers of a workspace write into one table.
 """
@@ -18,15 +18,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from stet.lsp.editor_client import Client
 from stet.privacy.request_log import Recipient, RequestRecord
+from stet.storage.state_store import StateStore
 from stet.system.system import System
-from stet.text.buffer import TextBuffer
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
-from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.text.position import Range
 from stet.text.render import fence_for, iso_time
@@ -48,16 +47,15 @@ class GeneratedDocuments:
 
     Attributes:
         world: Where they are followed, and where the user is among them.
+        opened: The canonical URIs of those that are open; without one, a keystroke costs nothing here.
     """
 
-    def __init__(self, system: System, encoding: Callable[[], Encoding]) -> None:
-        """Create the documents; `encoding` returns the editor's column encoding, once it is
-        settled.
-        """
+    def __init__(self, system: System, workspace: Workspace) -> None:
+        """Create the documents; `workspace` has the user's, the roots and the column encoding."""
         self._system = system
-        self._encoding = encoding
+        self._workspace = workspace
         self.world = Workspace(system)
-        self._open: set[str] = set()
+        self.opened: set[str] = set()
         self._entered = self._left = float("-inf")
         self._listeners: list[Listener] = []
 
@@ -72,31 +70,16 @@ class GeneratedDocuments:
         path = path_of(uri)
         return path is not None and any(folder in path.parents for folder in self._folders)
 
-    def apply_if_generated(self, modification: Modification) -> bool:
-        """Take what happened in the editor, if it happened to one of them; whether it did."""
+    def apply(self, modification: Modification) -> None:
+        """Take what happened in the editor to one of them, which is `opened` or opened by it."""
         kind, uri = modification.kind, modification.uri
-        if kind is ModificationKind.OPENED and self.is_generated(uri):
-            self._open.add(canonical(uri))
-        # Nothing else costs anything as long as none is open: this is on a keystroke's way.
-        if not self._open or canonical(uri) not in self._open:
-            return False
-        self.world.encoding = self._encoding()
+        self.opened.add(canonical(uri))
+        self.world.encoding = self._workspace.encoding
         changes = self.world.apply(modification)
         if kind is ModificationKind.CLOSED:
-            self._open.discard(canonical(uri))
+            self.opened.discard(canonical(uri))
         for listener in self._listeners:
             listener(uri, kind, changes)
-        return True
-
-    def buffer(self, uri: str) -> TextBuffer | None:
-        """Return the buffer of a generated document for reading without a copy. Return None if it
-        is not open.
-        """
-        return self.world.buffer(uri)
-
-    def document(self, uri: str) -> TextDocument | None:
-        """One of them as it is in the editor; None if it is not open."""
-        return self.world.document(uri)
 
     def documents(self) -> Iterable[TextDocument]:
         """All of them that are open, as they are in the editor."""
@@ -129,23 +112,40 @@ class GeneratedDocuments:
         left = max(self._left, self._left if theirs is None else theirs.at)
         return (uri, selection.ranges[0]) if max(self._entered, selection.at) > left else None
 
-    def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
-        """How one of them changed since `revision`, as `Workspace.changes_since`."""
-        return self.world.changes_since(uri, revision)
-
     def free_name(self, stem: str, ending: str, text: str) -> str:
         """Return a file name for `text`: a name that the editor does not have open with other
         contents.
 
-        `stem` tells workspaces apart, because servers of others write into the folder as well.
+        The roots are part of it, because servers of other workspaces write into the folder as well.
 
         Raises:
             OSError: If there is no state folder.
         """
         folder = self.folder
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        stem = f"{stem}-{short_digest(roots)}"
         names = (f"{stem}{'' if n == 1 else f'-{n}'}{ending}" for n in itertools.count(1))
-        opened = ((name, self.document((folder / name).as_uri())) for name in names)
+        opened = ((name, self.world.document((folder / name).as_uri())) for name in names)
         return next(name for name, old in opened if old is None or old.text == text)
+
+    async def write(self, stem: str, text: str) -> Path:
+        """Write a page of Markdown in a worker; return its file, whose name begins with `stem`.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        name = self.free_name(stem, ".md", text)
+        return await asyncio.to_thread(self._system.write_generated, name, text)
+
+    async def show(self, client: Client, stem: str, text: str, task: str) -> str:
+        """Write a page as `write`, and have the editor show it in a `task`; return its URI.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        uri = (await self.write(stem, text)).as_uri()
+        client.start(client.show_document(uri), task)
+        return uri
 
     @cached_property
     def folder(self) -> Path:
@@ -167,34 +167,13 @@ class GeneratedDocuments:
         return frozenset({folder, self._system.real_path(folder)})
 
 
+def short_digest(text: str) -> str:
+    """Return eight characters that stand for a text in the name of a file."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
 _MAX_PROMPT = 200
 """Characters of the question that are repeated in the head."""
-
-
-class ContextDocument:
-    """Writes the page into the state folder and has the editor show it. Touched on the event loop only."""
-
-    def __init__(
-        self, workspace: Workspace, client: Client, system: System, generated: GeneratedDocuments
-    ) -> None:
-        self._workspace = workspace
-        self._client = client
-        self._system = system
-        self._generated = generated
-
-    async def open(self, prompt: str, answer: Mapping[str, object]) -> str:
-        """Write and show the answer of `stet.showContext`; return the document's URI.
-
-        Raises:
-            OSError: If it can't be written.
-        """
-        text = render_context_document(prompt, answer)
-        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
-        stem = f"context-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        name = self._generated.free_name(stem, ".md", text)
-        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
-        self._client.start(self._client.show_document(uri), "show what would be sent")
-        return uri
 
 
 def render_context_document(prompt: str, answer: Mapping[str, object]) -> str:
@@ -293,33 +272,15 @@ MAX_SHOWN = 300
 """Requests on the page, the latest; more are counted."""
 
 
-class RequestRows(Protocol):
-    """Where they are kept; nothing raises when the disk fails."""
-
-    def keep_sent(self, fields: str) -> None:
-        """Keep one."""
-        ...
-
-    def load_sent(self) -> tuple[str, ...]:
-        """All that are kept, oldest first; may take long."""
-        ...
-
-
 class RequestLogDocument:
     """Between the requests and their rows; touched on the event loop only."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        rows: RequestRows,
-        client: Client,
-        system: System,
-        generated: GeneratedDocuments,
+        self, workspace: Workspace, rows: StateStore, client: Client, generated: GeneratedDocuments
     ) -> None:
         self._workspace = workspace
         self._rows = rows
         self._client = client
-        self._system = system
         self._generated = generated
         workspace.request_log.persist = self._store
 
@@ -331,16 +292,10 @@ class RequestLogDocument:
         """
         sent = await asyncio.to_thread(self._load) or self._workspace.request_log.latest
         text = render_request_log(sent[-MAX_SHOWN:], n_older=max(0, len(sent) - MAX_SHOWN))
-        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
-        stem = f"sent-{sha256(roots.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-        name = self._generated.free_name(stem, ".md", text)
-        uri = (await asyncio.to_thread(self._system.write_generated, name, text)).as_uri()
-        self._client.start(self._client.show_document(uri), "show what was sent")
-        return uri
+        return await self._generated.show(self._client, "sent", text, "show what was sent")
 
     def _store(self, sending: RequestRecord) -> None:
-        fields = json.dumps(dataclasses.asdict(sending))
-        self._rows.keep_sent(fields)
+        self._rows.keep_sent(json.dumps(dataclasses.asdict(sending)))
 
     def _load(self) -> tuple[RequestRecord, ...]:
         """Return the persisted records that are valid. Call in a worker thread, because the

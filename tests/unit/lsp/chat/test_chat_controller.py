@@ -61,7 +61,7 @@ class Room:
         server = StetLanguageServer("stet", "0")
         server.tasks = self.table.tasks
         client = Client(server)
-        self.own = GeneratedDocuments(self.disk, lambda: Encoding.UTF16)
+        self.own = GeneratedDocuments(self.disk, self.table.workspace)
         texts = OpenChatTexts(self.own, self.table.tasks.start)
         self.chats = ChatController(
             self.table.workspace,
@@ -131,7 +131,7 @@ async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
     opened = Modification(
         ModificationKind.OPENED, page.uri, 0, "markdown", new_document("second") + "Two\n"
     )
-    assert room.own.apply_if_generated(opened)
+    room.own.apply(opened)
     room.disk.free.clear()
     one = room.start("first")
     # This one is open in the editor, and needs no disk.
@@ -150,16 +150,12 @@ async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
     text = new_document("second") + "Two"
-    assert room.own.apply_if_generated(
-        Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text)
-    )
+    room.own.apply(Modification(ModificationKind.OPENED, page.uri, 0, "markdown", text))
     room.disk.free.clear()
     one = room.start("first")
     await asyncio.sleep(0)
     two = room.chats.send("second", ask)
-    assert room.own.apply_if_generated(
-        Modification(ModificationKind.CHANGED, page.uri, 1, text=text + " and more")
-    )
+    room.own.apply(Modification(ModificationKind.CHANGED, page.uri, 1, text=text + " and more"))
     room.disk.free.set()
     assert await one == "One"
     assert room.table.agent.turn(await two).ask.prompt == "Two"

@@ -16,8 +16,7 @@ from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.lsp.tasks import Tasks
 from stet.text.edit import TextChange
-from stet.text.encoding import Encoding
-from stet.workspace.workspace import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.support.chat_text import written
 from tests.support.memory_system import MemorySystem
 
@@ -33,7 +32,7 @@ class Room:
     def __init__(self, text: str) -> None:
         system = MemorySystem({})
         self.tasks = Tasks()
-        self.own = GeneratedDocuments(system, lambda: Encoding.UTF16)
+        self.own = GeneratedDocuments(system, Workspace(system))
         self.texts = OpenChatTexts(self.own, self.tasks.start)
         self.told = ChatTranscript(lambda _: None)
         uri = (self.own.folder / "chat.md").as_uri()
@@ -41,13 +40,11 @@ class Room:
         self.page.add(ChatTurn("t1", "Why?", self.told))
         self.watch = InsertionWatch("")
         self.own.listen(self._changed)
-        assert self.own.apply_if_generated(
-            Modification(ModificationKind.OPENED, uri, 0, "markdown", text)
-        )
+        self.own.apply(Modification(ModificationKind.OPENED, uri, 0, "markdown", text))
 
     def _changed(self, uri: str, _: ModificationKind, changes: Sequence[TextChange]) -> None:
         self.texts.changed(uri, changes)
-        buffer = self.own.buffer(uri)
+        buffer = self.own.world.buffer(uri)
         assert buffer is not None
         self.watch.follow(changes, buffer.lines)
 
@@ -72,7 +69,7 @@ class Room:
             edit = WireEdit(at.line, at.character, at.line, at.character, step.insertion.text)
             change = Modification(ModificationKind.CHANGED, self.page.uri, 1, edits=(edit,))
             self.watch = watch
-            assert self.own.apply_if_generated(change)
+            self.own.apply(change)
             assert watch.has_come
             step.done()
 
@@ -86,7 +83,7 @@ async def seconds_for(text: str) -> float:
         room.told.add_text(f"word {n} ")
         room.write(document)
     took = thread_time() - began
-    buffer = room.own.buffer(room.page.uri)
+    buffer = room.own.world.buffer(room.page.uri)
     assert buffer is not None
     said = "".join(f"word {n} " for n in range(N_PIECES))
     assert written(buffer.text, "t1") == said.strip()

@@ -1,15 +1,14 @@
 """Stet's own documents never reach the user's world."""
 
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.text.encoding import Encoding
-from stet.workspace.workspace import Modification, ModificationKind, WireEdit
+from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.support.memory_system import MemorySystem
 
 
 def make_own() -> tuple[GeneratedDocuments, str]:
     """None open yet, and the URI of one."""
     system = MemorySystem({})
-    own = GeneratedDocuments(system, lambda: Encoding.UTF16)
+    own = GeneratedDocuments(system, Workspace(system))
     return own, (system.state_folder() / "review.diff").as_uri()
 
 
@@ -20,21 +19,21 @@ def opened(uri: str, text: str) -> Modification:
 
 def test_what_lies_in_the_state_folder_is_followed_here() -> None:
     own, uri = make_own()
-    assert own.apply_if_generated(opened(uri, "a\n"))
+    assert own.is_generated(uri)
+    own.apply(opened(uri, "a\n"))
+    assert own.opened == {uri}
     edit = WireEdit(0, 0, 0, 1, "😀b")
-    assert own.apply_if_generated(Modification(ModificationKind.CHANGED, uri, 1, edits=(edit,)))
-    document = own.document(uri)
+    own.apply(Modification(ModificationKind.CHANGED, uri, 1, edits=(edit,)))
+    document = own.world.document(uri)
     assert document is not None
     assert document.text == "😀b\n"
-    assert own.apply_if_generated(Modification(ModificationKind.SAVED, uri))
-    assert own.apply_if_generated(Modification(ModificationKind.CLOSED, uri))
-    assert own.document(uri) is None
-    assert not own.apply_if_generated(Modification(ModificationKind.CHANGED, uri, 2, edits=(edit,)))
+    own.apply(Modification(ModificationKind.SAVED, uri))
+    own.apply(Modification(ModificationKind.CLOSED, uri))
+    assert own.world.document(uri) is None
+    assert own.opened == set()
 
 
 def test_all_else_is_the_users() -> None:
     own, _ = make_own()
     for uri in ("file:///ws/a.py", "untitled:x", "git:/x", "file:///ws/../ws/b"):
         assert not own.is_generated(uri)
-        assert not own.apply_if_generated(opened(uri, ""))
-        assert own.document(uri) is None
