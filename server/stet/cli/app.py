@@ -24,6 +24,10 @@ app = typer.Typer(
 model_app = typer.Typer(help="The models that can be asked.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
 
+RootOption = Annotated[
+    Path | None,
+    typer.Option(help="The workspace folder; where you are by default.", show_default=False),
+]
 INTERRUPTED = 130
 """The exit code that a shell reports for a program that Ctrl-C ended."""
 
@@ -48,11 +52,6 @@ def finish(work: Callable[[], int]) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     raise typer.Exit(code)
-
-
-def default_accept(*, as_json: bool) -> Literal["none", "review"]:
-    """Return the default action for proposals: never accept more than a person has looked at."""
-    return "review" if Terminal().is_interactive and not as_json else "none"
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -93,10 +92,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
     file: Annotated[
         str, typer.Option(help="The file it is about, and its lines: PATH[:L1-L2].")
     ] = "",
-    root: Annotated[
-        Path | None,
-        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
-    ] = None,
+    root: RootOption = None,
     mode: Annotated[
         Literal["agent", "ask", "rewrite"],
         typer.Option(help="With tools; only reading; or one rewrite of the lines."),
@@ -120,11 +116,12 @@ def ask(  # noqa: PLR0913 - the options are the signature
         if as_json and accept == "review":
             raise CliError("--json asks nobody: use --accept all or none with it", code=2)
         place = parse_file_argument(file) if file else None
-        wanted = accept or default_accept(as_json=as_json)
+        # By default never more is accepted than a person has looked at.
+        is_reviewed = Terminal().is_interactive and not as_json
+        wanted = accept or ("review" if is_reviewed else "none")
         folder = workspace_folder(root, place)
-        return ask_module.run(
-            ask_module.AskRequest(prompt, folder, place, mode, wanted, as_json, may_send=yes)
-        )
+        request = ask_module.AskRequest(prompt, folder, place, mode, wanted, as_json, may_send=yes)
+        return ask_module.run(request)
 
     finish(work)
 
@@ -133,10 +130,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
 def search(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in any words.")],
     *,
-    root: Annotated[
-        Path | None,
-        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
-    ] = None,
+    root: RootOption = None,
     limit: Annotated[int, typer.Option(min=1, max=200, help="At most so many places.")] = 20,
     folder: Annotated[str, typer.Option(help="Only below this folder of the workspace.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON array.")] = False,
@@ -144,20 +138,17 @@ def search(
     """Search the workspace by words and by meaning, the best places first."""
     from stet.cli import search_command  # late, as above
 
-    finish(
-        lambda: search_command.run_search(
-            search_command.CliSearch(query, workspace_folder(root, None), folder, limit, as_json)
-        )
-    )
+    def work() -> int:
+        where = workspace_folder(root, None)
+        return search_command.run_search(query, where, folder, limit, as_json=as_json)
+
+    finish(work)
 
 
 @app.command()
 def index(
     *,
-    root: Annotated[
-        Path | None,
-        typer.Option(help="The workspace folder; where you are by default.", show_default=False),
-    ] = None,
+    root: RootOption = None,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Make it anew.")] = False,
 ) -> None:
     """Bring the search index up to the files, and say how large it is."""
@@ -192,8 +183,7 @@ def model_list() -> None:
 
 @model_app.command("install")
 def model_install(
-    *,
-    quiet: Annotated[bool, typer.Option(help="Say nothing if it is there already.")] = False,
+    *, quiet: Annotated[bool, typer.Option(help="Say nothing if it is there already.")] = False
 ) -> None:
     """Fetch the small model that Stet can run itself."""
     from stet.cli import model_command  # late, as above

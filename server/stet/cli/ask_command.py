@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,7 +31,8 @@ _REPORTED_KEYS = (
     "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
 )  # fmt: skip
 """What `--json` prints of a turn, under the names of `stet.turn`."""
-_CLOSED_STATES = frozenset({"failed", "cancelled", "limited"})
+_ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
+"""What is said of a turn that ended in one of these states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +82,9 @@ class AskOutcome:
 
     def as_json(self) -> str:
         """One object on one line, ASCII, so that nothing in it can act on a terminal."""
-        return json.dumps(
-            {
-                **{key: self.turn.get(key) for key in _REPORTED_KEYS},
-                "proposals": self.proposals,
-                "accepted": self.accepted,
-                "refused": self.refused,
-                "model": self.model,
-                "pending": self.pending,
-                "files": [str(path) for path in self.files],
-                "unsaved": self.unsaved,
-            }
-        )
+        outcome = asdict(self)
+        turn = outcome.pop("turn")
+        return json.dumps({key: turn.get(key) for key in _REPORTED_KEYS} | outcome, default=str)
 
 
 def run(request: AskRequest) -> int:
@@ -103,23 +95,12 @@ def run(request: AskRequest) -> int:
     """
     terminal = Terminal()
     try:
-        outcome = asyncio.run(ask(request, terminal))
+        outcome = asyncio.run(_AskSession(request, terminal).run())
     except (ServerFailed, CommandFailed) as error:
         raise CliError(str(error)) from error
     if request.as_json:
         terminal.out.file.write(f"{outcome.as_json()}\n")
     return outcome.exit_code
-
-
-async def ask(request: AskRequest, terminal: Terminal) -> AskOutcome:
-    """Ask, decide and save.
-
-    Raises:
-        CliError: If the file can't be read.
-        ServerFailed: If the server does not start or goes away.
-        CommandFailed: If it refuses the question.
-    """
-    return await _AskSession(request, terminal).run()
 
 
 class _AskSession:
@@ -135,6 +116,13 @@ class _AskSession:
         self._outcome = AskOutcome()
 
     async def run(self) -> AskOutcome:
+        """Ask, decide and save.
+
+        Raises:
+            CliError: If the file can't be read.
+            ServerFailed: If the server does not start or goes away.
+            CommandFailed: If it refuses the question.
+        """
         async with self._client.session(self._request.root):
             arguments = self._arguments()
             with self._terminal.working("starting") as self._progress:
@@ -243,10 +231,8 @@ class _AskSession:
         try:
             done = await self._client.accept(**which)
         except CommandFailed as error:  # none of them can be accepted
-            done = {
-                "accepted": [],
-                "refused": [{"hunk": hunk, "reason": str(error)} for hunk in hunks],
-            }
+            refused = [{"hunk": hunk, "reason": str(error)} for hunk in hunks]
+            done = {"accepted": [], "refused": refused}
         self._outcome.accepted += done["accepted"]
         self._outcome.refused += done["refused"]
 
@@ -298,13 +284,12 @@ class _AskSession:
             self._terminal.say(f"replaces {n} pending hunk{'s' if n != 1 else ''}", "yellow")
 
     def _show_proposal(self, item: dict[str, Any]) -> None:
-        documents = self._client.documents
-        text = documents.read(item["uri"])
-        name = documents.name(item["uri"], self._request.root)
+        documents, uri = self._client.documents, item["uri"]
+        name = documents.name(uri, self._request.root)
         note = " (protected)" if item.get("protected") else ""
         note += " (merged with your change)" if item.get("merged") else ""
         self._terminal.show(f"\n{item['summary']}{note}", "bold")
-        diff = hunk_diff(item, text, name, documents.encoding)
+        diff = hunk_diff(item, documents.read(uri), name, documents.encoding)
         self._terminal.show(coloured(diff))
 
     def _show_end(self) -> None:
@@ -316,13 +301,10 @@ class _AskSession:
             self._terminal.say(f"{what} for a decision: open the folder in an editor", "yellow")
         for path in outcome.files:
             self._terminal.say(f"wrote {path}", "green")
-        if turn["state"] in _CLOSED_STATES:
+        if turn["state"] in _ENDS:
             reason = turn.get("error") or turn.get("summary") or ""
             self._terminal.say(f"the turn {_ENDS[turn['state']]}: {reason}", "red")
         self._terminal.say(turn_facts(turn, outcome.model), "dim")
-
-
-_ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
 
 
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:

@@ -140,13 +140,12 @@ def run(editor: str, *, write: bool) -> int:
 
 
 def _configuration(editor: str, *, is_old: bool) -> EditorConfig:
-    match editor:
-        case "neovim":
-            return _neovim()
-        case "emacs":
-            return _emacs()
-        case _:
-            return _helix("config-25.01.toml" if is_old else "config.toml")
+    if editor == "neovim":
+        target = _config_home() / "nvim/plugin/stet.lua"
+        return EditorConfig((ConfigFile(target, _text("neovim/stet.lua")),))
+    if editor == "emacs":
+        return _emacs()
+    return _helix("config-25.01.toml" if is_old else "config.toml")
 
 
 def _print(configuration: EditorConfig, terminal: Terminal) -> None:
@@ -192,12 +191,6 @@ def _vscode(terminal: Terminal, *, write: bool) -> None:
     with terminal.working("building the extension"):
         editor = install(folder)
     terminal.say(f"installed the extension into {editor}: reload its windows")
-
-
-def _neovim() -> EditorConfig:
-    return EditorConfig(
-        (ConfigFile(_config_home() / "nvim/plugin/stet.lua", _text("neovim/stet.lua")),)
-    )
 
 
 def _emacs() -> EditorConfig:

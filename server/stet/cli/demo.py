@@ -8,8 +8,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sized
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Sized
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ class _DemoSession:
         # The sample's proposals are of no use later: they go with the folder.
         env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
         async with AsyncExitStack() as stack:
-            with self._working("starting the language server"):
+            with self._terminal.working("starting the language server") as self._progress:
                 session = self._client.session(self._root, env=env)
                 client = await stack.enter_async_context(session)
             await self._show_model()
@@ -173,7 +173,7 @@ class _DemoSession:
         """
         began = time.monotonic()
         place = {"uri": uri, "from": job.lines[0], "to": job.lines[1]}
-        with self._working("the model is at work"):
+        with self._terminal.working("the model is at work") as self._progress:
             task = await client.command(
                 "stet.ask", {"prompt": job.prompt, "mode": "rewrite", **place}
             )
@@ -230,11 +230,6 @@ class _DemoSession:
             self._applied.append(event)
         elif isinstance(event, ServerProgress) and event.stage != "end":
             self._progress(event.message or event.title)
-
-    @contextmanager
-    def _working(self, what: str) -> Iterator[None]:
-        with self._terminal.working(what) as self._progress:
-            yield
 
     def _step(self, name: str, text: str) -> None:
         """One line: what happened, in a word, and the facts."""

@@ -68,6 +68,7 @@ def run() -> int:
 
 async def check_all(system: System) -> list[Finding]:
     """Run all checks and return the findings in reading order, even if checks fail."""
+    found: list[Finding] = []
     try:
         root = current_folder()
     except OSError:
@@ -75,9 +76,7 @@ async def check_all(system: System) -> list[Finding]:
         fix = (
             "Go to another folder: what is said of one below is of the system's for scratch files."
         )
-        gone = [Finding("problem", "folder", "the one you are in is not there any more", fix)]
-    else:
-        gone = []
+        found.append(Finding("problem", "folder", "the one you are in is not there any more", fix))
     read: list[MergedSettings] = []
 
     def settings() -> Iterator[Finding]:
@@ -85,7 +84,7 @@ async def check_all(system: System) -> list[Finding]:
         yield from check_settings(read[0])
         yield from check_settings_files(read[0], root)
 
-    found = gone + await _run_check("settings", settings)
+    found += await _run_check("settings", settings)
     chosen = read[0].settings if read else Settings()
     found += await _run_check("model", lambda: check_model(chosen.model, system))
     found += await _run_check("web", lambda: check_web(chosen.web, system))
@@ -295,7 +294,7 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
         return
     try:
         with translate_errors():
-            findings = _check_database(path)
+            yield _check_database(path)
     except DatabaseDamaged as fault:
         fix = (
             "The next server puts it aside and begins anew; what was kept there stays in the copy."
@@ -307,8 +306,6 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
     except StoreError as fault:
         fix = "Change its owner or its rights, or move it away."
         yield Finding("problem", "kept", f"{path} can't be used: {fault}", fix)
-    else:
-        yield findings
     n_servers = sum(_is_lock_taken(lock) for lock in (folder / "owners").glob("*.lock"))
     if n_servers > 1:
         fix = "Close one of the editors, unless you mean it: each shows the hunks of its own."

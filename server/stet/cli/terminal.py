@@ -18,6 +18,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -50,9 +51,8 @@ class Terminal:
 
     def __init__(self) -> None:
         for stream in (sys.stdout, sys.stderr):
-            if isinstance(
-                stream, TextIOWrapper
-            ):  # what a narrow terminal can't show is spelled out
+            if isinstance(stream, TextIOWrapper):
+                # What a narrow terminal can't show is spelled out.
                 stream.reconfigure(errors="backslashreplace")
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = Console(highlight=False, markup=False, emoji=False, stderr=True)
@@ -78,13 +78,8 @@ class Terminal:
         Yields:
             A function that changes the line.
         """
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}", markup=False),
-            TimeElapsedColumn(),
-        )
-        watched = self.err.is_terminal
-        with Progress(*columns, console=self.err, transient=True, disable=not watched) as live:
+        description = TextColumn("{task.description}", markup=False)
+        with self._live(SpinnerColumn(), description) as live:
             task = live.add_task(escape_line(what), total=None)
             yield lambda message: live.update(task, description=escape_line(message))
 
@@ -95,19 +90,19 @@ class Terminal:
         Yields:
             A function that moves the bar. It takes the number of items done, and the number known.
         """
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-        )
-        watched = self.err.is_terminal
-        with Progress(*columns, console=self.err, transient=True, disable=not watched) as live:
+        description = TextColumn("{task.description}", markup=False)
+        with self._live(description, BarColumn(), MofNCompleteColumn()) as live:
             task = live.add_task(escape_line(what), total=None)
             # As many as are done: those that are left are not counted yet.
             yield lambda done, total: live.update(
                 task, completed=done, total=total if total > done else None
             )
+
+    def _live(self, *columns: ProgressColumn) -> Progress:
+        """Return a live line of these columns and the time; it is not shown without a terminal."""
+        watched = self.err.is_terminal
+        columns = (*columns, TimeElapsedColumn())
+        return Progress(*columns, console=self.err, transient=True, disable=not watched)
 
 
 def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding: Encoding) -> str:
@@ -124,12 +119,7 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
     start, end = proposal["range"]["start"], proposal["range"]["end"]
     after = TextBuffer(text)
     after.splice(
-        start["line"],
-        start["character"],
-        end["line"],
-        end["character"],
-        proposal["new"],
-        encoding,
+        start["line"], start["character"], end["line"], end["character"], proposal["new"], encoding
     )
     return unified_diff(text, after.text, name, name)
 

@@ -186,10 +186,7 @@ class CommentRunner:
             self._begin_new(document, comments, users)
 
     def _begin_new(
-        self,
-        document: TextDocument,
-        comments: tuple[AiComment, ...],
-        users: list[AiComment],
+        self, document: TextDocument, comments: tuple[AiComment, ...], users: list[AiComment]
     ) -> None:
         """Start turns for comments that are new since they were written; `comments` is all in the text."""
         done = self._started.setdefault(canonical(document.uri), set())

@@ -245,8 +245,7 @@ class EditorDocuments:
         yield (
             lsp.TEXT_DOCUMENT_DID_CHANGE,
             lsp.DidChangeTextDocumentParams(
-                lsp.VersionedTextDocumentIdentifier(document.version, document.uri),
-                changes,
+                lsp.VersionedTextDocumentIdentifier(document.version, document.uri), changes
             ),
         )
 

@@ -270,10 +270,7 @@ def actions_on(
 
 
 def _action_specs(
-    here: Sequence[Hunk],
-    in_file: Sequence[Hunk],
-    ledger: ReviewLedger,
-    editor: ClientCapabilities,
+    here: Sequence[Hunk], in_file: Sequence[Hunk], ledger: ReviewLedger, editor: ClientCapabilities
 ) -> Iterator[tuple[Hunk, _ActionSpec]]:
     """Each with the hunk it hangs on."""
     numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}

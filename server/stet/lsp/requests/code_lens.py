@@ -37,10 +37,7 @@ def _lens_commands(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
             ("Do it again", "stet.resolve", _resolve_arguments(hunk, "retry")),
         ]
     accepting = named | {"protected": True} if hunk.protected else named
-    return [
-        (f"Accept: {label(hunk)}", "stet.accept", accepting),
-        ("Reject", "stet.reject", named),
-    ]
+    return [(f"Accept: {label(hunk)}", "stet.accept", accepting), ("Reject", "stet.reject", named)]
 
 
 def _resolve_arguments(hunk: Hunk, how: str) -> dict[str, object]:
