@@ -18,7 +18,7 @@ test: check  ## everything: style, types, layers, units, protocol, real editors,
 	@$(BIN)/python -m tests.parts
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-unit: $(VENV)/test.stamp  ## the inner loop: units only, in half a minute
+unit: $(VENV)/test.stamp  ## the inner loop: quick unit tests, in half a minute
 	$(BIN)/python -m pytest tests/unit --numprocesses 2 -m 'not slow'
 
 check: $(VENV)/test.stamp  ## style, types and layers only

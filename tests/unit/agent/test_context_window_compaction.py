@@ -1,5 +1,6 @@
 """A conversation made shorter stays one that a provider takes, and says what was left out."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def sent(talk: Conversation) -> tuple[Message, ...]:
     return (*flatten(talk.history), *talk.current_turn)
 
 
+@pytest.mark.slow
 @given(exchanges(), st.integers(0, 20_000))
 def test_a_fitted_history_is_well_formed_and_never_larger(
     history: list[Exchange], room: int
@@ -135,6 +137,7 @@ def test_a_summary_is_the_assistants_and_never_looks_like_the_users_words() -> N
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(exchanges(), turns(), st.integers(100, 5000))
 def test_what_is_to_be_summed_up_is_never_longer_than_there_is_room_for(
     history: list[Exchange], own: list[Message], most: int

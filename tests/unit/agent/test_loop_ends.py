@@ -166,6 +166,7 @@ async def test_tokens_are_limited() -> None:
     assert "agent.maxTokens is 60000" in turn.error
 
 
+@pytest.mark.slow
 async def test_seconds_are_limited() -> None:
     async def for_ever(request: Request) -> Completion:
         await asyncio.Event().wait()

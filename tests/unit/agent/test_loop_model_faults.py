@@ -25,6 +25,9 @@ from tests.support.model_requests import KEY, QUICK, model_at
 from tests.support.openai_server import End, OpenAIServer, Reply, call, delta, error
 from tests.support.workspaces import make_workspace
 
+pytestmark = pytest.mark.slow
+
+
 BRIEF = Timeouts(connect=2.0, first=1.5, idle=1.5, total=3.0)
 TEXT = "x = 1\n\nmiddle = 0\n\ny = 2\n"
 

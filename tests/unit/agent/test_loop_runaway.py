@@ -147,6 +147,7 @@ async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
     assert "10 rounds (agent.maxIterations)" in turn.error
 
 
+@pytest.mark.slow
 async def test_a_model_that_talks_on_until_its_time_is_over_is_limited() -> None:
     async def slowly(request: Request) -> Completion:
         await asyncio.sleep(60)

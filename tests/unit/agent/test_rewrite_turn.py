@@ -335,6 +335,7 @@ async def test_line_ends_and_trailing_space_stay() -> None:
     assert after == "It is here. \t\r\nHe is there"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["Something else altogether", "It are\nhere now", ""])
 async def test_an_answer_that_is_another_line_is_not_taken(answer: str) -> None:
     turn, after, _ = await rewritten(

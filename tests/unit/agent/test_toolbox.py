@@ -61,6 +61,7 @@ async def yes(question: Question) -> str:
     return question.choices[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITES)
 async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: str) -> None:
     arguments, tasks = json.dumps(WRITES[name]), Tasks()

@@ -130,6 +130,7 @@ def test_every_tool_that_takes_a_name_is_tried() -> None:
     assert taking == {name for name, _ in CALLS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments"), CALLS, ids=[f"{n}-{one[0]}" for n, one in enumerate(CALLS)]
 )

@@ -36,6 +36,7 @@ def brief(name: str, n_said: int = 2) -> Exchange:
     return Exchange.condensed(f"Question {name}", f"Answer {name}", None, n_said)
 
 
+@pytest.mark.slow
 @given(exchanges(), st.integers(0, 100))
 def test_whole_turns_are_sent_and_never_more_messages_than_wanted(
     history: list[Exchange], length: int
@@ -118,6 +119,7 @@ def test_what_a_prompt_becomes_is_sent_by_who_holds_its_messages() -> None:
     assert prompt.current_turn == (question, sent[-1])
 
 
+@pytest.mark.slow
 @given(exchanges())
 def test_units_hold_everything_in_order(history: list[Exchange]) -> None:
     messages = flatten(history)

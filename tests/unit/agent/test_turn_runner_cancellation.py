@@ -89,6 +89,7 @@ async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
     assert [one.question for one in archive.chats["main"]] == ["Fix it"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", range(25))
 async def test_a_turn_can_be_cancelled_at_every_step_and_its_chat_goes_on(steps: int) -> None:
     ctx = make_agent(call("read_file", file="b.py"), EDIT, DONE, DONE, DONE, DONE)

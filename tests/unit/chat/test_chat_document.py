@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ TYPING = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.text("ab c\n#!<", max_size=12), max_size=12),
     st.lists(st.lists(TYPING, max_size=3), min_size=12, max_size=12),

@@ -2,6 +2,7 @@
 
 from time import thread_time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def test_headings_are_found_as_if_the_text_had_been_read_again(
             assert last == max(matching, default=None)
 
 
+@pytest.mark.slow
 def test_lines_added_at_the_top_cost_the_same_with_many_headings_as_with_few() -> None:
     def seconds(n_headings: int) -> float:
         headings = ChatHeadings(ChatHeading(10 * n, "") for n in range(1, n_headings))

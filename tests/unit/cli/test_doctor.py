@@ -24,6 +24,8 @@ from stet.workspace.uris import uri_of
 from tests.support.certificates import server_side
 from tests.support.openai_server import OpenAIServer, Reply
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

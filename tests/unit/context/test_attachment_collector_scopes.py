@@ -93,6 +93,7 @@ def test_hidden_files_are_not_counted_as_left_out() -> None:
     assert "not shown: b.md;" in told[0]
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.sampled_from([f"{folder}{n}" for folder in ("", "wall/", "open/") for n in range(4)]),

@@ -306,6 +306,7 @@ def test_a_time_no_calendar_has_is_left_out(mtime: float) -> None:
     assert expected in context_of(world).text
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(
         st.sampled_from(["/ws/a", "/ws/b/c", "untitled:n", "/else/x"]), st.text(max_size=60)

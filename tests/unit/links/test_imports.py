@@ -7,6 +7,9 @@ import pytest
 from stet.links.links import find_links
 from tests.support.growth import grows_evenly
 
+pytestmark = pytest.mark.slow
+
+
 CASES = {
     "a.py": (
         "import os, a.b as c; import d\n"

@@ -1,5 +1,6 @@
 """Whatever is moved, every link means the same file: workspaces drawn at random."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def _path(source: str, target: str) -> str:
     return "../" * (ups - shared) + "/".join(target.split("/")[shared:])
 
 
+@pytest.mark.slow
 @given(worlds(), st.data())
 def test_a_move_there_and_back_gives_the_same_bytes(world: World, data: st.DataObject) -> None:
     old = data.draw(st.sampled_from(sorted(world)))
@@ -69,6 +71,7 @@ def test_a_move_there_and_back_gives_the_same_bytes(world: World, data: st.DataO
     assert move(there, new, old) == (world, [])
 
 
+@pytest.mark.slow
 @given(worlds(), st.data())
 def test_a_move_changes_links_only_and_every_link_means_the_same_file(
     world: World, data: st.DataObject

@@ -175,6 +175,7 @@ def test_what_is_known_of_a_graph_is_taken_over_while_no_name_changes() -> None:
 WORDS = st.lists(st.sampled_from(["[[a]]", "[[b]]", "[c](c.md)", "[[x]]", "[d](sub/d.md)"]))
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "sub/d"]), WORDS), max_size=12))
 def test_a_graph_that_was_brought_up_to_date_is_one_made_anew(

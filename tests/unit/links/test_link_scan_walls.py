@@ -6,6 +6,7 @@ must be answered alike in both, so nothing of them shows, not even that they are
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,6 +83,7 @@ def text_of(name: str, links: list[str]) -> str:
     return f"{front}#tag-{len(name)} {' '.join(links)}\n"
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.fixed_dictionaries(dict.fromkeys(OPEN, LINKS)),

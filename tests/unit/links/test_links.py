@@ -156,6 +156,7 @@ def test_a_mask_keeps_every_place(text: str) -> None:
         assert text[link.start : link.end] == link.written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

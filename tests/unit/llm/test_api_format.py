@@ -37,6 +37,7 @@ def test_no_provider_refuses_a_conversation(messages: list[Message]) -> None:
     json.dumps(sent, ensure_ascii=False).encode()
 
 
+@pytest.mark.slow
 @given(MESSAGES, st.integers(0, 12))
 def test_a_request_begins_with_the_one_before(messages: list[Message], n: int) -> None:
     whole = [one for one in messages if one.role != "tool"]

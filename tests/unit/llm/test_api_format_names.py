@@ -7,6 +7,9 @@ from hypothesis import strategies as st
 from stet.agent.toolbox import ALL_TOOLS
 from stet.llm.api_format import UNNAMED, is_valid, meant_tool, valid_name
 
+pytestmark = pytest.mark.slow
+
+
 TOOLS = [tool.name for tool in ALL_TOOLS]
 SLIPS = (
     "{}",

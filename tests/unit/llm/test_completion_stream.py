@@ -177,6 +177,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(st.dictionaries(FIELDS, JSON, max_size=6), max_size=4))
 def test_no_chunk_of_any_shape_breaks_it(chunks: list[dict[str, Any]]) -> None:
     answer = CompletionAccumulator()

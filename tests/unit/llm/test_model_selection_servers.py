@@ -3,6 +3,8 @@
 import asyncio
 import time
 
+import pytest
+
 from stet.llm.model_selection import LocalServer, find_local_servers
 from tests.support.openai_server import OpenAIServer
 
@@ -62,6 +64,7 @@ async def test_where_nobody_listens_nothing_is_found() -> None:
     assert await find_local_servers(port, port) == ()
 
 
+@pytest.mark.slow
 async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()

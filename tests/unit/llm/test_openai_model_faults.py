@@ -29,6 +29,9 @@ from stet.system.system import System
 from tests.support.model_requests import KEY, QUICK, ModelOutput, model_at, question
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, piece, say, usage
 
+pytestmark = pytest.mark.slow
+
+
 HELLO = [delta(role="assistant", content=""), delta(content="Hel"), delta(content="lo")]
 HALF_A_CALL = [delta(tool_calls=[piece(0, id="a", name="edit_file", arguments='{"path": "a')])]
 END = delta(finish="stop")

@@ -29,6 +29,9 @@ from tests.support.openai_server import End, OpenAIServer, Reply, error, say
 from tests.support.web_server import WebReply as Page
 from tests.support.web_server import WebServer, found
 
+pytestmark = pytest.mark.slow
+
+
 MOST_MEMORY = 40_000_000
 """Bytes that an answer may take at its worst: it is decoded, and it is read."""
 

@@ -26,6 +26,9 @@ from stet.web.search_formats import SearchEndpoint
 from tests.support.model_requests import QUICK, ModelOutput
 from tests.support.web_server import WebReply, WebServer
 
+pytestmark = pytest.mark.slow
+
+
 CHUNK = {"choices": [{"delta": {"content": "Hello"}, "finish_reason": "stop"}]}
 HEALTHY = WebReply(
     headers={"content-type": "application/json"}, body=[b'{"healthy": true, "version": "1.0"}']

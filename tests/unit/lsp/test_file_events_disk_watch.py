@@ -68,6 +68,7 @@ class Watched:
         self.started.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("uri", [URI, "file:///ws/a b.txt", "file:///ws/%61%20b.txt"])
 async def test_a_changed_file_is_read_however_the_editor_spells_it(uri: str) -> None:
     watched = Watched()

@@ -81,6 +81,7 @@ async def after_kill(folder: Path, run: Run) -> Run:
     return again
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "texts", "state"),
     [
@@ -143,6 +144,7 @@ async def test_hunks_of_a_file_that_was_moved_are_found_under_its_new_name(tmp_p
     await third.keeper.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["remove", "move", "create empty"])
 async def test_what_was_never_sent_is_not_accepted_because_the_disk_looks_like_it(
     tmp_path: Path, kind: str

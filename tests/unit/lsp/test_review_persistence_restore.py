@@ -25,6 +25,9 @@ from tests.support.loop_stalls import longest_stall
 from tests.support.review_harness import rules
 from tests.support.state_stores import TestedStore
 
+pytestmark = pytest.mark.slow
+
+
 LINE = "def handler_{n}(request): return request.value + {n}  # what every handler does\n"
 N_LINES = 20_000_000 // len(LINE)
 MIDDLE = N_LINES // 2

@@ -89,11 +89,13 @@ def test_a_text_that_no_person_wrote_is_left_alone() -> None:
     assert tags_in("x " * 20_000 + "#a\n\n#b") == ("b",)
 
 
+@pytest.mark.slow
 def test_a_note_of_more_lines_than_a_person_writes_is_not_read() -> None:
     assert len(headings_in("# a\n" * MAX_LINES)) == MAX_LINES
     assert headings_in("# a\n" * (MAX_LINES + 1)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -156,6 +156,7 @@ LINES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from(LINES), unique=True).map(lambda lines: "\n".join(["---", *lines, ""])),
     st.dictionaries(st.sampled_from("abcdefgh"), VALUES, max_size=2),

@@ -16,6 +16,9 @@ from stet.notes.note_content import add_tags
 from stet.notes.note_properties import InvalidYaml, edit_properties
 from tests.support.front_matters import Note, note
 
+pytestmark = pytest.mark.slow
+
+
 SEEDS = range(200)
 VALUES: tuple[object, ...] = (
     "new", "a: b # c", "yes", "2024-02-30", "1e3", " blank ", "tab\there", "two\nlines", "", "it's",

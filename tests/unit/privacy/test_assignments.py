@@ -57,6 +57,7 @@ def test_what_only_speaks_of_one_is_none(text: str) -> None:
     assert find_secrets(text) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

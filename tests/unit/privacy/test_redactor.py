@@ -51,6 +51,7 @@ def test_what_is_restored_for_a_text_is_that_text(text: str) -> None:
     assert redactor.restore(redacted.text, text) == text
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS)
 def test_no_planted_secret_survives_and_lines_stay_lines(before: str, after: str) -> None:
     redactor = Redactor()

@@ -172,6 +172,7 @@ SLOW = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", SLOW)
 def test_twice_the_text_takes_no_more_than_about_twice_the_time(piece: str) -> None:
     def seconds(size: int) -> float:

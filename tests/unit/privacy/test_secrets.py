@@ -143,6 +143,7 @@ SLOW = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", SLOW.values(), ids=SLOW.keys())
 def test_twice_the_text_takes_no_more_than_about_twice_the_time(piece: str) -> None:
     def seconds(size: int) -> float:

@@ -168,6 +168,7 @@ def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
     assert page.text == "a\nb\nnew\nc\nd\nE\n"
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_whatever_is_typed_round_an_edit_on_its_way_it_arrives_once(data: st.DataObject) -> None:

@@ -7,6 +7,9 @@ import pytest
 
 from stet.search.chunker import chunk_file
 
+pytestmark = pytest.mark.slow
+
+
 NAMES = ["a.py", "a.md", "a.js", "a.c", "a.rs", "a.rb", "a.json"]
 N = 60_000
 _RANDOM = random.Random(1)

@@ -20,6 +20,8 @@ from stet.settings.values import SearchSettings, Settings
 from stet.system.system import System
 from tests.support.indexed_workspace import IndexedWorkspace
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def workspace(

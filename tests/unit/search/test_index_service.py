@@ -17,6 +17,8 @@ from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind
 from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def workspace(

@@ -9,6 +9,8 @@ import pytest
 
 from stet.search.index_source import wanted_below, watch_folders
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("name", "is_wanted"),

@@ -18,6 +18,9 @@ from stet.search.index_worker import MAX_FAULTS, IndexWorker, _ended
 from stet.search.search_engine import ChunkHit, ChunkQuery, make_entry
 from stet.workspace.uris import uri_of
 
+pytestmark = pytest.mark.slow
+
+
 PAGE = 4096
 """Of the database, in bytes."""
 

@@ -1,5 +1,6 @@
 """The ranking by words finds what weighing every chunk would find."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def store_of(texts: list[tuple[list[str], list[str]]]) -> IndexStore:
     return store
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     texts=chunks,

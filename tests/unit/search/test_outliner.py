@@ -13,6 +13,9 @@ from stet.search.chunk import FileStamp, SourceFile
 from stet.search.outliner import Outliner
 from stet.search.search_engine import digest
 
+pytestmark = pytest.mark.slow
+
+
 HOSTILE = "{[" * 100_000
 """Keeps a parser of JavaScript busy for longer than anybody waits."""
 MOOR = "function moor(boat) {\n}\n"

@@ -21,6 +21,8 @@ from tests.support.http_server import HttpRequest
 from tests.support.indexed_workspace import WAIT_SECONDS, IndexedWorkspace
 from tests.support.web_server import WebReply, WebServer, found
 
+pytestmark = pytest.mark.slow
+
 
 class Embeddings(WebServer):
     """`POST /v1/embeddings` with the vectors of a real embedding, in any order, as it may."""

@@ -115,6 +115,7 @@ changes = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(changes=changes, question=st.sampled_from(["apple", "pear date", "banana def", "return"]))
 def test_whatever_came_and_went_answers_are_those_of_a_fresh_index(

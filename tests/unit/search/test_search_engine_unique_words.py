@@ -10,6 +10,9 @@ from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkQuery, SearchEngine
 from tests.support.search_engine import entry, files_of
 
+pytestmark = pytest.mark.slow
+
+
 N = 1000
 """Passages."""
 WORDS = [

@@ -3,6 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -40,6 +41,7 @@ def test_any_json_gives_valid_settings(value: object) -> None:
     assert_valid(parse_settings(value))
 
 
+@pytest.mark.slow
 @FEW
 @given(st.dictionaries(SECTIONS, st.dictionaries(KEYS, JSON, max_size=4), max_size=3))
 def test_any_values_of_known_keys_give_valid_settings(value: object) -> None:

@@ -65,6 +65,7 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
         assert store.said == []
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.text(st.sampled_from("a/:%é\0\ud800𝄞"), max_size=6), min_size=8, max_size=8))
 def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list[str]) -> None:
@@ -131,6 +132,7 @@ def test_numbers_never_come_again(tmp_path: Path) -> None:
         assert [store.number("hunk"), other.number("hunk"), store.number("hunk")] == [5, 6, 7]
 
 
+@pytest.mark.slow
 def test_every_set_of_roots_has_its_own_and_no_roots_are_one(tmp_path: Path) -> None:
     sets: list[tuple[str, ...]] = [(), ("file:///ws",), ("file:///other",), ("file:///ws", "x:y")]
     for n, roots in enumerate(sets, 1):
@@ -241,6 +243,7 @@ def test_the_log_stays_short_however_much_is_written_at_once(tmp_path: Path) -> 
     assert max(sizes) < 2 * MAX_LOG_BYTES
 
 
+@pytest.mark.slow
 def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     hunks = two()
     with store_in(tmp_path) as store:
@@ -356,6 +359,7 @@ with store_in(Path(sys.argv[1])) as store:
 """
 
 
+@pytest.mark.slow
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     repository = Path(__file__).parents[3]
     children = [

@@ -18,6 +18,8 @@ from stet.storage.write_failures import RETRY_SECONDS
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.state_stores import TestedStore, query, store_in
 
+pytestmark = pytest.mark.slow
+
 
 def numbered(number: int, size: int = 1) -> Hunk:
     """A hunk about a whole file, which needs no footing; its text can't be packed."""

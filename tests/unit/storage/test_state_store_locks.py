@@ -18,6 +18,9 @@ from stet.system.file_lock import FileLock
 from tests.support.hunks import make_hunk
 from tests.support.state_stores import TestedStore, query, store_in
 
+pytestmark = pytest.mark.slow
+
+
 LEFT = make_hunk(1, HunkKind.REMOVE, old="left\n")
 OWN = make_hunk(2, HunkKind.REMOVE, old="own\n")
 

@@ -83,6 +83,7 @@ def with_linked_owners(folder: Path) -> None:
     (folder / "owners").symlink_to(folder.parent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [

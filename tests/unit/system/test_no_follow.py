@@ -111,6 +111,7 @@ def test_a_link_turned_while_it_is_resolved_and_opened_is_never_read_through(top
     assert b"ws/folder/a.md" in read
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_while_it_is_resolved_is_one_or_the_other(top: Path) -> None:
     (top / "ws/link").symlink_to(top / "outside")
     with swapping(top / "ws/folder", top / "ws/link"):

@@ -70,6 +70,7 @@ async def test_an_output_that_fits_twice_is_whole(tmp_path: Path) -> None:
     assert ran.n_left_out == 0
 
 
+@pytest.mark.slow
 async def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     code = "import time; print('begun', flush=True); time.sleep(60)"
     ran = await System().run(program(code, tmp_path, seconds=1.0))

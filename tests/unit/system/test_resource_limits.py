@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
+
 HOLES = """
 import resource, sys, threading
 from stet.system.resource_limits import return_freed_memory

@@ -65,6 +65,7 @@ def with_blocks(old: TextDocument, new: str) -> tuple[str, dict[str, tuple[str, 
     return "".join(lines), dict(sorted(changes.items()))
 
 
+@pytest.mark.slow
 @given(old=texts, new=texts, name=st.sampled_from(["a.md", "a.py"]))
 @example(old="a\nlast", new="a\nlast\n", name="a.py")
 @example(old="a\nlast\n", new="a\nlast", name="a.py")

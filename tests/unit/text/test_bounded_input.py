@@ -69,6 +69,7 @@ def test_what_can_not_be_decoded_says_why(header: str, body: bytes, told: str) -
         decode(header, body, 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, deflate", "deflate, gzip"])
 def test_a_bomb_is_decoded_no_further_than_the_limit(coding: str) -> None:
     bomb = encode(b"0" * 50_000_000, coding)

@@ -36,6 +36,7 @@ def replayed(text: str, done: TextChange) -> str:
     return document.text[:start] + done.text + document.text[end:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", Encoding)
 def test_34_000_random_edits_agree_with_a_naive_store(encoding: Encoding) -> None:
     rng = random.Random(encoding.value)

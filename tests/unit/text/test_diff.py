@@ -55,6 +55,7 @@ def applied(old: str, diff: str) -> str:
     return "".join(made + source[at:])
 
 
+@pytest.mark.slow
 @given(
     around=st.tuples(nasty, nasty),
     texts=st.one_of(st.tuples(nasty, nasty), st.tuples(*[few_lines.map("".join)] * 2)),
@@ -99,6 +100,7 @@ def test_a_unified_diff_can_be_applied(old: str, new: str, context: int) -> None
     assert bool(diff) == (old != new)
 
 
+@pytest.mark.slow
 @given(old=few_lines, new=few_lines, context=st.integers(0, 4))
 @settings(max_examples=200, deadline=None)
 def test_a_unified_diff_of_several_sections_can_be_applied(

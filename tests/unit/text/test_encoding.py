@@ -23,6 +23,7 @@ def test_units_inside_a_character_are_rounded_down(encoding: Encoding, columns: 
     assert [column_from_units("aé😀b\r\n", units, encoding) for units in range(11)] == columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", Encoding)
 @given(pieces=nasty, end=ends, units=st.integers(-2, 200))
 @settings(max_examples=100, deadline=None)

@@ -62,6 +62,7 @@ def links_of(name: str) -> Callable[[str], object]:
     return lambda text: find_links(text, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("work", "text"),
     [

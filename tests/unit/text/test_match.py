@@ -284,6 +284,7 @@ def test_a_block_copied_badly_and_changed_by_the_user_is_refused() -> None:
         find_block(live, 'def f():\n    return "a"\n', "pass\n", seen)
 
 
+@pytest.mark.slow
 def test_thousands_of_lines_alike_are_refused_without_a_blow_up() -> None:
     live = "".join(" " * (n % 2) + "same\n" for n in range(4_000))
     began = time.process_time()

@@ -5,6 +5,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from tests.bench.edits import ELSEWHERE, LEAST_RIGHT, MOST_WRONG, NEW_MARK, folder_of, table, tally
 from tests.bench.edits_apply import EditResult
 from tests.bench.edits_sources import Change, from_history, from_sources
@@ -12,6 +14,7 @@ from tests.bench.edits_sources import Change, from_history, from_sources
 REFUSED = ("ours", EditResult.REFUSED)
 
 
+@pytest.mark.slow
 def test_made_up_edits_of_an_installed_package_end_right_or_refused() -> None:
     result = tally(from_sources(folder_of("rich"), random.Random(7), 40), 7)
     shown = f"{table(result)}\n{result.bad[:3]}"

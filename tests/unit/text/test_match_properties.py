@@ -13,6 +13,8 @@ from stet.text.normalized_text import BOM
 from tests.support.model_edits import FILE_FORMS, is_plainly_unique, perturbed
 from tests.support.naive_text import NASTY
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("kind", FILE_FORMS)
 def test_a_block_is_replaced_at_its_place_or_refused_and_found_if_unique(kind: str) -> None:

@@ -7,12 +7,16 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.text.lines import split_lines
 from stet.text.merge import Merger, merge
 from tests.support.naive_text import NASTY
+
+pytestmark = pytest.mark.slow
+
 
 pieces = st.lists(st.sampled_from((*NASTY, "a\n", "b c\r\n", "a b\n", "x")), max_size=10)
 texts = pieces.map("".join)

@@ -108,6 +108,7 @@ def test_there_are_so_many_and_no_more() -> None:
     assert len(found.bad) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["```ai-edit\n", "````ai-edit\n```\n", "`" * 50 + "\n", "~~~\n````\n", "```ai-edit\n{}\n```\n"],

@@ -4,6 +4,8 @@ import asyncio
 import dataclasses
 from collections.abc import Callable
 
+import pytest
+
 from stet.review.policy.rules import MAX_HUNKS, MAX_LINES, MAX_TEXT
 from stet.tools.create_file import CREATE_FILE
 from stet.tools.edit_file import EDIT_FILE, EditFile, run_batch
@@ -13,6 +15,9 @@ from stet.workspace.path_status import PathStatus
 from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.loop_stalls import longest_stall
 from tests.support.workspaces import insertion, make_workspace
+
+pytestmark = pytest.mark.slow
+
 
 URI = "file:///ws/a.py"
 TEXT = "one\ntwo\nthree\nfour\n"

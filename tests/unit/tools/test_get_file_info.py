@@ -184,6 +184,7 @@ async def test_where_there_is_nothing_it_is_said(
     )
 
 
+@pytest.mark.slow
 async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
     files: dict[str, str | bytes] = {
         "/ws/a.md": "".join(f"# Heading number {n}\n#tag{'x' * 30}{n}\n\n" for n in range(1500)),

@@ -80,6 +80,7 @@ async def test_links_of_what_is_not_there_are_refused(file: str, error: str) -> 
     assert (await use(FIND_DEAD_LINKS, ctx, file=file)).startswith(error)
 
 
+@pytest.mark.slow
 async def test_many_links_are_cut_and_it_is_said_how_to_go_on() -> None:
     files: dict[str, str | bytes] = {"/ws/a.md": "A\n"}
     files |= {f"/ws/n{n}.md": f"{'x' * 150} [[a]] [[gone{n}]]\n" for n in range(600)}

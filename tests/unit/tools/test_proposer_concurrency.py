@@ -18,6 +18,9 @@ from tests.support.agent_harness import make_tool_context, type_into, use
 from tests.support.loop_stalls import longest_stall
 from tests.support.workspaces import insertion, make_workspace
 
+pytestmark = pytest.mark.slow
+
+
 URI = "file:///ws/a.md"
 NOTE = "---\ntags:\n  - a\n---\nBody\n"
 TOOLS: list[tuple[Tool, dict[str, object], str]] = [

@@ -248,6 +248,7 @@ async def test_what_a_search_found_is_read_without_a_question() -> None:
     assert "carries 203 characters" in asked[0].text
 
 
+@pytest.mark.slow
 async def test_many_short_addresses_made_up_are_asked_for_and_a_yes_begins_anew() -> None:
     urls = [f"https://a.org/?q={n}{'s' * 87}" for n in range(8)]  # 91 characters each
     internet = Internet(a_org="Hello.")
@@ -267,6 +268,7 @@ async def test_many_short_addresses_made_up_are_asked_for_and_a_yes_begins_anew(
     assert internet.asked == urls
 
 
+@pytest.mark.slow
 async def test_where_a_page_leads_is_not_counted_as_the_models() -> None:
     urls = {f"https://a.org/{n}": f"->/{n}/{'s' * 80}" for n in range(6)}
     internet = Internet()

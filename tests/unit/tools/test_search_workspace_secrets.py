@@ -38,6 +38,7 @@ async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, st
     return (await use(tool, ctx, **given)).replace(KEY, "KEY").replace(guess, "GUESS")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", REGEX)
 async def test_a_pattern_is_asked_of_what_may_be_told(world: Workspace, query: str) -> None:
     asked = {"mode": "regex", "query": query}

@@ -268,6 +268,7 @@ async def test_a_resolver_that_hangs_ends_with_the_time_for_the_whole() -> None:
         await fetch("http://site.example/", fetcher)
 
 
+@pytest.mark.slow
 async def test_the_time_for_a_page_stands_still_while_the_user_is_asked() -> None:
     async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         await asyncio.sleep(0.3)

@@ -13,6 +13,9 @@ from stet.web.fetch import WebPage, read_page
 from stet.web.page_helper import MAX_TEXT, read_task
 from stet.web.web_address import WebError, parse_url
 
+pytestmark = pytest.mark.slow
+
+
 URL = "https://site.example/docs/page"
 ARTICLE = """<!doctype html><html><head><title>Fish &amp; chips</title>
 <script>alert("no")</script><style>p {}</style></head><body>

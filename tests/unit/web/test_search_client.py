@@ -222,6 +222,7 @@ ERRORS: list[tuple[Provider, int, object, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("provider", "status", "body", "told"), ERRORS)
 async def test_an_error_is_told_in_the_words_of_the_api(
     provider: Provider, status: int, body: object, told: str
@@ -252,6 +253,7 @@ async def test_a_server_that_is_not_there_says_so() -> None:
         await search_web(endpoint, "x", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", list(PATHS))
 @pytest.mark.parametrize(
     "body",

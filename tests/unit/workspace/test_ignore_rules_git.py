@@ -5,11 +5,15 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
+
+pytestmark = pytest.mark.slow
+
 
 NAMES = ("a", "b", "build", "x.log", "keep.log", "x.py", "a b", "é.md")
 FOLDERS = ("", "a", "b", "a/b", "b/build")

@@ -97,6 +97,7 @@ async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> No
     assert left not in sent(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", SECRETS)
 @pytest.mark.parametrize("n_seen", [6, 12])
 @pytest.mark.parametrize(

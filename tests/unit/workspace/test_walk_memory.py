@@ -15,6 +15,9 @@ from stet.workspace.workspace import Workspace
 from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import close_document, make_workspace, open_document, uri_at
 
+pytestmark = pytest.mark.slow
+
+
 FOLDERS = ("", "src/", "src/deep/", "docs/", "build/", ".git/", "old/")
 NAMES = ("a.py", "b.md", ".env", "key.pem", "data.bin", "notes.txt", "ü.md", ".gitignore")
 IGNORES = ("*.md\n", "build/\n", "!b.md\n", "deep\n", "", "/a.py\n")

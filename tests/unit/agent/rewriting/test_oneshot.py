@@ -292,6 +292,7 @@ TEXTS = st.text(st.sampled_from("ab .\u00e9\U0001f600\n`"), min_size=1, max_size
 ANSWERS = st.text(st.sampled_from("xy .\u00e9\U0001f600\n"), max_size=12)
 
 
+@pytest.mark.slow
 @given(TEXTS, ANSWERS, st.integers(0, 40), st.integers(0, 40), st.sampled_from(["\n", "\r\n"]))
 def test_every_selection_is_replaced_to_the_character(
     text: str, answer: str, first: int, second: int, line_end: str

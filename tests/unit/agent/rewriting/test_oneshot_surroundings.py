@@ -12,6 +12,7 @@ from tests.support.rewrite_turns import LINE, PATH, fenced, rewritten
 CODE = "def f():\n    return  a+b\n    x=1\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [fenced, say])
 @pytest.mark.parametrize(
     ("text", "selected", "answer", "after"),

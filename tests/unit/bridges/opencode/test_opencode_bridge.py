@@ -134,6 +134,7 @@ async def test_another_server_is_told_and_the_first_is_left(editor: Editor) -> N
         assert second.parts(sessions[1]) == [(text("b.py", "a.py"), True)]
 
 
+@pytest.mark.slow
 async def test_a_server_that_is_away_is_said_once_and_told_when_it_is_back(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -153,6 +154,7 @@ async def test_a_server_that_is_away_is_said_once_and_told_when_it_is_back(
         assert editor.warnings == []
 
 
+@pytest.mark.slow
 async def test_a_server_that_wants_another_password_is_said_once_with_what_to_do(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:

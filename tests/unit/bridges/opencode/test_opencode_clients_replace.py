@@ -238,6 +238,7 @@ def refuses_texts(asked: HttpRequest) -> tuple[int, object] | None:
     return (400, {}) if asked.method == "PATCH" and not asked.body.get("ignored") else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 409, 413, 422])
 async def test_a_part_that_can_not_be_replaced_is_hidden_and_the_next_posted_anew(
     server: FakeOpenCode, keeper: ReplaceClient, status: int
@@ -370,6 +371,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 async def test_whatever_is_answered_is_a_fault_that_is_told(
     server: FakeOpenCode, keeper: ReplaceClient, name: str

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -87,6 +88,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@pytest.mark.slow
 @example([], "", ["<", "systemreminder"])
 @example([], "", ["<systemremindersystem"])
 @given(st.lists(PIECES, max_size=3), PIECES, st.lists(PIECES, max_size=3))

@@ -20,6 +20,9 @@ from stet.llm.embedded.weights import (
 )
 from stet.system.system import System
 
+pytestmark = pytest.mark.slow
+
+
 CONTENT = b"GGUF" + bytes(range(256)) * 1000
 TINY = ModelWeights(
     name="tiny",

@@ -105,6 +105,7 @@ def ask(prompt: str, chat: str) -> Ask:
     return Ask(prompt=prompt, mode=Mode.AGENT, place=EditorLocation(), chat=chat)
 
 
+@pytest.mark.slow
 async def test_the_disk_is_read_and_written_beside_the_event_loop() -> None:
     room = Room()
     file = await room.begun("main", "Why?\n")
@@ -124,6 +125,7 @@ async def test_the_disk_is_read_and_written_beside_the_event_loop() -> None:
     assert all(name.startswith("asyncio_") for name in room.disk.threads)
 
 
+@pytest.mark.slow
 async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
     room = Room()
     await room.begun("first", "One\n")
@@ -145,6 +147,7 @@ async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
     await room.table.rest()
 
 
+@pytest.mark.slow
 async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
     room = Room()
     await room.begun("first", "One\n")
@@ -162,6 +165,7 @@ async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
     await room.table.rest()
 
 
+@pytest.mark.slow
 async def test_the_same_words_are_not_sent_twice_but_what_is_written_behind_them_is() -> None:
     held = asyncio.Event()
 

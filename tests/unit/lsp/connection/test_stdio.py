@@ -41,6 +41,7 @@ def read(data: bytes, cuts: list[int]) -> list[bytes]:
     return delivered
 
 
+@pytest.mark.slow
 @given(BODIES, HEADERS, st.lists(st.integers(min_value=0), max_size=20))
 def test_bodies_arrive_whole_and_in_order_however_the_bytes_are_cut(
     bodies: list[dict[str, str]], header: str, cuts: list[int]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from lsprotocol import types as lsp
 
 from stet.lsp.capabilities import ClientCapabilities
@@ -44,6 +45,7 @@ async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
     assert world.text() == "one\n2\nand\n3\n"
 
 
+@pytest.mark.slow
 async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> None:
     def outrun(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.put("zero\n" + world.text())
@@ -57,6 +59,7 @@ async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> 
     assert world.text() == "zero\none\n2\n2b\nand\n3\n"
 
 
+@pytest.mark.slow
 async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
     world = ApplyHarness(acts=[lambda *_: NO, lambda *_: NO])
     world.open()
@@ -83,6 +86,7 @@ async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> No
     assert len(world.shown) == 1
 
 
+@pytest.mark.slow
 async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
     world = ApplyHarness(acts=[applies, lambda *_: NO])
     world.open()

@@ -10,6 +10,7 @@ from stet.lsp.editor_client import ApplyOutcome
 from tests.support.edit_applier_harness import SILENT, URI, YES, ApplyHarness
 
 
+@pytest.mark.slow
 async def test_text_that_comes_after_all_counts_as_accepted() -> None:
     world = ApplyHarness(acts=[lambda *_: SILENT])
     world.open()
@@ -28,6 +29,7 @@ LATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text_and_changes", LATE.values(), ids=LATE)
 @pytest.mark.parametrize("is_second_first", [False, True])
 @pytest.mark.parametrize("how", ["together", "one by one", "the first alone"])

@@ -19,6 +19,9 @@ from stet.lsp.headless.headless_client import (
 )
 from stet.system.system import System
 
+pytestmark = pytest.mark.slow
+
+
 TINY = tests.support.tiny_server.__file__ or ""
 SETTINGS = {"model": {"name": "x"}}
 

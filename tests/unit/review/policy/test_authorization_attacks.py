@@ -51,6 +51,7 @@ REFUSED = [attack for attack in ATTACKS if attack.rule != PROTECTED]
 CAUTIOUS = [attack for attack in ATTACKS if attack.rule == PROTECTED]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", REFUSED, ids=str)
 async def test_an_attack_is_refused_and_told_to_model_and_user(
     attack: Attack, tmp_path: Path
@@ -64,6 +65,7 @@ async def test_an_attack_is_refused_and_told_to_model_and_user(
     assert told == RejectedEdit(file, told.position, attack.rule, told.message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attack", CAUTIOUS, ids=str)
 async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
     attack: Attack, tmp_path: Path

@@ -37,6 +37,7 @@ PUBLISHED = [
 """What agents were made to write in published attacks, to get out of their limits."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_what_published_attacks_wrote_is_never_taken_with_everything_else(
     name: str, trapped: Path
@@ -84,6 +85,7 @@ def test_no_name_yields_a_proposal_that_leads_out_of_the_roots(
             assert ".git" not in there.resolve().parts
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=4), max_size=6), st.booleans())
 def test_no_uri_yields_a_proposal_that_leads_out_of_the_roots(
     trapped: Path, parts: list[str], below: bool

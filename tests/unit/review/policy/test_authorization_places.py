@@ -19,6 +19,7 @@ from tests.support.policy_drafts import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "rule"),
     [

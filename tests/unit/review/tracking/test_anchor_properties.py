@@ -1,5 +1,6 @@
 """Anchors hold whatever is typed between them: edits drawn at random."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -7,6 +8,9 @@ from stet.text.diff import changes_between
 from stet.text.edit import Replacement, TextChange, TextEdit
 from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
+
+pytestmark = pytest.mark.slow
+
 
 LINE = st.sampled_from(["", "a", "  a", "  ab", "b", "é🙂"])
 GAP = st.lists(LINE, max_size=4)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ def text_with(page: ReviewHarness, hunks: Sequence[str]) -> list[str]:
     return read + words("".join(track.lines[at:]))
 
 
+@pytest.mark.slow
 @given(TEXTS, TEXTS, TEXTS, st.lists(TYPED, max_size=3), st.data())
 def test_line_boundaries_leave_the_lines_of_the_hunks_and_of_the_user(
     text: str, first: str, second: str, typed: Sequence[tuple[int | str, ...]], data: st.DataObject

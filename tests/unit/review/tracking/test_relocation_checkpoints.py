@@ -12,6 +12,9 @@ from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import PicturedReview, check_picture, check_review, read_picture
 from tests.support.review_steps import propose, reject, replace_text
 
+pytestmark = pytest.mark.slow
+
+
 LINES = [f"{word}\n" for word in ("one", "two", "three", "four", "five", "six")]
 TEXT = "".join(LINES)
 PICTURES = {

@@ -11,6 +11,9 @@ from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import Action, check_picture, check_review, read_picture
 from tests.support.review_steps import accept, change_lines, replace_text, undo
 
+pytestmark = pytest.mark.slow
+
+
 FIRST = """
           def first(a):
               total = a

@@ -13,6 +13,9 @@ from stet.text.position import Position, Range
 from tests.support.review_harness import ReviewHarness
 from tests.support.review_pictures import PicturedReview, check_picture, render_review
 
+pytestmark = pytest.mark.slow
+
+
 CHANGES = {
     "a line put in there": (2, 2, "z\n"),
     "two lines put in there": (2, 2, "z\ny\n"),

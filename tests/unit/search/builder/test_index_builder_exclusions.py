@@ -8,6 +8,8 @@ from stet.system.no_follow import open_to_list
 from stet.system.system import System
 from tests.support.index_library import IndexLibrary
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
     library = IndexLibrary(tmp_path / "ws", excluded=["private"], deny=["*.log"])

@@ -66,6 +66,7 @@ def chunks_in(library: IndexLibrary) -> list[tuple[object, ...]]:
     return sorted(library.store._db.execute(sql).fetchall())
 
 
+@pytest.mark.slow
 def test_a_file_is_cut_alike_in_a_scan_by_one_process_or_two_when_saved_and_when_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

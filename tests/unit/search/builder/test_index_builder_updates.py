@@ -40,6 +40,7 @@ def test_a_folder_that_is_new_brings_its_files_along(library: IndexLibrary) -> N
     assert library.find("land") == ["deep/down/pier.py"]
 
 
+@pytest.mark.slow
 def test_a_storm_of_changes_is_one_look_at_all(library: IndexLibrary) -> None:
     library.write("src/pier.py", "def land(): pass\n")
     library.change(*(f"gone/{n}.py" for n in range(50_000)), "src/pier.py")

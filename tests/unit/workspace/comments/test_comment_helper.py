@@ -94,6 +94,7 @@ def test_in_markdown_comments_of_html_outside_of_code_count(text: str, wanted: l
     assert shown(text, comments_of_markdown(text)) == wanted
 
 
+@pytest.mark.slow
 @given(WILD, st.sampled_from(NAMES))
 @settings(deadline=None, max_examples=150)
 def test_no_text_is_too_odd_and_comments_are_in_order(text: str, language: str) -> None:
