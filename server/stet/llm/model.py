@@ -7,8 +7,9 @@ that change what goes to another model. Each message of an error is a sentence f
     ├── NoModel                no model is configured or installed
     ├── ModelUnavailable       not reached, overloaded, rate-limited; worth another try later
     ├── ModelTimeout           the model stopped answering
-    ├── StreamInterrupted      the answer broke off before its end
-    ├── AnswerTooLong          reading ended: the answer is longer than was asked for
+    ├── AnswerCut              the answer ended before its end
+    │   ├── StreamInterrupted  it broke off
+    │   └── AnswerTooLong      reading ended: it is longer than was asked for
     ├── ContextOverflow        the conversation is longer than the model can read
     └── ModelRefused           this request will never be answered: key, name, quota
         └── ToolsUnsupported   this model has no native tool calls
@@ -269,23 +270,15 @@ class NoModel(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """The provider could not be reached or would not answer now.
-
-    Attributes:
-        retry_after: Seconds the provider asked to wait, or None where it did not say.
-    """
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
+    """The provider could not be reached or would not answer now."""
 
 
 class ModelTimeout(ModelError):
     """The provider was silent, or slow, for longer than is allowed."""
 
 
-class StreamInterrupted(ModelError):
-    """The answer broke off. Nothing of it may be executed.
+class AnswerCut(ModelError):
+    """An answer ended before its end. Nothing of it may be executed.
 
     Attributes:
         text: What had been said until then.
@@ -296,16 +289,12 @@ class StreamInterrupted(ModelError):
         self.text = text
 
 
-class AnswerTooLong(ModelError):
-    """The answer grew beyond `Request.ceiling` and was broken off. Nothing of it may be executed.
+class StreamInterrupted(AnswerCut):
+    """The answer broke off."""
 
-    Attributes:
-        text: What had been said until then.
-    """
 
-    def __init__(self, message: str, text: str = "") -> None:
-        super().__init__(message)
-        self.text = text
+class AnswerTooLong(AnswerCut):
+    """The answer grew beyond `Request.ceiling` and was broken off."""
 
 
 class ContextOverflow(ModelError):

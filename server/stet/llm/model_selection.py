@@ -24,7 +24,7 @@ from stet.llm.model_endpoint import ModelEndpoint, Sampling, hostname_of
 from stet.llm.openai_model import OpenAIModel
 from stet.llm.providers import COMPATIBLE, HOSTED, PROVIDERS, ProviderSpec
 from stet.llm.scripted_model import ScriptedModel
-from stet.llm.text_protocol import TextProtocolModel, ToolMode
+from stet.llm.text_protocol import TextProtocolModel
 from stet.settings.values import ModelSettings
 from stet.system.system import System
 from stet.text.bounded_input import parse_bounded
@@ -80,15 +80,11 @@ async def _lm_studio(port: int) -> LocalServer | None:
         return None
     chat = [one for one in entries if one.get("type") in {"llm", "vlm"}]
     chat.sort(key=lambda one: one["state"] != "loaded")
-    limit = None
-    if chat:
-        limit = chat[0].get("loaded_context_length") or chat[0].get("max_context_length")
-    return LocalServer(
-        "lmstudio",
-        f"http://127.0.0.1:{port}/v1",
-        tuple(str(one["id"]) for one in chat),
-        limit if isinstance(limit, int) else None,
-    )
+    first = chat[0] if chat else {}
+    limit = first.get("loaded_context_length") or first.get("max_context_length")
+    names = tuple(str(one["id"]) for one in chat)
+    context_tokens = limit if isinstance(limit, int) else None
+    return LocalServer("lmstudio", f"http://127.0.0.1:{port}/v1", names, context_tokens)
 
 
 def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
@@ -100,9 +96,7 @@ def _entries(body: bytes | None, key: str) -> list[dict[str, Any]]:
     except ValueError:
         return []
     entries = data.get(key) if isinstance(data, dict) else None
-    if not isinstance(entries, list):
-        return []
-    return [entry for entry in entries if isinstance(entry, dict)]
+    return [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
 
 
 async def _get_body(port: int, path: str) -> bytes | None:
@@ -126,14 +120,13 @@ async def _get_body(port: int, path: str) -> bytes | None:
 
 async def _read_all(reader: asyncio.StreamReader) -> bytes:
     answer = b""
-    while len(answer) < MAX_ANSWER_BYTES:
-        piece = await reader.read(65536)
-        if not piece:
-            break
+    while len(answer) < MAX_ANSWER_BYTES and (piece := await reader.read(65536)):
         answer += piece
     return answer
 
 
+_AUTOMATIC = tuple(preset for preset in HOSTED if preset.base_url)
+"""The hosted providers for which a key alone is enough."""
 SCRIPT_ENV = "STET_SCRIPTED_MODEL"
 HOW_TO_GET_ONE = (
     "Run `stet model install` for a small local one, start Ollama or LM Studio, or set "
@@ -198,11 +191,8 @@ async def inspect_environment(settings: ModelSettings, system: System) -> ModelE
     """
     environ = system.environ()
     servers = await find_local_servers() if _asks_servers(settings, environ) else ()
-    return ModelEnvironment(
-        environ,
-        servers,
-        await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system),
-    )
+    missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
+    return ModelEnvironment(environ, servers, missing)
 
 
 def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -232,7 +222,7 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
     if choice.provider == "scripted":
         return await ScriptedModel.from_file(Path(choice.name), system)
     if choice.provider == "local":
-        return TextProtocolModel(EmbeddedModel(system), ToolMode.ALWAYS)
+        return TextProtocolModel(EmbeddedModel(system), always=True)
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
     endpoint = ModelEndpoint(
         choice.provider,
@@ -249,7 +239,7 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
         return model
-    return TextProtocolModel(model, ToolMode.ALWAYS if choice.tools == "text" else ToolMode.REFUSED)
+    return TextProtocolModel(model, always=choice.tools == "text")
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
@@ -260,14 +250,7 @@ def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
         return True
     if settings.provider != "auto":
         return False
-    return bool(settings.name) or not any(
-        _key(preset, environ)[1] for preset in _automatic_providers()
-    )
-
-
-def _automatic_providers() -> tuple[ProviderSpec, ...]:
-    """Return the hosted providers for which a key alone is enough."""
-    return tuple(preset for preset in HOSTED if preset.base_url)
+    return bool(settings.name) or not any(_key(preset, environ)[1] for preset in _AUTOMATIC)
 
 
 def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -275,7 +258,7 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
         return _explicit_url(settings, environment)
     if settings.name and (choice := _by_name(settings, environment)):
         return choice
-    for preset in _automatic_providers():
+    for preset in _AUTOMATIC:
         key_env, key = _key(preset, environment.environ)
         if key:
             return _hosted(preset, settings, environment, f"{key_env} is set.")
@@ -294,7 +277,7 @@ def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelCho
     """Return the choice that a model's name alone leads to, if its provider can be used. Otherwise
     return None.
     """
-    for preset in _automatic_providers():
+    for preset in _AUTOMATIC:
         if settings.name.startswith(preset.families) and _key(preset, environment.environ)[1]:
             why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
             return _hosted(preset, settings, environment, why)
@@ -317,16 +300,7 @@ def _named_provider(
     server = next((one for one in environment.servers if one.provider == preset.name), None)
     if server is not None and server.models:
         return _server(server, settings, settings.name or server.models[0], why)
-    key_env, key = _setting_key(settings, environment.environ)
-    return ModelChoice(
-        preset.name,
-        settings.name,
-        settings.base_url or preset.base_url,
-        why,
-        api_key=key,
-        key_env=key_env,
-        tools=_tools(preset, settings, is_users=bool(settings.base_url)),
-    )
+    return _keyless(preset, settings, environment, why)
 
 
 def _explicit_url(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -334,18 +308,24 @@ def _explicit_url(settings: ModelSettings, environment: ModelEnvironment) -> Mod
     any OpenAI-compatible server.
     """
     host = hostname_of(settings.base_url)
-    for preset in _automatic_providers():
+    for preset in _AUTOMATIC:
         if host == hostname_of(preset.base_url):
             return _hosted(preset, settings, environment, "model.baseUrl is set.")
-    key_env, key = _setting_key(settings, environment.environ)
+    return _keyless(COMPATIBLE, settings, environment, "model.baseUrl is set.")
+
+
+def _keyless(
+    preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment, why: str
+) -> ModelChoice:
+    """Return the choice of a server that requires no key but that of `model.apiKeyEnv`, if any."""
     return ModelChoice(
-        COMPATIBLE.name,
+        preset.name,
         settings.name,
-        settings.base_url,
-        "model.baseUrl is set.",
-        api_key=key,
-        key_env=key_env,
-        tools=_tools(COMPATIBLE, settings, is_users=True),
+        settings.base_url or preset.base_url,
+        why,
+        api_key=environment.environ.get(settings.api_key_env, "").strip(),
+        key_env=settings.api_key_env,
+        tools=_tools(preset, settings, is_users=bool(settings.base_url)),
     )
 
 
@@ -357,17 +337,18 @@ def _hosted(
     Raises:
         NoModel: If the key, or the address of an azure resource, is missing.
     """
-    key_env, key = _setting_key(settings, environment.environ)
-    if not settings.api_key_env:
-        key_env, key = _key(preset, environment.environ)
+    environ = environment.environ
+    key_env, key = _key(preset, environ)
+    if settings.api_key_env:
+        key_env, key = settings.api_key_env, environ.get(settings.api_key_env, "").strip()
     if not key:
         raise NoModel(
             f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
             "name another variable in model.apiKeyEnv."
         )
-    users_url = settings.base_url or _first(preset.base_url_envs, environment.environ)
+    users_url = settings.base_url or environ.get(preset.base_url_env, "")
     base_url = users_url or preset.base_url
-    api_version = settings.api_version or environment.environ.get("OPENAI_API_VERSION", "")
+    api_version = settings.api_version or environ.get("OPENAI_API_VERSION", "")
     name = settings.name or preset.model
     if preset.name == "azure" and not (base_url and name and api_version):
         raise NoModel(
@@ -420,11 +401,6 @@ def _tools(
     return "auto" if is_users else preset.tools
 
 
-def _setting_key(settings: ModelSettings, environ: Mapping[str, str]) -> tuple[str, str]:
-    """Return the variable that `model.apiKeyEnv` names and its value."""
-    return settings.api_key_env, environ.get(settings.api_key_env, "").strip()
-
-
 def _key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
     """Return the first variable of a preset that is set and its value. Otherwise return the first
     variable and "".
@@ -433,7 +409,3 @@ def _key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
         if key := environ.get(name, "").strip():
             return name, key
     return preset.key_envs[0], ""
-
-
-def _first(names: tuple[str, ...], environ: Mapping[str, str]) -> str:
-    return next((environ[name] for name in names if environ.get(name)), "")

@@ -33,7 +33,7 @@ class ProviderSpec:
             needed.
         model: The default model; "": the first that the server lists.
         tools: Whether its models call tools: all of them, or depending on the model.
-        base_url_envs: Environment variables of the address in its own SDK.
+        base_url_env: The environment variable of the address in its own SDK; "": there is none.
         families: Prefixes of the names of its own models.
         max_tokens_field: The provider's name for the limit on an answer.
         hint: Advice if the server does not answer.
@@ -44,10 +44,27 @@ class ProviderSpec:
     key_envs: tuple[str, ...] = ()
     model: str = ""
     tools: Literal["native", "auto"] = "native"
-    base_url_envs: tuple[str, ...] = ()
+    base_url_env: str = ""
     families: tuple[str, ...] = ()
     max_tokens_field: str = "max_tokens"
     hint: str = ""
+
+
+def _hosted(
+    name: str,
+    base_url: str,
+    model: str,
+    families: tuple[str, ...] = (),
+    tools: Literal["native", "auto"] = "native",
+) -> ProviderSpec:
+    """Return a provider whose key is in the variable NAME_API_KEY."""
+    return ProviderSpec(name, base_url, (f"{name.upper()}_API_KEY",), model, tools, "", families)
+
+
+def _local(name: str, port: int, how: str) -> ProviderSpec:
+    """Return a server on this machine. `how` says how it is started."""
+    hint = f"Start it {how}."
+    return ProviderSpec(name, f"http://127.0.0.1:{port}/v1", tools="auto", hint=hint)
 
 
 _ALL = (
@@ -56,17 +73,11 @@ _ALL = (
         "https://api.openai.com/v1",
         ("OPENAI_API_KEY",),
         "gpt-5-mini",
-        base_url_envs=("OPENAI_BASE_URL",),
+        base_url_env="OPENAI_BASE_URL",
         families=("gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"),
         max_tokens_field=OPENAI_CAP,
     ),
-    ProviderSpec(
-        "anthropic",
-        "https://api.anthropic.com/v1",
-        ("ANTHROPIC_API_KEY",),
-        "claude-sonnet-4-5",
-        families=("claude-",),
-    ),
+    _hosted("anthropic", "https://api.anthropic.com/v1", "claude-sonnet-4-5", ("claude-",)),
     ProviderSpec(
         "gemini",
         "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -74,46 +85,20 @@ _ALL = (
         "gemini-flash-latest",
         families=("gemini-",),
     ),
-    ProviderSpec(
-        "openrouter",
-        "https://openrouter.ai/api/v1",
-        ("OPENROUTER_API_KEY",),
-        "openrouter/auto",
-        tools="auto",
-    ),
-    ProviderSpec(
-        "groq",
-        "https://api.groq.com/openai/v1",
-        ("GROQ_API_KEY",),
-        "openai/gpt-oss-120b",
-        tools="auto",
-    ),
-    ProviderSpec(
+    _hosted("openrouter", "https://openrouter.ai/api/v1", "openrouter/auto", tools="auto"),
+    _hosted("groq", "https://api.groq.com/openai/v1", "openai/gpt-oss-120b", tools="auto"),
+    _hosted(
         "mistral",
         "https://api.mistral.ai/v1",
-        ("MISTRAL_API_KEY",),
         "mistral-medium-latest",
-        families=("mistral-", "codestral-", "devstral-", "magistral-", "ministral-"),
+        ("mistral-", "codestral-", "devstral-", "magistral-", "ministral-"),
     ),
-    ProviderSpec(
-        "deepseek",
-        "https://api.deepseek.com/v1",
-        ("DEEPSEEK_API_KEY",),
-        "deepseek-chat",
-        families=("deepseek-",),
-    ),
-    ProviderSpec("xai", "https://api.x.ai/v1", ("XAI_API_KEY",), "grok-4", families=("grok-",)),
-    ProviderSpec(
-        "together",
-        "https://api.together.xyz/v1",
-        ("TOGETHER_API_KEY",),
-        "openai/gpt-oss-120b",
-        tools="auto",
-    ),
-    ProviderSpec(
+    _hosted("deepseek", "https://api.deepseek.com/v1", "deepseek-chat", ("deepseek-",)),
+    _hosted("xai", "https://api.x.ai/v1", "grok-4", ("grok-",)),
+    _hosted("together", "https://api.together.xyz/v1", "openai/gpt-oss-120b", tools="auto"),
+    _hosted(
         "fireworks",
         "https://api.fireworks.ai/inference/v1",
-        ("FIREWORKS_API_KEY",),
         "accounts/fireworks/models/gpt-oss-120b",
         tools="auto",
     ),
@@ -121,27 +106,13 @@ _ALL = (
         "azure",
         "",
         ("AZURE_OPENAI_API_KEY",),
-        base_url_envs=("AZURE_OPENAI_ENDPOINT",),
+        base_url_env="AZURE_OPENAI_ENDPOINT",
         max_tokens_field=OPENAI_CAP,
     ),
-    ProviderSpec(
-        "ollama", "http://127.0.0.1:11434/v1", tools="auto", hint="Start it with `ollama serve`."
-    ),
-    ProviderSpec(
-        "lmstudio",
-        "http://127.0.0.1:1234/v1",
-        tools="auto",
-        hint="Start it in LM Studio (Developer) or with `lms server start`.",
-    ),
-    ProviderSpec(
-        "llamacpp",
-        "http://127.0.0.1:8080/v1",
-        tools="auto",
-        hint="Start it with `llama-server --jinja -m MODEL.gguf`.",
-    ),
-    ProviderSpec(
-        "vllm", "http://127.0.0.1:8000/v1", tools="auto", hint="Start it with `vllm serve MODEL`."
-    ),
+    _local("ollama", 11434, "with `ollama serve`"),
+    _local("lmstudio", 1234, "in LM Studio (Developer) or with `lms server start`"),
+    _local("llamacpp", 8080, "with `llama-server --jinja -m MODEL.gguf`"),
+    _local("vllm", 8000, "with `vllm serve MODEL`"),
 )
 
 COMPATIBLE = ProviderSpec("openai-compatible", "", tools="auto")
@@ -164,12 +135,10 @@ class PriceList:
     """The prices of one provider.
 
     Attributes:
-        document: Where the provider publishes them.
         date: When they were published so, ISO 8601.
         prices: By the name of the model, without a version.
     """
 
-    document: str
     date: str
     prices: Mapping[str, Price]
 
@@ -179,8 +148,8 @@ _SONNET, _HAIKU = Price(3, 0.3, 15), Price(1, 0.1, 5)
 _GPT_OSS_120B = {"openai/gpt-oss-120b": Price(0.15, None, 0.6)}
 
 PRICE_LISTS = {
+    # https://developers.openai.com/api/docs/pricing
     "openai": PriceList(
-        "https://developers.openai.com/api/docs/pricing",
         "2026-06-20",
         {
             "gpt-5.5": Price(5, 0.5, 30),
@@ -199,8 +168,8 @@ PRICE_LISTS = {
             "gpt-4o-mini": Price(0.15, 0.075, 0.6),
         },
     ),
+    # https://platform.claude.com/docs/en/about-claude/pricing
     "anthropic": PriceList(
-        "https://platform.claude.com/docs/en/about-claude/pricing",
         "2026-10-10",
         {
             "claude-opus-5": _OPUS,
@@ -220,8 +189,8 @@ PRICE_LISTS = {
             "claude-3-5-haiku": Price(0.8, 0.08, 4),
         },
     ),
+    # https://ai.google.dev/gemini-api/docs/pricing
     "gemini": PriceList(
-        "https://ai.google.dev/gemini-api/docs/pricing",
         "2026-10-07",
         {
             "gemini-3.5-flash": Price(1.5, None, 9),
@@ -231,8 +200,8 @@ PRICE_LISTS = {
             "gemini-2.5-flash-lite": Price(0.1, None, 0.4),
         },
     ),
+    # https://mistral.ai/pricing
     "mistral": PriceList(
-        "https://mistral.ai/pricing",
         "2026-05-22",
         {
             "mistral-medium-3-5": Price(1.5, None, 7.5),
@@ -241,10 +210,10 @@ PRICE_LISTS = {
             "codestral-latest": Price(0.3, None, 0.9),
         },
     ),
-    "groq": PriceList("https://console.groq.com/docs/models", "2026-05-19", _GPT_OSS_120B),
-    "together": PriceList(
-        "https://docs.together.ai/docs/serverless-models", "2026-05-19", _GPT_OSS_120B
-    ),
+    # https://console.groq.com/docs/models
+    "groq": PriceList("2026-05-19", _GPT_OSS_120B),
+    # https://docs.together.ai/docs/serverless-models
+    "together": PriceList("2026-05-19", _GPT_OSS_120B),
 }
 """By the name of the preset."""
 

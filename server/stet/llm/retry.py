@@ -168,6 +168,5 @@ class RetryLoop:
         at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
         when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
         return ModelUnavailable(
-            f"{failure.error} It asks to wait {seconds:.0f} s: ask again {when}.",
-            retry_after=seconds,
+            f"{failure.error} It asks to wait {seconds:.0f} s: ask again {when}."
         )

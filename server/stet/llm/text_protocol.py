@@ -20,7 +20,6 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import Enum
 from typing import Any
 
 from stet.llm.api_format import meant_tool
@@ -212,25 +211,18 @@ log = logging.getLogger(__name__)
 _GOES_ON = "From now on the tools are put into words."
 
 
-class ToolMode(Enum):
-    """When the tools are put into words."""
-
-    ALWAYS = "always"
-    REFUSED = "refused"
-    """From the moment the model says that it has no tool calls."""
-
-
 class TextProtocolModel(ModelWrapper):
     """A model whose tool calls are text.
 
     Args:
         inner: The model that is asked.
-        when: At once, or when it has refused a request with tools.
+        always: Whether the tools are put into words at once; else from the moment the model says
+            that it has no tool calls.
     """
 
-    def __init__(self, inner: Model, when: ToolMode) -> None:
+    def __init__(self, inner: Model, *, always: bool) -> None:
         super().__init__(inner)
-        self._in_words = when is ToolMode.ALWAYS
+        self._in_words = always
         self._has_calls = False
         """Whether a request with tools has been answered."""
 

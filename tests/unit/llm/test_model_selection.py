@@ -6,7 +6,6 @@ import pytest
 
 from stet.llm.embedded.weights import HOW_TO_GET_RUNTIME, HOW_TO_GET_WEIGHTS
 from stet.llm.model import NoModel
-from stet.llm.model_overview import build_overview
 from stet.llm.model_selection import (
     LocalServer,
     ModelChoice,
@@ -178,23 +177,6 @@ async def test_tools_are_called_as_the_model_can(choice: ModelChoice, tools: str
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
     assert (model.provider, model.name) == (choice.provider, choice.name)
     await model.close()
-
-
-def test_the_overview_lists_every_provider_with_its_state() -> None:
-    found = ModelEnvironment(GROQ, (OLLAMA, EMPTY_OLLAMA), HOW_TO_GET_WEIGHTS)
-    seen = build_overview(ModelSettings(), found)
-    by_name = {one.provider: one for one in seen.options}
-    assert [*by_name] == [*PROVIDERS, "local"]
-    assert [one.provider for one in seen.options if one.is_chosen] == ["groq"]
-    assert [one.provider for one in seen.options if one.is_ready] == ["groq", "ollama"]
-    assert by_name["gemini"].reason == "GEMINI_API_KEY or GOOGLE_API_KEY is not set."
-    assert by_name["local"].reason == HOW_TO_GET_WEIGHTS
-
-
-def test_the_overview_says_why_there_is_no_choice() -> None:
-    seen = build_overview(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_WEIGHTS))
-    assert seen.choice is None
-    assert seen.problem.startswith("There is no model to ask.")
 
 
 def test_without_the_runtime_the_weights_are_the_second_step() -> None:

@@ -5,6 +5,7 @@ M-numbers are those of the list of faults that the project keeps.
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -82,7 +83,7 @@ async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: ModelOu
     failure = await failure_of(model, heard)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
-    assert failure.retry_after == pytest.approx(90, abs=3)
+    assert re.search(r"It asks to wait (8[7-9]|9[0-3]) s: ask again at ", str(failure))
 
 
 async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
@@ -91,7 +92,6 @@ async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
     server.add(error(429, "Slow down.", retry_after="120"))
     failure = await failure_of(model, heard)
     assert isinstance(failure, ModelUnavailable)
-    assert failure.retry_after == 120
     assert "It asks to wait 120 s: ask again at " in str(failure)
     assert (len(server.requests), heard.waits) == (1, [])
 

@@ -12,7 +12,6 @@ from stet.llm.scripted_model import ScriptedModel, call, say
 from stet.llm.text_protocol import (
     StreamGate,
     TextProtocolModel,
-    ToolMode,
     escape_tags,
     parse_answer,
     render_call,
@@ -113,7 +112,7 @@ async def test_a_conversation_is_told_in_words() -> None:
     )
     request = question("Read a.", READ_FILE)
     await ModelOutput().ask(
-        TextProtocolModel(inner, ToolMode.ALWAYS),
+        TextProtocolModel(inner, always=True),
         Request(request.messages + earlier, request.tools),
     )
     (asked,) = inner.requests
@@ -131,9 +130,7 @@ async def test_a_conversation_is_told_in_words() -> None:
 async def test_a_call_in_words_becomes_a_tool_call() -> None:
     heard = ModelOutput()
     inner = ScriptedModel([say(f"I look.\n{CALL}")])
-    completion = await heard.ask(
-        TextProtocolModel(inner, ToolMode.ALWAYS), question("x", READ_FILE)
-    )
+    completion = await heard.ask(TextProtocolModel(inner, always=True), question("x", READ_FILE))
     assert (completion.text, completion.stop_reason) == ("I look.", StopReason.TOOL_CALLS)
     assert [one.name for one in completion.tool_calls] == ["read_file"]
     assert heard.text.strip() == "I look."
@@ -141,7 +138,7 @@ async def test_a_call_in_words_becomes_a_tool_call() -> None:
 
 async def test_without_tools_words_are_words() -> None:
     heard = ModelOutput()
-    completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), ToolMode.ALWAYS))
+    completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), always=True))
     assert completion.text == heard.text == CALL
 
 
@@ -149,7 +146,7 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
     refusal = error(400, "registry.example/gemma3 does not support tools")
     async with OpenAIServer([refusal, wire_say(CALL), wire_say("Done.")]) as server:
         inner = model_at(server)
-        model = TextProtocolModel(inner, ToolMode.REFUSED)
+        model = TextProtocolModel(inner, always=False)
         first = await ModelOutput().ask(model, question("Read a.", READ_FILE))
         second = await ModelOutput().ask(model, question("And?", READ_FILE))
         await model.close()
@@ -161,12 +158,12 @@ async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> Non
 async def test_a_model_with_tool_calls_is_left_alone() -> None:
     inner = ScriptedModel([call("read_file", path="a")])
     request = question("x", READ_FILE)
-    completion = await ModelOutput().ask(TextProtocolModel(inner, ToolMode.REFUSED), request)
+    completion = await ModelOutput().ask(TextProtocolModel(inner, always=False), request)
     assert completion.tool_calls[0].id == "call_1_1"
     assert inner.requests == [request]
 
 
 async def test_a_refusal_of_another_kind_is_not_caught() -> None:
-    model = TextProtocolModel(ScriptedModel([ToolsUnsupported("No.")]), ToolMode.ALWAYS)
+    model = TextProtocolModel(ScriptedModel([ToolsUnsupported("No.")]), always=True)
     with pytest.raises(ToolsUnsupported):
         await ModelOutput().ask(model, question("x", READ_FILE))

@@ -60,11 +60,6 @@ class EmbeddedModel:
         self._process: asyncio.subprocess.Process | None = None
         self._model: OpenAIModel | None = None
 
-    @property
-    def process_id(self) -> int | None:
-        """The child's, for the log and the doctor; None while it does not run."""
-        return None if self._process is None else self._process.pid
-
     async def warm(self) -> None:
         """Import the SDK; the child waits for the first round, as it takes memory."""
         await warm()

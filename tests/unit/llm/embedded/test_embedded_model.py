@@ -55,17 +55,18 @@ async def test_it_is_started_again_after_a_crash_and_ends_with_its_owner(
 ) -> None:
     heard = ModelOutput()
     await heard.ask(model, question(FRANCE))
-    first = model.process_id
+    first = model._process
     assert first is not None
-    os.kill(first, signal.SIGKILL)
+    os.kill(first.pid, signal.SIGKILL)
     assert "Paris" in (await heard.ask(model, question(FRANCE))).text
     assert heard.waits == ["The embedded model crashed; starting it again."]
-    second = model.process_id
-    assert second not in {None, first}
+    second = model._process
+    assert second is not None
+    assert second.pid != first.pid
     await model.close()
-    assert model.process_id is None
+    assert model._process is None
     with pytest.raises(ProcessLookupError):
-        os.kill(second or 0, 0)
+        os.kill(second.pid, 0)
 
 
 @pytest.mark.slow
@@ -110,7 +111,7 @@ async def test_weights_that_are_none_are_told(
     told = "The embedded model could not be started: |needs the extra `local`"
     with pytest.raises(ModelError, match=told):
         await ModelOutput().ask(model)
-    assert model.process_id is None
+    assert model._process is None
 
 
 class BrokenRuntime(System):
