@@ -15,7 +15,7 @@ from stet.context.context_values import single_line
 from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import Amendment, PendingView
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
-from stet.text.ai_comments import AiComment, removal_edit
+from stet.text.ai_comments import removal_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
@@ -56,6 +56,11 @@ class CommentTask:
     source: str
     revision: int
 
+    @property
+    def note(self) -> str:
+        """What the model is told after the question: that the question is a comment."""
+        return _COMMENT_NOTE.format(name=single_line(self.name), line=self.range.start.line + 1)
+
 
 async def start_comment_turn(
     ask: Ask, comment: CommentLocation, workspace: Workspace
@@ -73,7 +78,14 @@ async def start_comment_turn(
         instructions = await read_ai_comments(document, name, snapshot.system)
     except (NotShown, CommentsUnreadable) as problem:
         raise TurnFailed(str(problem)) from problem
-    instruction = _comment_on_line(instructions, document, line)
+    instruction = next(
+        (
+            one
+            for one in instructions
+            if document.position_at(one.start).line <= line <= document.position_at(one.end).line
+        ),
+        None,
+    )
     if instruction is None:
         raise TurnFailed(
             f"Line {line + 1} of {name!r} has no comment that begins or ends with `AI!` or `AI?`."
@@ -91,26 +103,8 @@ async def start_comment_turn(
     # The user may have gone on typing while it was looked for.
     changes = workspace.changes_since(comment.uri, document.revision) or ()
     selected = _map_range(_extend_to_paragraph(comment_range, document), changes)
-    return (
-        replace(
-            ask,
-            prompt=instruction.text,
-            mode=MODES[instruction.marker],
-            place=EditorLocation(comment.uri, selected, caret=selected.start),
-        ),
-        task,
-    )
-
-
-def comment_prompt(prompt: str, task: CommentTask | None) -> str:
-    """Return the question for the model. For a comment, the text says that the question is a
-    comment.
-    """
-    if task is None:
-        return prompt
-    return prompt + _COMMENT_NOTE.format(
-        name=single_line(task.name), line=task.range.start.line + 1
-    )
+    place = EditorLocation(comment.uri, selected, caret=selected.start)
+    return replace(ask, prompt=instruction.text, mode=MODES[instruction.marker], place=place), task
 
 
 async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Turn:
@@ -220,20 +214,6 @@ def _current_line(comment: CommentLocation, workspace: Workspace) -> int:
     for change in workspace.changes_since(comment.uri, comment.revision) or ():
         position = map_position(position, change, Bias.RIGHT)
     return position.line
-
-
-def _comment_on_line(
-    instructions: Sequence[AiComment], document: TextDocument, line: int
-) -> AiComment | None:
-    """Return the first instruction that covers a part of `line`."""
-    for instruction in instructions:
-        first, last = (
-            document.position_at(instruction.start).line,
-            document.position_at(instruction.end).line,
-        )
-        if first <= line <= last:
-            return instruction
-    return None
 
 
 def _extend_to_paragraph(place: Range, document: TextDocument) -> Range:

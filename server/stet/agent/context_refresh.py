@@ -1,7 +1,6 @@
 """The current state of the editor during a turn, in the sections that came with the question."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from stet.context.attachment_collector import with_scope
@@ -17,43 +16,39 @@ _MAX_TRIES = 6
 """How often the limits are halved until the context fits into the answer of a tool."""
 
 
-def refresher(
+async def current_context(
     reader: FileReader,
     links: LinkCache,
     location: EditorLocation,
     attachments: Attachments | None = None,
-) -> Callable[[], Awaitable[str]]:
-    """Return the `ToolContext.current_context` for a question at `location` with `attachments`.
+) -> str:
+    """Return the current file with cursor and selection, and the attached files.
 
-    The function returns the current file with cursor and selection, and the attached files. The
-    documents in its result are recorded as shown and read.
+    Serves as `ToolContext.current_context` for a question at `location` with `attachments`. The
+    documents in the result are recorded as shown and read.
     """
-
-    async def look() -> str:
-        # Take the snapshot here: the workspace belongs to the event loop.
-        with_it = attachments or Attachments()
-        snapshot = with_scope(reader.snapshot(), with_it)
-        place = _current_location(snapshot, location)
-        context = await asyncio.to_thread(_fit_context, snapshot, place, links, with_it)
-        for document in context.shown:
-            reader.shown.record(document)
-            reader.report.record_read(snapshot.name_of(document.uri))
-        *data, _ = context.sections  # the last is the question
-        return "\n".join(section.text for section in data) if context.shown else ""
-
-    return look
+    # Take the snapshot here: the workspace belongs to the event loop.
+    attachments = attachments or Attachments()
+    snapshot = with_scope(reader.snapshot(), attachments)
+    place = _current_location(snapshot, location)
+    context = await asyncio.to_thread(_fit_context, snapshot, place, links, attachments)
+    for document in context.shown:
+        reader.shown.record(document)
+        reader.report.record_read(snapshot.name_of(document.uri))
+    *data, _ = context.sections  # the last is the question
+    return "\n".join(section.text for section in data) if context.shown else ""
 
 
 def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLocation:
     """Return where the user is now, or where they asked from if the editor has reported nothing newer."""
     active = snapshot.activity.active
-    uri = location.uri if active is None else active
-    is_same = (
-        uri is not None and location.uri is not None and canonical(uri) == canonical(location.uri)
-    )
-    if is_same and uri is not None and snapshot.activity.selection_of(uri) is None:
-        return location
-    return EditorLocation(uri)
+    if active is None:
+        active = location.uri
+    if active is not None and location.uri is not None:
+        is_same = canonical(active) == canonical(location.uri)
+        if is_same and snapshot.activity.selection_of(active) is None:
+            return location
+    return EditorLocation(active)
 
 
 def _fit_context(
@@ -71,8 +66,7 @@ def _fit_context(
             current_file_lines=max(10, settings.context.current_file_lines >> halvings),
             head_lines=max(2, settings.context.head_lines >> halvings),
         )
-        smaller = replace(settings, context=less)
-        world = replace(snapshot, settings=smaller)
+        world = replace(snapshot, settings=replace(settings, context=less))
         context = build_context(world, location, "", graph, attachments)
         size = sum(len(section.text) + 1 for section in context.sections[:-1])
         halvings += 1

@@ -13,23 +13,22 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
-from stet.agent.agent_events import ToolEnded
+from stet.agent.agent_events import (
+    RetryScheduled,
+    RoundCompleted,
+    RoundStarted,
+    TextDelta,
+    ToolEnded,
+)
 from stet.agent.loop import TurnServices
 from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.prose import wants_correction
-from stet.agent.rewriting.rewrite_passage import (
-    RewritePassage,
-    RewritePlan,
-    RewriteRunner,
-    passage_at,
-)
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, passage_at
 from stet.agent.tool_state import ToolRun, ToolState
-from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState
-from stet.llm.model import estimate_prompt
+from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState, check_refusal
+from stet.llm.model import Request, StopReason, estimate_prompt
 from stet.privacy.redactor import UnknownMark
-from stet.review.policy.rules import EditRules
-from stet.review.proposal import EditDraft
 from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import rebase_edit
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
@@ -99,26 +98,48 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
     if why := services.limits.cost_exceeded_reason(turn.usage, None, prompt):
         raise LimitReached(why)
     await services.confirm(turn, prompt)
-    writer = RewriteRunner(turn, services.model, services.emit)
-    text = _restore_secrets(await writer.run(plan), shown, ctx)
+    answers = []
+    for step, request in enumerate(plan.requests, 1):
+        services.emit(RoundStarted(turn, step, len(plan.requests)))
+        turn, answer = await _ask(turn, request, services)
+        answers.append(answer)
+    text = _restore_secrets(plan.finish(answers), shown, ctx)
     await _check(shown, passage, text)
-    turn = writer.turn
     try:
         prepared = await _prepare_rewrite(turn.ask.prompt, ctx, shown, passage, text)
         hunks = ctx.proposer.propose_prepared(prepared, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
         turn = replace(turn, rejected=tuple(ctx.report.rejected))
-        services.emit(
-            ToolEnded(
-                turn, ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
-            )
-        )
+        run = ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
+        services.emit(ToolEnded(turn, run))
         raise TurnFailed(problem) from error
     count = f"{len(hunks)} hunk{'s' if len(hunks) != 1 else ''}"
-    return turn.ended(
-        TurnState.COMPLETED, summary=f"Proposed {count} in {passage.name}: {turn.ask.prompt}"
+    summary = f"Proposed {count} in {passage.name}: {turn.ask.prompt}"
+    return turn.ended(TurnState.COMPLETED, summary=summary)
+
+
+async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Turn, str]:
+    """Run one round. Return the turn after it, and the answer.
+
+    Raises:
+        TurnFailed: If the answer is cut or refused.
+        ModelError: If the model can't be asked.
+    """
+    completion = await services.model.complete(
+        request,
+        on_text=lambda text: services.emit(TextDelta(turn, text)),
+        on_wait=lambda reason: services.emit(RetryScheduled(turn, reason)),
     )
+    after = turn.with_usage(completion)
+    services.emit(RoundCompleted(after))
+    if completion.stop_reason is StopReason.LENGTH:
+        raise TurnFailed(
+            "The model's answer was cut off, so nothing is proposed. Select less, or choose a "
+            "larger model."
+        )
+    check_refusal(completion)
+    return after, completion.text
 
 
 def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
@@ -167,9 +188,8 @@ def select_passage(
     passage = passage_at(shown, name, selected, ask.prompt, redactor)
     if small and not wants_correction(passage) and wants_documentation(passage):
         # Documentation is inserted beside whole lines; the selected text stays unchanged.
-        whole = Range(
-            Position(selected.start.line, 0), shown.clamp(Position(selected.last_line + 1, 0))
-        )
+        end = shown.clamp(Position(selected.last_line + 1, 0))
+        whole = Range(Position(selected.start.line, 0), end)
         passage = passage_at(shown, name, whole, ask.prompt, redactor)
     return passage
 
@@ -203,7 +223,8 @@ async def _prepare_rewrite(
         # Comparing a long file takes long.
         edit = await asyncio.to_thread(_rebase_edit, passage, text, shown, changes, live)
         draft = ctx.proposer.edit_draft(live, passage.name, edit, summary)
-        prepared = await asyncio.to_thread(_inspect_and_prepare, draft, look)
+        rules = await asyncio.to_thread(look)
+        prepared = await asyncio.to_thread(prepare_or_reject, draft, rules)
         if ctx.reader.is_current(live, view):
             return prepared
     raise ToolError("The file is being changed all the time. Ask again when it rests.")
@@ -232,22 +253,13 @@ def _rebase_edit(
     return rebase_edit(passage.edit(text), shown, changes, live)
 
 
-def _inspect_and_prepare(
-    draft: EditDraft, inspect: Callable[[], EditRules]
-) -> PreparedEdit | RejectedDraft:
-    """Return the result of authorizing a draft after `inspect` has looked. For a worker thread."""
-    return prepare_or_reject(draft, inspect())
-
-
 async def _check(shown: TextDocument, passage: RewritePassage, text: str) -> None:
     """Refuse a result that is not worth a review."""
     if text == passage.text:
         raise TurnFailed(
             "The model gave the text back unchanged; say more precisely what to change."
         )
+    edit = passage.edit(text)
     # A parser may take its time on a long file.
-    problem = await asyncio.to_thread(
-        syntax_problem, passage.language, shown.text, passage.edit(text)
-    )
-    if problem:
+    if problem := await asyncio.to_thread(syntax_problem, passage.language, shown.text, edit):
         raise TurnFailed(f"The model's text was refused: {problem}. Ask again, or select less.")

@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from stet.agent import comment_turns
-from stet.agent.context_refresh import refresher
+from stet.agent.comment_turns import propose_removal, start_comment_turn
+from stet.agent.context_refresh import current_context
 from stet.agent.context_window import ContextWindow, fit_history, history_budget
 from stet.agent.limits import Limits, pricing_of
 from stet.agent.loop import TurnServices, run_turn
@@ -152,6 +152,11 @@ class TurnInputs:
     epoch: str
     written_at: float
 
+    @property
+    def feedback_text(self) -> str:
+        """The text before the question: what became of the earlier answers."""
+        return f"{self.section.text}\n" if self.section else ""
+
 
 class TurnPipeline:
     """Does the turns' work for one server.
@@ -182,14 +187,6 @@ class TurnPipeline:
         self._unpriced: set[tuple[str, str]] = set()
         """Providers and models for which the unknown price has been reported."""
 
-    async def warm(self) -> None:
-        """Import and look for what the first turn would have to wait for."""
-        await self.models.warm(self._workspace.settings.model)
-
-    async def close(self) -> None:
-        """Close the model."""
-        await self.models.close()
-
     async def run(self, turn: Turn, session: Session, limits: Limits, channel: TurnChannel) -> Turn:
         """Run `turn` to its end.
 
@@ -197,29 +194,23 @@ class TurnPipeline:
             TurnStopped: If it ends before its time.
             ModelError: If there is no model or it can't be asked.
         """
-        settings = self._workspace.settings
-        async with self.models.use(settings.model) as opened:
+        async with self.models.use(self._workspace.settings.model) as opened:
             model = self._wrap_model(opened, turn)
             turn = replace(turn, model=model.name, ask=self._with_attachments(turn.ask))
             turn = self._with_pricing(turn, model.provider)
             limits = replace(limits, pricing=turn.pricing)
-            task = None
+            task, model_ask = None, turn.ask
             if turn.ask.comment is not None:
-                ask, task = await comment_turns.start_comment_turn(
-                    turn.ask, turn.ask.comment, self._workspace
-                )
+                ask, task = await start_comment_turn(turn.ask, turn.ask.comment, self._workspace)
                 turn = replace(turn, ask=ask)
-            model_ask = replace(
-                turn.ask, prompt=comment_turns.comment_prompt(turn.ask.prompt, task)
-            )
+                model_ask = replace(ask, prompt=ask.prompt + task.note)
             inputs = await asyncio.to_thread(self._input_collector(model_ask, session))
             turn = replace(turn, notes=(*turn.notes, *inputs.context.problems))
             if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.record_user_message(turn.ask.prompt)
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
             ctx.untrusted.add(f"the project's {NAME}", inputs.options.project)
-            has_web = ctx.web is not None
-            toolbox = Toolbox(tools_for(turn.ask, settings.agent, has_web=has_web), ctx)
+            toolbox = self._toolbox(turn.ask, ctx)
             services = TurnServices(
                 model,
                 toolbox,
@@ -234,12 +225,11 @@ class TurnPipeline:
             if model.constrained:
                 ended = await run_small(turn, services)
             else:
-                prompt = self._build_prompt(
-                    turn.ask, session, inputs, toolbox, model.context_tokens
-                )
+                window = model.context_tokens
+                prompt = self._build_prompt(turn.ask, session, inputs, toolbox, window)
                 _taint(ctx, prompt, inputs)
                 session.turn_start = TurnStart(
-                    feedback_prefix(inputs.section),
+                    inputs.feedback_text,
                     inputs.feedback.knowledge,
                     ctx.reader.shown,
                     prompt,
@@ -247,14 +237,17 @@ class TurnPipeline:
                     inputs.active,
                     inputs.epoch,
                 )
-                window = ContextWindow(model, prompt, limits, ctx)
-                services = replace(services, window=window)
+                services = replace(services, window=ContextWindow(model, prompt, limits, ctx))
                 try:
                     ended = await run_turn(turn, prompt.messages, services)
                 except ContextOverflow:
                     session.turn_start = replace(session.turn_start, is_overflow=True)
                     raise
-            return ended if task is None else await comment_turns.propose_removal(ended, ctx, task)
+            return ended if task is None else await propose_removal(ended, ctx, task)
+
+    def _toolbox(self, ask: Ask, ctx: ToolContext) -> Toolbox:
+        settings, has_web = self._workspace.settings.agent, ctx.web is not None
+        return Toolbox(tools_for(ask, settings, has_web=has_web), ctx)
 
     def _with_pricing(self, turn: Turn, provider: str) -> Turn:
         """Return the turn with its model's pricing. If a limit needs an unknown price, add a note
@@ -279,16 +272,14 @@ class TurnPipeline:
         last.
         """
         settings = self._workspace.settings
-        system = Message(
-            "system", system_prompt(ask.mode, toolbox.ctx.proposer.rules, inputs.options)
-        )
-        question = Message("user", feedback_prefix(inputs.section) + inputs.context.text)
+        rules = toolbox.ctx.proposer.rules
+        system = Message("system", system_prompt(ask.mode, rules, inputs.options))
+        question = Message("user", inputs.feedback_text + inputs.context.text)
         others = estimate_prompt((system, question), toolbox.definitions())
         history = recent_exchanges(session.history, settings.agent.history_length)
         history = drop_stale_history(history, inputs.epoch, inputs.written_at)
-        return Prompt(
-            system, fit_history(history, history_budget(settings, window, others)), question
-        )
+        budget = history_budget(settings, window, others)
+        return Prompt(system, fit_history(history, budget), question)
 
     async def preview(self, ask: Ask, session: Session) -> list[tuple[str, str]]:
         """Name and text of every part of what a turn would send first; nothing is sent.
@@ -308,11 +299,10 @@ class TurnPipeline:
                 for message in request.messages
             ]
             return await asyncio.to_thread(redact_parts, parts, self._redactor())
-        settings = self._workspace.settings.agent
         ctx = self._tool_context(Turn(id="", ask=ask), session, inputs)
         if self.models.is_small:
             return redact_parts(preview_small(ask, ctx), self._redactor())
-        tools = Toolbox(tools_for(ask, settings, has_web=ctx.web is not None), ctx)
+        tools = self._toolbox(ask, ctx)
         prompt = self._build_prompt(ask, session, inputs, tools, self.models.window)
         definitions = [
             {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -451,7 +441,9 @@ class TurnPipeline:
             links=self.links,
             searcher=self._searcher,
             ask_question=ask_question,
-            current_context=refresher(reader, self.links, turn.ask.place, turn.ask.attachments),
+            current_context=partial(
+                current_context, reader, self.links, turn.ask.place, turn.ask.attachments
+            ),
             web=open_web(snapshot.settings.web, snapshot.system, session.approved_hosts),
             editor=self._editor,
         )
@@ -462,7 +454,7 @@ def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
     for message in (exchange for turn in prompt.history for exchange in turn.messages):
         if message.role != "assistant":
             ctx.untrusted.add("what was read earlier in this chat", message.content)
-    ctx.untrusted.add("what has changed since your last question", feedback_prefix(inputs.section))
+    ctx.untrusted.add("what has changed since your last question", inputs.feedback_text)
     ctx.untrusted.add("what was shown with your question", inputs.context.text)
 
 
@@ -470,8 +462,3 @@ def _message_text(message: Message) -> str:
     """Return a message in the form that is sent, with its calls."""
     calls = (f"{call.name} {call.arguments}" for call in message.tool_calls)
     return "\n".join(part for part in (message.content, *calls) if part)
-
-
-def feedback_prefix(section: ContextSection | None) -> str:
-    """Return the text before a question: what became of the earlier answers."""
-    return f"{section.text}\n" if section else ""

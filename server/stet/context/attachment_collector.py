@@ -11,6 +11,7 @@ is reported to the model and the user; it is no error. Files of the scope are fo
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -30,7 +31,7 @@ MAX_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file that was named, or lies in a folder that was.
+    """A file that was named, lies in a folder that was, or is in scope.
 
     Attributes:
         document: The file's text when it was read.
@@ -42,7 +43,12 @@ class AttachedFile:
     document: TextDocument
     name: str
     mtime: float | None
-    is_whole: bool
+    is_whole: bool = False
+
+    @property
+    def key(self) -> str:
+        """The canonical URI."""
+        return canonical(self.document.uri)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,23 +85,25 @@ class CollectedAttachments:
     @property
     def whole_files(self) -> frozenset[str]:
         """Canonical URIs of the files that are shown whole."""
-        return frozenset(canonical(file.document.uri) for file in self.files if file.is_whole)
+        return frozenset(file.key for file in self.files if file.is_whole)
 
 
 class AttachmentCollector:
     """The collector of named files and folders. It reads the disk: for a worker thread.
 
     Attributes:
-        files: The files found so far, by canonical URI.
-        folders: The folders.
+        problems: Why names can't be shown, a sentence each.
+        hidden: Problems that the model must not know.
     """
 
     def __init__(
         self, snapshot: Snapshot, current: CurrentDocument | None, exclude: Collection[str] = ()
     ) -> None:
         """Create an empty collector; skip the current file and the files of `exclude` (keys)."""
-        self.files: dict[str, AttachedFile] = {}
-        self.folders: list[AttachedFolder] = []
+        self.problems: list[str] = []
+        self.hidden: list[str] = []
+        self._files: dict[str, AttachedFile] = {}
+        self._folders: list[AttachedFolder] = []
         self._snapshot = snapshot
         self._exclude = set(exclude)
         if current is not None:
@@ -113,32 +121,28 @@ class AttachmentCollector:
         """Add the names of a folder's files, and the first lines of some files."""
         files = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
         names = tuple(each.name for each in files[:MAX_NAMES])
-        self.folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
+        self._folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
         for file in files[: self._snapshot.settings.context.max_files]:
-            self._add(file, is_whole=False)
+            with suppress(NotShown):
+                self.add_file(file, is_whole=False)
 
-    def add_file(self, located: Located) -> None:
-        """Add a whole file.
+    def add_file(self, located: Located, *, is_whole: bool = True) -> None:
+        """Add a file, or only its first lines.
 
         Raises:
             NotShown: If it can't be shown.
         """
-        self._add(located, is_whole=True)
-
-    def _add(self, located: Located, *, is_whole: bool) -> None:
         key = canonical(located.uri)
-        if key in self._exclude:
+        known = self._files.get(key)
+        if key in self._exclude or (known is not None and (known.is_whole or not is_whole)):
             return
-        if key in self.files and (self.files[key].is_whole or not is_whole):
-            return
-        try:
-            document = self._snapshot.show(located.uri)
-        except NotShown:
-            if is_whole:
-                raise
-            return
-        mtime = self._snapshot.mtime(located.uri)
-        self.files[key] = AttachedFile(document, located.name, mtime, is_whole)
+        document, mtime = self._snapshot.show(located.uri), self._snapshot.mtime(located.uri)
+        self._files[key] = AttachedFile(document, located.name, mtime, is_whole)
+
+    def collected(self) -> CollectedAttachments:
+        """Return all that was added."""
+        files, folders = tuple(self._files.values()), tuple(self._folders)
+        return CollectedAttachments(files, folders, tuple(self.problems), tuple(self.hidden))
 
 
 _NOT_HIDDEN = NO_TEXT | {"missing", "special", "unreadable"}
@@ -167,8 +171,8 @@ def collect_attachments(
     thread.
     """
     collector = AttachmentCollector(snapshot, current, exclude)
-    problems: list[str] = []
-    hidden = list(attachments.problems)
+    problems, hidden = collector.problems, collector.hidden
+    hidden += attachments.problems
     for uri in attachments.files:
         located = Located(uri, path_of(uri), snapshot.name_of(uri))
         try:
@@ -188,8 +192,7 @@ def collect_attachments(
                 collector.add_folder(located)
             except PathRefused as refused_path:
                 hidden.append(f"{located.name}: {refused_path.message}")
-    files, folders = tuple(collector.files.values()), tuple(collector.folders)
-    return CollectedAttachments(files, folders, tuple(problems), tuple(hidden))
+    return collector.collected()
 
 
 MAX_MENTIONS = 20
@@ -230,52 +233,24 @@ def collect_mentioned(
     """Return what a question mentions. Reads the disk: call in a worker thread."""
     mentions = parse_mentions(prompt)
     collector = AttachmentCollector(snapshot, current)
-    problems = [
-        problem
-        for mention in mentions[:MAX_MENTIONS]
-        if (problem := _collect(mention, collector, snapshot, current))
-    ]
+    for mention in mentions[:MAX_MENTIONS]:
+        if mention.name == SELECTION:
+            if current is None or not current.selected:
+                collector.problems.append("@selection: nothing is selected.")
+            continue
+        try:
+            located = snapshot.locate(mention.name)
+            if collector.is_folder(located):
+                collector.add_folder(located)
+            else:
+                collector.add_file(located)
+        except (PathRefused, NotShown) as refused:
+            if mention.is_sure:
+                collector.problems.append(f"@{mention.name}: {refused.message}")
     if len(mentions) > MAX_MENTIONS:
-        problems.append(f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached.")
-    return CollectedAttachments(
-        tuple(collector.files.values()), tuple(collector.folders), tuple(problems)
-    )
-
-
-def _collect(
-    mention: Mention,
-    collector: AttachmentCollector,
-    snapshot: Snapshot,
-    current: CurrentDocument | None,
-) -> str:
-    """Gather what is mentioned; why not, if it can't be."""
-    if mention.name == SELECTION:
-        is_there = current is not None and bool(current.selected)
-        return "" if is_there else "@selection: nothing is selected."
-    try:
-        located = snapshot.locate(mention.name)
-        if collector.is_folder(located):
-            collector.add_folder(located)
-        else:
-            collector.add_file(located)
-    except (PathRefused, NotShown) as refused:
-        return f"@{mention.name}: {refused.message}" if mention.is_sure else ""
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class ScopeFile:
-    """One file.
-
-    Attributes:
-        document: The file's text when it was read.
-        name: What the model calls it.
-        mtime: Seconds since the epoch; None where it is on no disk.
-    """
-
-    document: TextDocument
-    name: str
-    mtime: float | None
+        cut = f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached."
+        collector.problems.append(cut)
+    return collector.collected()
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +263,7 @@ class ScopeFiles:
         is_partial: Whether there are so many files that not all of their links were read.
     """
 
-    files: tuple[ScopeFile, ...] = ()
+    files: tuple[AttachedFile, ...] = ()
     left_out: tuple[str, ...] = ()
     is_partial: bool = False
 
@@ -312,17 +287,15 @@ def find_scope_files(
     skipped = {*exclude}
     if current is not None:
         skipped.add(canonical(current.document.uri))
-    files: list[ScopeFile] = []
+    files: list[AttachedFile] = []
     left_out: list[str] = []
     for ring in _files_by_distance(snapshot, current, graph):
         for mtime, name, uri in _latest_first(snapshot, ring, skipped):
             if len(files) >= context.max_files:
                 left_out.append(name)
                 continue
-            try:
-                files.append(ScopeFile(snapshot.show(uri), name, mtime))
-            except NotShown:
-                continue
+            with suppress(NotShown):
+                files.append(AttachedFile(snapshot.show(uri), name, mtime))
     is_partial = context.scope == "linked" and isinstance(graph, ScannedLinks) and graph.is_cut
     return ScopeFiles(tuple(files), tuple(left_out), is_partial)
 

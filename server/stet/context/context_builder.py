@@ -37,6 +37,7 @@ from stet.context.context_values import (
     empty_element,
     escape_tags,
     find_current_document,
+    section,
     single_line,
 )
 from stet.links.link import LinkGraph
@@ -48,7 +49,7 @@ from stet.text.render import iso_time, number_lines
 from stet.workspace.attachments import Attachments
 from stet.workspace.paths import Root
 from stet.workspace.snapshot import Snapshot
-from stet.workspace.uris import canonical, path_of
+from stet.workspace.uris import path_of
 
 CHARACTERS_PER_LINE = 200
 """What a limit in lines allows in characters, per line: minified code has few lines and no end."""
@@ -83,11 +84,6 @@ class Excerpt:
     def lines(self) -> str:
         """`1-20`; `0-0` for none."""
         return f"{self.first}-{self.last}"
-
-
-def head_excerpt(document: TextDocument, max_lines: int) -> Excerpt:
-    """Return the first lines of a document."""
-    return excerpt_around(document, 0, max_lines)
 
 
 def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
@@ -133,12 +129,11 @@ MAX_CHARACTERS = 200_000
 """Of all whole files of a section together; only the first lines of later files are shown."""
 
 
-def file_element(document: TextDocument, name: str, mtime: float | None, max_lines: int) -> str:
+def file_element(file: AttachedFile, max_lines: int) -> str:
     """`<file_contents>`: the first lines of a file, numbered."""
-    excerpt = head_excerpt(document, max_lines)
-    attributes = {"path": name}
-    written = None if mtime is None else iso_time(mtime)
-    if written is not None:
+    excerpt = excerpt_around(file.document, 0, max_lines)
+    attributes = {"path": file.name}
+    if file.mtime is not None and (written := iso_time(file.mtime)) is not None:
         attributes["mtime"] = written
     attributes |= {"lines": excerpt.lines, "total_lines": str(excerpt.total)}
     return element("file_contents", excerpt.text, attributes)
@@ -152,7 +147,7 @@ def attachment_elements(attachments: CollectedAttachments, settings: Settings) -
         is_whole = file.is_whole and left > 0
         n_shortened += file.is_whole and not is_whole
         lines = context.current_file_lines if is_whole else context.head_lines
-        contents = file_element(file.document, file.name, file.mtime, lines)
+        contents = file_element(file, lines)
         left -= len(contents)
         yield contents
     if n_shortened:
@@ -185,7 +180,7 @@ def current_file_section(current: CurrentDocument, settings: Settings) -> Contex
         head += [f"Line: {cursor.line + 1}", f"Line Content: `{_line_content(current, cursor)}`"]
     rest = "" if excerpt.is_whole else "; `read_file` shows the others"
     head.append(f"Lines: {excerpt.lines} of {excerpt.total}{rest}")
-    return ContextSection("current_file", element("current_file", "\n".join((*head, excerpt.text))))
+    return section("current_file", "\n".join((*head, excerpt.text)))
 
 
 def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
@@ -217,7 +212,6 @@ def _line_content(current: CurrentDocument, cursor: Position) -> str:
     return f"{before}{single_line(excerpt)}{after}"
 
 
-_ATTACHED_FILES = "attached_files"
 MAX_NAMED = 20
 """How many of the files that were left out are named."""
 
@@ -228,15 +222,9 @@ def attached_files_section(
     """Return a `<file_contents>` for each file, and the names left out; None if both are empty."""
     elements = list(attachment_elements(attached, settings))
     lines = settings.context.head_lines
-    elements += [
-        file_element(file.document, file.name, file.mtime, lines) for file in in_scope.files
-    ]
+    elements += [file_element(file, lines) for file in in_scope.files]
     elements += _left_out_lines(in_scope, settings)
-    return (
-        ContextSection(_ATTACHED_FILES, element(_ATTACHED_FILES, "\n".join(elements)))
-        if elements
-        else None
-    )
+    return section("attached_files", "\n".join(elements)) if elements else None
 
 
 def _left_out_lines(in_scope: ScopeFiles, settings: Settings) -> Iterator[str]:
@@ -285,14 +273,9 @@ def selection_section(current: CurrentDocument, settings: Settings) -> ContextSe
     return ContextSection(_SELECTION, "\n".join(elements))
 
 
-_MENTIONED = "mentioned"
-
-
 def mentioned_section(mentions: CollectedAttachments, settings: Settings) -> ContextSection:
     """One `<file_contents>` for each file, one list for each folder, and what there is not."""
-    return ContextSection(
-        _MENTIONED, element(_MENTIONED, "\n".join(attachment_elements(mentions, settings)))
-    )
+    return section("mentioned", "\n".join(attachment_elements(mentions, settings)))
 
 
 def workspace_section(roots: tuple[Root, ...], current: CurrentDocument | None) -> ContextSection:
@@ -317,7 +300,7 @@ def _current_directory(roots: tuple[Root, ...], current: CurrentDocument | None)
 
 def user_query_section(prompt: str) -> ContextSection:
     """Return the section of the prompt as written, except that pasted text cannot close it."""
-    return ContextSection("user_query", element("user_query", escape_tags(prompt)))
+    return section("user_query", escape_tags(prompt))
 
 
 __all__ = ["Context", "ContextSection", "EditorLocation", "build_context"]
@@ -342,16 +325,12 @@ def build_context(
     current = find_current_document(snapshot, location)
     mentions = collect_mentioned(snapshot, prompt, current)
     attached = collect_attachments(snapshot, attachments, current, mentions.whole_files)
-    mentions = replace(
-        mentions,
-        files=tuple(file for file in mentions.files if _file_key(file) not in attached.whole_files),
-    )
-    exclude = frozenset(map(_file_key, (*mentions.files, *attached.files)))
+    others = tuple(file for file in mentions.files if file.key not in attached.whole_files)
+    mentions = replace(mentions, files=others)
+    exclude = frozenset(file.key for file in (*mentions.files, *attached.files))
     in_scope = find_scope_files(snapshot, current, graph, exclude)
     shown = [] if current is None else [current.document]
-    shown += [attached_file.document for attached_file in attached.files]
-    shown += [each.document for each in in_scope.files]
-    shown += [each.document for each in mentions.files]
+    shown += [file.document for file in (*attached.files, *in_scope.files, *mentions.files)]
     sections = (
         *_data_sections(snapshot, current, attached, in_scope, mentions),
         user_query_section(prompt),
@@ -375,15 +354,8 @@ def _large_line_ranges(
         line = 0 if current.cursor is None else current.cursor.line
         yield document, max(0, line - n_lines), line + n_lines
         for range_ in current.selected[:MAX_SELECTIONS]:
-            yield (
-                document,
-                range_.start.line,
-                min(range_.last_line + 1, range_.start.line + n_lines),
-            )
-
-
-def _file_key(file: AttachedFile) -> str:
-    return canonical(file.document.uri)
+            first = range_.start.line
+            yield document, first, min(range_.last_line + 1, first + n_lines)
 
 
 def _data_sections(

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from stet.llm.model import estimate_tokens
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.snapshot import NotShown, Snapshot
@@ -47,11 +46,6 @@ class ContextSection:
     name: str
     text: str
 
-    @property
-    def tokens(self) -> int:
-        """Its size, estimated."""
-        return estimate_tokens(self.text)
-
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -75,11 +69,6 @@ class Context:
         """What is sent."""
         *data, query = (section.text for section in self.sections)
         return "\n".join(("<additional_data>", *data, "</additional_data>", query))
-
-    @property
-    def tokens(self) -> int:
-        """Its size, estimated."""
-        return estimate_tokens(self.text)
 
 
 NAMES = (
@@ -111,6 +100,11 @@ def element(name: str, text: str, attributes: Mapping[str, str] | None = None) -
     """Return `<name attributes>`, the lines of `text`, `</name>`; `text` is ready to be sent."""
     line_end = "" if text == "" or text.endswith("\n") else "\n"
     return f"<{name}{_attributes(attributes or {})}>\n{text}{line_end}</{name}>"
+
+
+def section(name: str, text: str) -> ContextSection:
+    """Return the section that is one element; `text` is ready to be sent."""
+    return ContextSection(name, element(name, text))
 
 
 def empty_element(name: str, attributes: Mapping[str, str]) -> str:

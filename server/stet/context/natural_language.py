@@ -7,6 +7,8 @@ counted (a well-known way: the most frequent short words hardly overlap between 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
 
 from stet.workspace.snapshot import NotShown, Snapshot
 
@@ -55,12 +57,7 @@ def detect_language(text: str) -> str | None:
         if len(script.findall(text)) > _SCRIPT_SHARE * max(len(text), 100):
             return name
     words = Counter(word.casefold() for word in _WORD.findall(text))
-    counts = Counter(
-        {
-            name: sum(n for word, n in words.items() if word in common)
-            for name, common in _WORDS.items()
-        }
-    )
+    counts = Counter({name: sum(words[word] for word in common) for name, common in _WORDS.items()})
     (first, n_first), (_, n_second) = counts.most_common(2)
     return first if n_first >= _MIN_WORDS and n_first >= _LEAD * n_second else None
 
@@ -71,15 +68,9 @@ def detect_workspace_language(snapshot: Snapshot) -> str | None:
 
 
 def _samples(snapshot: Snapshot) -> Iterator[str]:
-    notes = []
-    for nth, located in enumerate(snapshot.walk()):
-        if nth >= MAX_LOOKED:
-            break
-        if located.name.lower().endswith(_NOTES):
-            notes.append(located)
+    looked = islice(snapshot.walk(), MAX_LOOKED)
+    notes = [located for located in looked if located.name.lower().endswith(_NOTES)]
     notes.sort(key=lambda located: (located.name.count("/"), located.name))
     for located in notes[:MAX_FILES]:
-        try:
+        with suppress(NotShown):
             yield snapshot.show(located.uri).head(MAX_CHARACTERS)
-        except NotShown:
-            continue

@@ -6,9 +6,11 @@ like a line of ours.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby
 
-from stet.context.context_values import ContextSection, element, single_line
+from stet.context.context_values import ContextSection, section, single_line
 from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, OutcomeKind
 from stet.review.proposal import Hunk
 from stet.text.diff import LineHunk
@@ -67,7 +69,7 @@ def since_last_turn_section(
             places in the text that is shown.
     """
     changed = [_file_item(file, truncate) for file in feedback.files]
-    opened = [] if moved is None else [(_active(*moved),)]
+    opened = [] if moved is None else [(_active_file_line(*moved),)]
     parts = (
         ("The user has gone to another file since their last question:", opened),
         ("What became of your proposals:", list(_outcome_items(feedback.outcomes, truncate))),
@@ -86,10 +88,10 @@ def since_last_turn_section(
                 lines.append(f"(cut: {len(items) - n} more)")
                 break
             lines += item
-    return ContextSection(NAME, element(NAME, "\n".join(lines))) if lines else None
+    return section(NAME, "\n".join(lines)) if lines else None
 
 
-def _active(before: str, now: str) -> str:
+def _active_file_line(before: str, now: str) -> str:
     where = f"it is {_short(now)} now" if now else "no file is active now"
     return f"- the active file was {_short(before)}; {where}"
 
@@ -101,15 +103,14 @@ def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Itera
     Decided ones that have nothing more to say share an item.
     """
     pending = [outcome for outcome in outcomes if outcome.kind in _PENDING]
-    plain: dict[tuple[OutcomeKind, str, str], list[str]] = {}
+    plain: dict[tuple[OutcomeKind, str, str], list[str]] = defaultdict(list)
     for outcome in outcomes:
         if outcome.kind in _PENDING:
             continue
         if outcome.reason or outcome.diff or outcome.theirs is not None:
             yield _outcome_item(outcome, truncate)
         else:
-            alike = (outcome.kind, outcome.file, outcome.new_file)
-            plain.setdefault(alike, []).append(outcome.hunk)
+            plain[outcome.kind, outcome.file, outcome.new_file].append(outcome.hunk)
     for (kind, file, new_file), ids in plain.items():
         place = f" in {_short(file)}" if file else ""
         moved = f", the file is {_short(new_file)} now" if new_file else ""
@@ -132,9 +133,8 @@ def _outcome_item(outcome: HunkOutcome, truncate: Truncate) -> _Item:
         lines.append(f"    The user says: {_short(outcome.reason)}")
     if outcome.diff:
         lines.append("    From yours (-) to what they made of it (+):")
-        lines += _cap_lines(
-            [mark for change in outcome.diff for mark in _change_lines(change, truncate)]
-        )
+        changes = (_change_lines(change, truncate) for change in outcome.diff)
+        lines += _cap_lines(list(chain.from_iterable(changes)))
     if outcome.theirs is not None:
         lines.append("    There now:" if outcome.theirs else "    There now: nothing")
         lines += _cap_lines([f"    | {_short(line, truncate)}" for line in outcome.theirs])
@@ -181,18 +181,14 @@ def _short(text: str, truncate: Truncate = cut_off) -> str:
 
 def _id_ranges(ids: Iterable[str]) -> Iterator[str]:
     """`h1, h2, h3, h7` as `h1-h3` and `h7`."""
-    run: list[str] = []
-    for hunk_id in sorted(ids, key=_id_parts):
-        if run and _id_parts(hunk_id) != (_id_parts(run[-1])[0], _id_parts(run[-1])[1] + 1):
-            yield _id_range(run)
-            run = []
-        run.append(hunk_id)
-    if run:
-        yield _id_range(run)
 
+    def run_of(numbered: tuple[int, str]) -> tuple[str, int]:
+        letters, number = _id_parts(numbered[1])
+        return letters, number - numbered[0]
 
-def _id_range(run: list[str]) -> str:
-    return run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}"
+    for _, run in groupby(enumerate(sorted(ids, key=_id_parts)), run_of):
+        first, *others = (hunk for _, hunk in run)
+        yield f"{first}-{others[-1]}" if others else first
 
 
 def _id_parts(hunk: str) -> tuple[str, int]:

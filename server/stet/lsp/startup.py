@@ -123,7 +123,7 @@ class Startup:
             # After a failure too, questions and commands must not wait for ever.
             self.readiness.set()
         await self._operations.begin()
-        await answerer.warm()
+        await answerer.models.warm(self._workspace.settings.model)
 
     async def wait_pipeline(self) -> "TurnPipeline":
         """Return the pipeline of turns, after the settings are read, also newer settings."""
@@ -198,7 +198,7 @@ class Startup:
         """Save what outlives the server, and close the model."""
         await self._keeper.close()
         if self._answerer is not None:
-            await self._answerer.close()
+            await self._answerer.models.close()
 
     async def _restore(self) -> None:
         await self._keeper.restore()

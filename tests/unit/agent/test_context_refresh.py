@@ -1,6 +1,8 @@
 """What `get_attached_context` shows in the middle of a turn."""
 
-from stet.agent.context_refresh import refresher
+from functools import partial
+
+from stet.agent.context_refresh import current_context
 from stet.context.context_builder import EditorLocation
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.position import Position, Range
@@ -16,8 +18,11 @@ TEXT = "one\ntwo\nthree\n"
 async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
     world = make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT})
     ctx = make_tool_context(world)
-    ctx.current_context = refresher(
-        ctx.reader, ctx.links, EditorLocation(A, Range(Position(1, 0), Position(1, 3)))
+    ctx.current_context = partial(
+        current_context,
+        ctx.reader,
+        ctx.links,
+        EditorLocation(A, Range(Position(1, 0), Position(1, 3))),
     )
     first = await use(GET_ATTACHED_CONTEXT, ctx)
     assert "Path: a.py\nLine: 2\n" in first
@@ -37,7 +42,7 @@ async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
 async def test_it_follows_the_user_to_another_file() -> None:
     world = make_workspace(opened={"/ws/a.py": TEXT})
     ctx = make_tool_context(world)
-    ctx.current_context = refresher(ctx.reader, ctx.links, EditorLocation(A))
+    ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A))
     open_document(world, B, "b\n")
     assert "Path: b.py\n" in await use(GET_ATTACHED_CONTEXT, ctx)
 
@@ -45,7 +50,7 @@ async def test_it_follows_the_user_to_another_file() -> None:
 async def test_it_shows_nothing_that_may_not_be_shown() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("a.py",)))
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}, settings=settings))
-    ctx.current_context = refresher(ctx.reader, ctx.links, EditorLocation(A))
+    ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A))
     assert (await use(GET_ATTACHED_CONTEXT, ctx)).startswith("No file is open")
     assert (ctx.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
@@ -53,8 +58,11 @@ async def test_it_shows_nothing_that_may_not_be_shown() -> None:
 async def test_it_shows_less_of_each_file_until_it_fits() -> None:
     long = "".join(f"line {n} {'x' * 80}\n" for n in range(3000))
     ctx = make_tool_context(make_workspace(opened={"/ws/b.py": long, "/ws/a.py": long}))
-    ctx.current_context = refresher(
-        ctx.reader, ctx.links, EditorLocation(A, Range(Position(1500, 0), Position(1500, 0)))
+    ctx.current_context = partial(
+        current_context,
+        ctx.reader,
+        ctx.links,
+        EditorLocation(A, Range(Position(1500, 0), Position(1500, 0))),
     )
     text = await use(GET_ATTACHED_CONTEXT, ctx)
     assert MAX_CHARACTERS / 4 < len(text) <= MAX_CHARACTERS
@@ -67,8 +75,11 @@ async def test_what_can_not_be_made_to_fit_is_cut_and_said_to_be() -> None:
     context = ContextSettings(selection_limit=50_000)
     world = make_workspace(opened={"/ws/a.py": "x" * 50_000}, settings=Settings(context=context))
     ctx = make_tool_context(world)
-    ctx.current_context = refresher(
-        ctx.reader, ctx.links, EditorLocation(A, Range(Position(0, 0), Position(0, 50_000)))
+    ctx.current_context = partial(
+        current_context,
+        ctx.reader,
+        ctx.links,
+        EditorLocation(A, Range(Position(0, 0), Position(0, 50_000))),
     )
     text = await use(GET_ATTACHED_CONTEXT, ctx)
     assert text.splitlines()[-1].endswith(" more characters; `read_file` shows each file)")

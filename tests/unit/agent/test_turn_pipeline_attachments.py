@@ -2,8 +2,9 @@
 
 import asyncio
 import dataclasses
+from functools import partial
 
-from stet.agent.context_refresh import refresher
+from stet.agent.context_refresh import current_context
 from stet.agent.turn import Ask, Mode
 from stet.context.context_builder import EditorLocation
 from stet.llm.scripted_model import call
@@ -68,7 +69,7 @@ async def test_a_preset_goes_with_its_question_only() -> None:
 async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
     ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
-    ctx.current_context = refresher(ctx.reader, ctx.links, EditorLocation(A), chosen)
+    ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A), chosen)
     told = await use(GET_ATTACHED_CONTEXT, ctx)
     assert 'path="c.md"' in told
     assert 'path="b.md"' in told

@@ -11,7 +11,6 @@ from stet.context.context_builder import (
     Excerpt,
     build_context,
     excerpt_around,
-    head_excerpt,
 )
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.text.document import TextDocument
@@ -288,12 +287,6 @@ def test_a_file_outside_the_roots_does_not_become_the_current_directory() -> Non
     assert section(context, "workspace") == '<workspace roots="/ws" current_directory="/ws"/>'
 
 
-def test_the_preview_tells_the_size_of_what_is_sent() -> None:
-    context = context_of(make_workspace(opened={"/ws/src/app.py": "x" * 400}))
-    assert context.tokens == -(-len(context.text) // 4)
-    assert sum(each.tokens for each in context.sections) <= context.tokens
-
-
 @pytest.mark.parametrize("mtime", [1e18, -1e18, float("inf")])
 def test_a_time_no_calendar_has_is_left_out(mtime: float) -> None:
     system = MemorySystem()
@@ -338,6 +331,6 @@ def test_an_excerpt_is_numbered_as_read_file_numbers(text: str, line: int, n_lin
 
 def test_lines_without_end_are_cut_and_say_so() -> None:
     document = TextDocument(A, "x" * 1_000_000 + "\nshort\n")
-    assert head_excerpt(document, 20) == Excerpt(
+    assert excerpt_around(document, 0, 20) == Excerpt(
         f"     1\t{'x' * 4000}\n(cut: 996000 more characters in this line)\n", 1, 1, 2
     )

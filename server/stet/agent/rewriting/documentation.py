@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, example_messages
 from stet.agent.turn import TurnFailed
-from stet.llm.model import Message, Request
+from stet.llm.model import Request
 
 MAX_PLACES = 8
 """Functions documented in one turn."""
@@ -123,12 +123,10 @@ def plan(passage: RewritePassage) -> RewritePlan:
 
 
 def _request(place: _DocumentationSlot) -> Request:
-    messages = [Message("system", prompt("document"))]
-    for name, example, sentence in _EXAMPLES:
-        messages.append(Message("user", _question(example, name)))
-        messages.append(Message("assistant", sentence))
-    messages.append(Message("user", _question(place.code, place.name)))
-    return Request(tuple(messages), grammar=_SENTENCE, max_tokens=120)
+    examples = ((_question(code, name), sentence) for name, code, sentence in _EXAMPLES)
+    question = _question(place.code, place.name)
+    messages = example_messages(prompt("document"), examples, question)
+    return Request(messages, grammar=_SENTENCE, max_tokens=120)
 
 
 def _question(code: str, name: str) -> str:

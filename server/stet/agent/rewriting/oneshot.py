@@ -5,12 +5,13 @@ than the new text: a model that explains itself, asks back or refuses must not e
 """
 
 import re
+from itertools import chain, count
 
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, example_messages
 from stet.agent.turn import TurnFailed
 from stet.context.context_values import element, escape_tags
-from stet.llm.model import Message, Request
+from stet.llm.model import Request
 from stet.text.lines import line_end, line_ends, n_breaks, whole_lines, without_end
 from stet.text.reindent import adopt_known_line_ends
 from stet.text.render import fence_for
@@ -240,36 +241,28 @@ def _with_file_line_ends(text: str, passage: RewritePassage) -> str:
     return made
 
 
-_EXAMPLES = (
-    (
-        "python",
-        "Use a list comprehension",
-        ("def names_of(users):\n", "    return names\n"),
-        "    names = []\n    for user in users:\n        names.append(user.name)\n",
-        "    names = [user.name for user in users]\n",
-    ),
-    (
-        "markdown",
-        "Say it in two words",
-        ("The tool is ", " and small, too.\n"),
-        "as fast as one could possibly wish it to be",
-        "very fast\n",
-    ),
+_COMPREHENSION = (
+    "python",
+    "Use a list comprehension",
+    "    names = []\n    for user in users:\n        names.append(user.name)\n",
+    "    names = [user.name for user in users]\n",
+    ("def names_of(users):\n", "    return names\n"),
 )
-_SMALL_EXAMPLES = (
-    (
-        "python",
-        "Use a list comprehension",
-        "    names = []\n    for user in users:\n        names.append(user.name)\n",
-        "    names = [user.name for user in users]\n",
-    ),
-    (
-        "markdown",
-        "Make it one sentence",
-        "The tool is fast. It is also small.\n",
-        "The tool is fast and small.\n",
-    ),
+_PHRASE = (
+    "markdown",
+    "Say it in two words",
+    "as fast as one could possibly wish it to be",
+    "very fast\n",
+    ("The tool is ", " and small, too.\n"),
 )
+_SENTENCE = (
+    "markdown",
+    "Make it one sentence",
+    "The tool is fast. It is also small.\n",
+    "The tool is fast and small.\n",
+    ("", ""),
+)
+"""Examples: language, request, selection, its new text, and the text around it."""
 _FEWEST_TOKENS = 256
 _MARK = "selection"
 
@@ -283,38 +276,32 @@ def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
             the text around a selection if this text is shown.
     """
     mark = _mark_for(passage)
-    request, language = passage.prompt, passage.language
-    messages = [Message("system", prompt("rewrite_small" if small else "rewrite"))]
-    if small:
-        for known, question, before, after in _SMALL_EXAMPLES:
-            messages += (Message("user", _question(question, known, before)), _answer(after))
-        messages.append(Message("user", _question(request, language, passage.text)))
-    else:
-        for known, question, (head, tail), before, after in _EXAMPLES:
-            around = _marked(f"example.{known}", (head, before, tail), 1, _MARK)
-            messages += (
-                Message("user", _question(question, known, before, around)),
-                _answer(after),
-            )
-        parts = (passage.before, passage.text, passage.after)
-        first = passage.first_line - n_breaks(passage.before)
-        around = _marked(passage.name, parts, first, mark)
-        messages.append(Message("user", _question(request, language, passage.text, around)))
+    examples = []
+    for known, request, before, after, (head, tail) in (
+        _COMPREHENSION,
+        _SENTENCE if small else _PHRASE,
+    ):
+        around = "" if small else _marked(f"example.{known}", (head, before, tail), 1, _MARK)
+        examples.append((_question(request, known, before, around), f"```\n{after}```"))
+    parts = (passage.before, passage.text, passage.after)
+    first = passage.first_line - n_breaks(passage.before)
+    around = "" if small else _marked(passage.name, parts, first, mark)
+    question = _question(passage.prompt, passage.language, passage.text, around)
+    system = prompt("rewrite_small" if small else "rewrite")
     # A model that is too small for the task may generate text without end. No user rewrites text to
     # three times its length.
     cap = max(_FEWEST_TOKENS, len(passage.text)) if small else None
     return RewritePlan(
-        (Request(tuple(messages), max_tokens=cap),),
+        (Request(example_messages(system, examples, question), max_tokens=cap),),
         lambda answers: new_text(answers[0], passage, mark),
     )
 
 
 def _mark_for(passage: RewritePassage) -> str:
     """Return the name of a tag that does not occur in the shown text."""
-    shown, number = f"{passage.before}{passage.text}{passage.after}", 1
-    while f"{_MARK}{'' if number == 1 else number}>" in shown:
-        number += 1
-    return _MARK if number == 1 else f"{_MARK}{number}"
+    shown = f"{passage.before}{passage.text}{passage.after}"
+    names = chain([_MARK], (f"{_MARK}{number}" for number in count(2)))
+    return next(name for name in names if f"{name}>" not in shown)
 
 
 def _marked(name: str, parts: tuple[str, str, str], first: int, mark: str) -> str:
@@ -330,7 +317,3 @@ def _question(request: str, language: str, text: str, around: str = "") -> str:
     body = text if text.endswith(("\n", "\r")) else text + "\n"
     head = f"{around}\n\n" if around else ""
     return f"{head}{request}\n\n{fence}{language}\n{body}{fence}"
-
-
-def _answer(text: str) -> Message:
-    return Message("assistant", f"```\n{text}```")

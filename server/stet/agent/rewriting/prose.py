@@ -5,9 +5,9 @@ import re
 from collections.abc import Sequence
 
 from stet.agent.prompts import prompt
-from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan
+from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, example_messages
 from stet.agent.turn import TurnFailed
-from stet.llm.model import Message, Request
+from stet.llm.model import Request
 from stet.text.lines import split_lines
 from stet.text.position import Position
 
@@ -107,13 +107,9 @@ def _prose(lines: list[str], skip: int) -> list[int]:
 
 
 def _request(text: str) -> Request:
-    messages = [Message("system", prompt("correct"))]
-    for before, after in _EXAMPLES:
-        messages.append(Message("user", before))
-        messages.append(Message("assistant", after))
-    messages.append(Message("user", text))
+    messages = example_messages(prompt("correct"), _EXAMPLES, text)
     grammar = f"root ::= [^\\n]{{1,{len(text) + 40}}}"
-    return Request(tuple(messages), grammar=grammar, max_tokens=len(text) + 40)
+    return Request(messages, grammar=grammar, max_tokens=len(text) + 40)
 
 
 def _checked_answer(text: str, answer: str) -> str:

@@ -1,19 +1,12 @@
-"""What a rewriter works on, what it will ask, and how it asks the model."""
+"""What a rewriter works on, and what it will ask the model."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from stet.agent.agent_events import (
-    AgentEvent,
-    RetryScheduled,
-    RoundCompleted,
-    RoundStarted,
-    TextDelta,
-)
-from stet.agent.turn import Turn, TurnFailed, check_refusal
-from stet.llm.model import Completion, Model, Request, StopReason
+from stet.agent.turn import TurnFailed
+from stet.llm.model import Message, Request
 from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
@@ -87,10 +80,6 @@ class RewritePassage:
             is_part_of_line=selected.start.character > 0 or goes_on,
         )
 
-    def with_surroundings(self, before: str, after: str) -> "RewritePassage":
-        """Return a copy of the passage with the text shown before and after the passage."""
-        return replace(self, before=before, after=after)
-
     @property
     def first_line(self) -> int:
         """The number of its first line, 1-based."""
@@ -126,54 +115,14 @@ class RewritePlan:
     finish: Callable[[Sequence[str]], str]
 
 
-class RewriteRunner:
-    """Asks the model for a rewriter and keeps the turn's account of it.
-
-    Attributes:
-        turn: The turn as it is after the last answer.
-    """
-
-    def __init__(self, turn: Turn, model: Model, emit: Callable[[AgentEvent], None]) -> None:
-        self.turn = turn
-        self._model = model
-        self._emit = emit
-
-    async def run(self, plan: RewritePlan) -> str:
-        """Send all planned requests and return the new text of the passage.
-
-        Raises:
-            TurnFailed: If an answer is cut, refused or of no use.
-            ModelError: If the model can't be asked.
-        """
-        steps = len(plan.requests)
-        answers = [
-            (await self._ask(request, step, steps)).text
-            for step, request in enumerate(plan.requests, 1)
-        ]
-        return plan.finish(answers)
-
-    async def _ask(self, request: Request, step: int, steps: int) -> Completion:
-        """One round; `step` of `steps` is what the user sees of the progress.
-
-        Raises:
-            TurnFailed: If the answer is cut or refused.
-            ModelError: If the model can't be asked.
-        """
-        self._emit(RoundStarted(self.turn, step, steps))
-        completion = await self._model.complete(
-            request,
-            on_text=lambda text: self._emit(TextDelta(self.turn, text)),
-            on_wait=lambda reason: self._emit(RetryScheduled(self.turn, reason)),
-        )
-        self.turn = self.turn.with_usage(completion)
-        self._emit(RoundCompleted(self.turn))
-        if completion.stop_reason is StopReason.LENGTH:
-            raise TurnFailed(
-                "The model's answer was cut off, so nothing is proposed. Select less, or choose a "
-                "larger model."
-            )
-        check_refusal(completion)
-        return completion
+def example_messages(
+    system: str, examples: Iterable[tuple[str, str]], question: str
+) -> tuple[Message, ...]:
+    """Return a conversation of a system prompt, questions with their answers, and a question."""
+    messages = [Message("system", system)]
+    for asked, answer in examples:
+        messages += (Message("user", asked), Message("assistant", answer))
+    return (*messages, Message("user", question))
 
 
 MAX_LINES = 30
@@ -210,7 +159,7 @@ def passage_at(
         _check_secrets(document.text, (start, end), secrets, redactor)
         first, last = _outside(secrets, first, last)
     passage = RewritePassage.of(document, name, selected, prompt)
-    return passage.with_surroundings(document.text[first:start], document.text[end:last])
+    return replace(passage, before=document.text[first:start], after=document.text[end:last])
 
 
 def _window(document: TextDocument, selected: Range) -> tuple[int, int]:
