@@ -9,7 +9,9 @@ from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.buffer import TextBuffer
 from stet.text.diff import unified_diff
 from stet.text.edit import TextChange
-from stet.text.match import MatchError, ShownText, find_block
+from stet.text.match import find_block
+from stet.text.match_result import MatchError
+from stet.text.normalized_text import ShownText
 from stet.text.position import Position, Range
 from tests.bench.edits_draft import MARK, Draft, Key
 from tests.support.review_harness import ReviewHarness, rules

@@ -250,10 +250,7 @@ def _read_named(
 
 
 def _read_items(
-    key: str,
-    kind: type,
-    items: Iterable[object],
-    values: dict[str, object],
+    key: str, kind: type, items: Iterable[object], values: dict[str, object]
 ) -> Iterator[tuple[str, str]]:
     """Read a list of objects; leave out and report each object with an error.
 

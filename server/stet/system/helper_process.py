@@ -37,8 +37,7 @@ async def run_helper(system: System, module: str, task: bytes, seconds: float) -
     """
     environ = system.environ()
     process = await system.start_process(
-        module_command(module),
-        env={name: environ[name] for name in _PASSED_ENV if name in environ},
+        module_command(module), env={name: environ[name] for name in _PASSED_ENV if name in environ}
     )
     try:
         async with asyncio.timeout(seconds):

@@ -58,11 +58,7 @@ class FileStat(NamedTuple):
     n_names: int = 1
 
 
-_KINDS = {
-    stat.S_IFREG: FileKind.FILE,
-    stat.S_IFDIR: FileKind.FOLDER,
-    stat.S_IFLNK: FileKind.LINK,
-}
+_KINDS = {stat.S_IFREG: FileKind.FILE, stat.S_IFDIR: FileKind.FOLDER, stat.S_IFLNK: FileKind.LINK}
 
 
 class System:

@@ -9,6 +9,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from stet.text.diff import diff_lines
 from stet.text.edit import Replacement, TextEdit
@@ -27,6 +28,7 @@ from stet.text.normalized_text import (
     NormalizedText,
     PositionMap,
     ShownText,
+    TextSpan,
     find_fuzzy,
     normalize_text,
 )
@@ -85,17 +87,6 @@ class BlockQuery:
         return self.old[:-1].split("\n"), new
 
 
-@dataclass(frozen=True, slots=True)
-class _TextSpan:
-    """A stretch of the live text: offsets in code points, half-open."""
-
-    start: int
-    end: int
-
-    def contains(self, other: "_TextSpan") -> bool:
-        return self.start <= other.start and other.end <= self.end
-
-
 class BlockMatcher:
     """The live text, and what the model was shown of it if that is known."""
 
@@ -115,34 +106,25 @@ class BlockMatcher:
         """
         places = find_occurrences(self._view.text, query.old)
         if replace_all and places:
-            spans = [
-                self._source_span(place, query.old)
-                for place in _non_overlapping(places, len(query.old))
-            ]
+            places = _non_overlapping(places, len(query.old))
+            spans = [self._source_span(place, query.old) for place in places]
             return self._replace_spans(query, spans, MatchKind.EXACT)
-        shown = (
-            find_occurrences(self._position_map.view.text, query.old) if self._position_map else []
-        )
-        if (
-            places
-            and not shown
-            and self._position_map
-            and self._was_shown_fuzzily(query, self._position_map)
-        ):
+        shown_map = self._position_map
+        shown = find_occurrences(shown_map.view.text, query.old) if shown_map else []
+        if places and shown_map and not shown and _find_shown(shown_map, query):
             return None  # the exact place is newer; the place that was shown is meant
-        if len(places) > 1 and len(shown) != 1:
-            raise AmbiguousBlock(tuple(self._view.line_at(place) + 1 for place in places))
         spans = [self._source_span(place, query.old) for place in places]
-        if self._position_map and len(shown) == 1:
-            return self._match_shown(query, spans, self._position_map, shown[0])
+        if len(spans) > 1 and len(shown) != 1:
+            raise self._ambiguous_error(spans)
+        if shown_map and len(shown) == 1:
+            return self._match_shown(query, spans, shown_map, shown[0])
         if len(spans) == 1:
             self._check_whole_lines(query, spans[0])
             return self._replace_spans(query, spans, MatchKind.EXACT)
-        if self._position_map and shown:
+        if shown_map and shown:
             self.check_not_applied(query)
-            raise self._ambiguous_error(
-                [_TextSpan(*self._position_map.map_around(at, at + len(query.old))) for at in shown]
-            )
+            size = len(query.old)
+            raise self._ambiguous_error([shown_map.map_around(at, at + size) for at in shown])
         return None
 
     def fuzzy(self, query: BlockQuery) -> BlockMatch | None:
@@ -177,24 +159,23 @@ class BlockMatcher:
         self._check_line_ends(edit, len(new) - len(old) + torn_end)
         return BlockMatch(edit, block.kind)
 
-    def _pick_shown(self, old: list[str], spans: list[_TextSpan]) -> int:
+    def _pick_shown(self, old: list[str], spans: list[TextSpan]) -> int:
         """Which of several places is the one shown: copies of it were put elsewhere since.
 
         Raises:
             AmbiguousBlock: None of the places, or there were several then.
         """
         if self._position_map:
-            shown = find_fuzzy(self._position_map.view.line_table, old)
+            view = self._position_map.view
+            shown = find_fuzzy(view.line_table, old)
             if len(shown) == 1:
-                place = _TextSpan(
-                    *self._position_map.map_inside(*_plain_span(self._position_map.view, shown[0]))
-                )
+                place = self._position_map.map_inside(*view.plain_span(shown[0]))
                 held = [n for n, span in enumerate(spans) if span.contains(place)]
                 if len(held) == 1 and place.start < place.end:
                     return held[0]
         raise self._ambiguous_error(spans)
 
-    def check_not_applied(self, query: BlockQuery, within: _TextSpan | None = None) -> None:
+    def check_not_applied(self, query: BlockQuery, within: TextSpan | None = None) -> None:
         """Check that the new text is not there exactly once (and `within`, if given).
 
         Raises:
@@ -204,30 +185,25 @@ class BlockMatcher:
         if len(places) != 1:
             return
         span = self._source_span(places[0], query.new)
-        if within is None or (span.start < within.end and within.start < span.end):
+        if within is None or span.overlaps(within):
             raise EditAlreadyApplied(self._line_number(span.start))
 
     def not_found(self, query: BlockQuery) -> BlockNotFound:
         """Return the error that names the text most similar to the text that was wanted."""
         found = closest_lines(self._view.line_table.lines, query.whole_lines()[0])
         if found is None:
-            return BlockNotFound("", 0, 0)
+            return BlockNotFound()
         first, end = found
         return BlockNotFound("\n".join(self._view.lines[first:end]), first + 1, end)
 
-    @staticmethod
-    def _was_shown_fuzzily(query: BlockQuery, position_map: PositionMap) -> bool:
-        """Whether the text shown had the block, but for what models get wrong."""
-        return bool(find_fuzzy(position_map.view.line_table, query.whole_lines()[0]))
-
     def _match_shown(
-        self, query: BlockQuery, spans: list[_TextSpan], position_map: PositionMap, at: int
+        self, query: BlockQuery, spans: list[TextSpan], position_map: PositionMap, at: int
     ) -> BlockMatch:
         """Return the match of a block that was shown once, at `at`. The match is at the block's
         current place.
         """
-        inside = _TextSpan(*position_map.map_inside(at, at + len(query.old)))
-        around = _TextSpan(*position_map.map_around(at, at + len(query.old)))
+        inside = position_map.map_inside(at, at + len(query.old))
+        around = position_map.map_around(at, at + len(query.old))
         chosen = [span for span in spans if span == inside]
         chosen = chosen or [span for span in spans if around.contains(span)]
         if not chosen and len(spans) == 1 and self._is_blank(around):
@@ -239,11 +215,10 @@ class BlockMatcher:
                 self.check_not_applied(query, around)
             raise self._changed_error(around)
         self._check_whole_lines(query, chosen[0])
-        return self._replace_spans(
-            query, chosen, MatchKind.EXACT if len(spans) == 1 else MatchKind.SEEN
-        )
+        kind = MatchKind.EXACT if len(spans) == 1 else MatchKind.SEEN
+        return self._replace_spans(query, chosen, kind)
 
-    def _check_whole_lines(self, query: BlockQuery, span: _TextSpan) -> None:
+    def _check_whole_lines(self, query: BlockQuery, span: TextSpan) -> None:
         """Check a match of part of a line: almost equal whole lines may have been meant.
 
         Raises:
@@ -262,18 +237,17 @@ class BlockMatcher:
             raise self._ambiguous_error(sorted((span, *others), key=lambda one: one.start))
 
     def _check_shown(
-        self, query: BlockQuery, old: list[str], spans: list[_TextSpan], position_map: PositionMap
+        self, query: BlockQuery, old: list[str], spans: list[TextSpan], position_map: PositionMap
     ) -> None:
         """Compare the result with the result of the same steps in the shown text."""
+        view = position_map.view
         shown = [
-            _TextSpan(*position_map.map_around(*_plain_span(position_map.view, block)))
-            for block in find_fuzzy(position_map.view.line_table, old)
+            position_map.map_around(*view.plain_span(block))
+            for block in find_fuzzy(view.line_table, old)
         ]
         if len(shown) > 1:
             raise self._ambiguous_error(shown)
-        if not shown or any(
-            span.start < shown[0].end and shown[0].start < span.end for span in spans
-        ):
+        if not shown or any(span.overlaps(shown[0]) for span in spans):
             return
         if spans and self._is_blank(shown[0]):
             return
@@ -282,29 +256,23 @@ class BlockMatcher:
         raise self._changed_error(shown[0])
 
     def _replace_spans(
-        self, query: BlockQuery, spans: Sequence[_TextSpan], how: MatchKind
+        self, query: BlockQuery, spans: Sequence[TextSpan], how: MatchKind
     ) -> BlockMatch:
         """Return the match that replaces the spans `spans` with the new text. The new text gets the
         file's line ends.
         """
-        news = [self._with_line_end(query, span) for span in spans]
-        edit = TextEdit(
-            tuple(
-                Replacement(
-                    span.start,
-                    span.end,
-                    adopt_line_ends(
-                        self._current[span.start : span.end], query.old, new, self._line_end
-                    ),
-                )
-                for span, new in zip(spans, news, strict=True)
-            )
-        )
-        n_added = sum(new.count("\n") - query.old.count("\n") for new in news)
+        replacements, n_added = [], 0
+        for span in spans:
+            new = self._with_line_end(query, span)
+            n_added += new.count("\n") - query.old.count("\n")
+            source = self._current[span.start : span.end]
+            text = adopt_line_ends(source, query.old, new, self._line_end)
+            replacements.append(Replacement(span.start, span.end, text))
+        edit = TextEdit(tuple(replacements))
         self._check_line_ends(edit, n_added)
         return BlockMatch(edit, how)
 
-    def _with_line_end(self, query: BlockQuery, span: _TextSpan) -> str:
+    def _with_line_end(self, query: BlockQuery, span: TextSpan) -> str:
         """Return the new text. Where whole lines are replaced, add the last line end that models
         forget.
 
@@ -313,10 +281,9 @@ class BlockMatcher:
         """
         if not query.new or query.new.endswith("\n"):
             return query.new
-        if not query.old.strip() or not query.old.endswith("\n"):
-            return query.new
         line_start = self._view.source_line_start(self._view.source_line(span.start))
-        if self._current[line_start : span.start].strip():
+        is_whole = query.old.strip() and query.old.endswith("\n")
+        if not is_whole or self._current[line_start : span.start].strip():
             return query.new
         if query.new + "\n" == query.old:
             raise UnclearEdit(
@@ -340,19 +307,16 @@ class BlockMatcher:
                 "Replace one line more before and after it."
             )
 
-    def _source_span(self, place: int, text: str) -> _TextSpan:
+    def _source_span(self, place: int, text: str) -> TextSpan:
         """Where `text`, found at `place` of the plain form, is in the live text."""
-        return _TextSpan(
-            self._view.source_offset(place), self._view.source_offset(place + len(text))
-        )
+        end = place + len(text)
+        return TextSpan(self._view.source_offset(place), self._view.source_offset(end))
 
-    def _block_span(self, block: MatchedLines) -> _TextSpan:
-        return _TextSpan(
-            self._view.source_line_start(block.first),
-            self._view.source_line_start(block.first + block.n),
-        )
+    def _block_span(self, block: MatchedLines) -> TextSpan:
+        start_of = self._view.source_line_start
+        return TextSpan(start_of(block.first), start_of(block.first + block.n))
 
-    def _is_blank(self, around: _TextSpan) -> bool:
+    def _is_blank(self, around: TextSpan) -> bool:
         """Whether nothing is left of a place: the user took the block away, or moved it."""
         return not self._current[around.start : around.end].strip()
 
@@ -360,10 +324,10 @@ class BlockMatcher:
         """Return the line (1-based) of an offset of the live text."""
         return self._view.source_line(offset) + 1
 
-    def _ambiguous_error(self, spans: Sequence[_TextSpan]) -> AmbiguousBlock:
+    def _ambiguous_error(self, spans: Sequence[TextSpan]) -> AmbiguousBlock:
         return AmbiguousBlock(tuple(self._line_number(span.start) for span in spans))
 
-    def _changed_error(self, around: _TextSpan) -> BlockChangedByUser:
+    def _changed_error(self, around: TextSpan) -> BlockChangedByUser:
         first = self._line_number(around.start)
         last = self._line_number(max(around.start, around.end - 1))
         if self._is_blank(around):
@@ -380,26 +344,19 @@ def _non_overlapping(places: Sequence[int], length: int) -> list[int]:
     return disjoint
 
 
-def _plain_span(view: NormalizedText, block: MatchedLines) -> tuple[int, int]:
-    """Where a block starts and ends in the plain form, without its last line end."""
-    start = view.line_start(block.first)
-    lines = view.lines[block.first : block.first + block.n]
-    return start, start + sum(map(len, lines)) + block.n - 1
-
-
 def line_edit(start: int, old: str, new: str) -> TextEdit:
     """Return the edit of the lines that differ between `old`, at the offset `start`, and `new`."""
     old_lines = split_lines(old)
-    starts = [start]
-    for line in old_lines:
-        starts.append(starts[-1] + len(line))
+    starts = list(accumulate(map(len, old_lines), initial=start))
+    hunks = diff_lines(old_lines, split_lines(new))
     return TextEdit(
         tuple(
-            Replacement(
-                starts[hunk.old_start],
-                starts[hunk.old_start + len(hunk.old)],
-                "".join(hunk.new),
-            )
-            for hunk in diff_lines(old_lines, split_lines(new))
+            Replacement(starts[hunk.old_start], starts[hunk.old_end], "".join(hunk.new))
+            for hunk in hunks
         )
     )
+
+
+def _find_shown(shown: PositionMap, query: BlockQuery) -> bool:
+    """Whether the text shown had the block, but for what models get wrong."""
+    return bool(find_fuzzy(shown.view.line_table, query.whole_lines()[0]))

@@ -15,7 +15,6 @@ A very long text has millions of lines: a copy of the list alone would block the
 import re
 import threading
 import weakref
-from bisect import bisect_right
 from collections.abc import Sequence
 
 from stet.text.diff import changes_between, line_changes
@@ -36,9 +35,7 @@ class FrozenLines(PiecewiseLines):
         self._live = lines
         self._lock = lock
         self._n = len(lines)
-        self._starts = [0]
-        self._pieces: list[tuple[int, Sequence[str] | None]] = [(0, None)]
-        """The lines from each start on: removed lines, or (None) the list's from the number on."""
+        self._starts, self._pieces = [0], [(lines, 0)]
 
     def before_replace(self, start: int, taken: Sequence[str], n_made: int) -> None:
         """Lines of the list are about to be replaced; called with the lock held.
@@ -49,42 +46,29 @@ class FrozenLines(PiecewiseLines):
             n_made: How many lines come in their place.
         """
         end, shift = start + len(taken), n_made - len(taken)
-        starts: list[int] = []
-        pieces: list[tuple[int, Sequence[str] | None]] = []
-
-        def put(at: int, piece: tuple[int, Sequence[str] | None]) -> None:
-            starts.append(at)
-            pieces.append(piece)
-
-        for nth, (at, (first, held)) in enumerate(zip(self._starts, self._pieces, strict=True)):
-            after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
-            last = first + after - at
-            if held is not None or last <= start:
-                put(at, (first, held))
+        placed: list[tuple[int, Sequence[str], int]] = []
+        for nth, (at, (source, first)) in enumerate(zip(self._starts, self._pieces, strict=True)):
+            last = first + self._end_of(nth) - at
+            if source is not self._live or last <= start:
+                placed.append((at, source, first))
             elif first >= end:
-                put(at, (first + shift, None))
+                placed.append((at, source, first + shift))
             else:
                 if first < start:
-                    put(at, (first, None))
+                    placed.append((at, source, first))
                 low, high = max(first, start), min(last, end)
                 if low < high:
-                    put(at + low - first, (0, tuple(taken[low - start : high - start])))
+                    old = tuple(taken[low - start : high - start])
+                    placed.append((at + low - first, old, 0))
                 if high < last:
-                    put(at + max(high, low) - first, (max(high, low) + shift, None))
-        self._starts, self._pieces = starts, pieces
+                    after = max(high, low)
+                    placed.append((at + after - first, source, after + shift))
+        self._starts = [at for at, _, _ in placed]
+        self._pieces = [(source, first) for _, source, first in placed]
 
     def _between(self, first: int, end: int) -> tuple[str, ...]:
-        found: list[str] = []
         with self._lock:
-            nth = bisect_right(self._starts, first) - 1
-            while first < end:
-                at, (start, held) = self._starts[nth], self._pieces[nth]
-                after = self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
-                stop = min(end, after)
-                source = self._live if held is None else held
-                found += source[start + first - at : start + stop - at]
-                first, nth = stop, nth + 1
-        return tuple(found)
+            return super()._between(first, end)
 
 
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")

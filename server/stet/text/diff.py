@@ -5,9 +5,9 @@ lines higher (git calls such places sliders). Where one of the places makes it a
 out elsewhere, the lines were moved, and that place is used.
 """
 
-from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 
 from stet.text.edit import LineChange, Splice, TextChange
 from stet.text.large_document import LARGE
@@ -126,12 +126,18 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     The result is right for any input, though not always the shortest: see `stet.text.sequence`.
     Lines that were moved as one block are reported as one block: see `stet.text.diff`.
     """
-    hunks, i, j = [], 0, 0
-    for start, new_start, n in (*common_runs(old, new), (len(old), len(new), 0)):
+    return join_moved_blocks([*_hunks_outside(common_runs(old, new), old, new)], old, new)
+
+
+def _hunks_outside(
+    runs: Iterable[tuple[int, int, int]], old: Sequence[str], new: Sequence[str]
+) -> Iterator[LineHunk]:
+    """Yield the hunks between common runs (`stet.text.sequence`)."""
+    i = j = 0
+    for start, new_start, n in (*runs, (len(old), len(new), 0)):
         if start > i or new_start > j:
-            hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
+            yield LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start]))
         i, j = start + n, new_start + n
-    return join_moved_blocks(hunks, old, new)
 
 
 def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:
@@ -181,11 +187,7 @@ def long_changes_between(old: str, new: str) -> tuple[TextChange, ...]:
         tail = len(old) - min(breaks) - 1 if breaks else 0
     part, new_part = old[head : len(old) - tail], new[head : len(new) - tail]
     first = n_breaks(old[:head])
-    moved = (
-        replace(hunk, old_start=hunk.old_start + first, new_start=hunk.new_start + first)
-        for hunk in reversed(_hunks_between(part, new_part))
-    )
-    return tuple(_change(hunk) for hunk in moved)
+    return tuple(_change(hunk, first) for hunk in reversed(_hunks_between(part, new_part)))
 
 
 def _hunks_between(old: str, new: str) -> tuple[LineHunk, ...]:
@@ -222,18 +224,15 @@ def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     Hunks may touch. Otherwise both texts would only share lines that had the right line end
     already: empty lines, for example, which all look the same.
     """
-    hunks, i, j = [], 0, 0
     # A line that ends in nothing is the last one, and no other.
     words = [
         [f"{without_end(line)}{line_end(line) and _ANY_END}" for line in lines]
         for lines in (old, new)
     ]
-    for start, new_start, n in (*common_runs(*words), (len(old), len(new), 0)):
-        if start > i or new_start > j:
-            hunks.append(LineHunk(i, tuple(old[i:start]), j, tuple(new[j:new_start])))
-        i, j = start + n, new_start + n
-        hunks += _respelt(old, new, (start, new_start, n))
-    return tuple(hunks)
+    runs = list(common_runs(*words))
+    hunks = [*_hunks_outside(runs, old, new)]
+    hunks += (hunk for run in runs for hunk in _respelt(old, new, run))
+    return tuple(sorted(hunks, key=lambda hunk: (hunk.old_start, hunk.new_start)))
 
 
 def _respelt(
@@ -241,27 +240,26 @@ def _respelt(
 ) -> Iterator[LineHunk]:
     """Yield the hunks in a run of lines that differ only in their line ends."""
     i, j, n = run
-    at = 0
-    while at < n:
-        begin = at
-        while at < n and old[i + at] != new[j + at]:
-            at += 1
-        if at > begin:
-            there, here = slice(i + begin, i + at), slice(j + begin, j + at)
-            yield LineHunk(i + begin, tuple(old[there]), j + begin, tuple(new[here]))
-        at += at == begin
+    for differ, places in groupby(range(n), lambda at: old[i + at] != new[j + at]):
+        if differ:
+            at, *rest = places
+            end = at + 1 + len(rest)
+            yield LineHunk(
+                i + at, tuple(old[i + at : i + end]), j + at, tuple(new[j + at : j + end])
+            )
 
 
-def _change(hunk: LineHunk) -> TextChange:
+def _change(hunk: LineHunk, above: int = 0) -> TextChange:
     """Return the change that a hunk makes, without the characters that both sides begin or end
-    with.
+    with. `above` lines are before the text of the hunk.
     """
+    first = hunk.old_start + above
     old, new = "".join(hunk.old), "".join(hunk.new)
     head, tail = _common_ends(old, new)
-    start = end_of(Position(hunk.old_start, 0), old[:head])
+    start = end_of(Position(first, 0), old[:head])
     end = end_of(start, old[head : len(old) - tail])
-    lines = (LineChange(hunk.old_start, len(hunk.old), len(hunk.new)),)
-    splice = Splice(hunk.old_start, hunk.old, hunk.new)
+    lines = (LineChange(first, len(hunk.old), len(hunk.new)),)
+    splice = Splice(first, hunk.old, hunk.new)
     return TextChange(Range(start, end), new[head : len(new) - tail], lines, splice)
 
 

@@ -10,8 +10,8 @@ A `TextEdit` holds several replacements of one text by offsets, with an algebra:
     edit.compose(then).apply(text)                  then.apply(edit.apply(text))
     edit.map_offset(12)                             where that place is in the new text
 
-Composition walks two streams of *keep, delete, insert*, as operational transformation does (Ellis
-and Gibbs 1989; the form is that of Google Wave's composition).
+Composition takes the text after the first edit as kept and new parts, and cuts them where the second
+edit replaces them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,10 +100,7 @@ class TextChange:
 
 
 def map_position(
-    position: Position,
-    change: TextChange,
-    bias: Bias = Bias.LEFT,
-    new_end: Position | None = None,
+    position: Position, change: TextChange, bias: Bias = Bias.LEFT, new_end: Position | None = None
 ) -> Position:
     """Return where `position` of the text before `change` is in the text after it.
 
@@ -208,11 +205,7 @@ class TextEdit:
             ValueError: `text` is too short: the edit was made for another one.
         """
         self._check(text)
-        pieces, done = [], 0
-        for replacement in self.replacements:
-            pieces += [text[done : replacement.start], replacement.text]
-            done = replacement.end
-        return "".join((*pieces, text[done:]))
+        return self._rewritten(text, 0) + text[self._end :]
 
     def changes(self, text: str) -> bool:
         """Whether `text` is another one after the edit; only the stretch that is replaced is looked at.
@@ -221,18 +214,19 @@ class TextEdit:
             ValueError: `text` is too short: the edit was made for another one.
         """
         self._check(text)
-        if not self.replacements:
-            return False
-        start, end = self.replacements[0].start, self.replacements[-1].end
-        pieces, done = [], start
-        for replacement in self.replacements:
-            pieces += [text[done : replacement.start], replacement.text]
-            done = replacement.end
-        return "".join(pieces) != text[start:end]
+        start = self.replacements[0].start if self.replacements else 0
+        return self._rewritten(text, start) != text[start : self._end]
 
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
-        return TextEdit(tuple(_collected(_composed(_OpStream(self), _OpStream(then)))))
+        left, done = [*_pieces_after(self)][::-1], 0
+        made: list[_Piece] = []
+        for replacement in then.replacements:
+            made += _taken(left, replacement.start - done)
+            made.append(_Piece(len(replacement.text), text=replacement.text))
+            done = replacement.end
+            _taken(left, replacement.end - replacement.start)
+        return TextEdit(tuple(_replacements([*made, *reversed(left)])))
 
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
         """Where `offset` of the text before is in the text after.
@@ -245,91 +239,73 @@ class TextEdit:
             if offset < replacement.start or (offset == replacement.start and bias is Bias.LEFT):
                 break
             if offset < replacement.end:
-                return (
-                    replacement.start + shift + (len(replacement.text) if bias is Bias.RIGHT else 0)
-                )
+                return replacement.start + shift + len(replacement.text) * (bias is Bias.RIGHT)
             shift += len(replacement.text) - (replacement.end - replacement.start)
         return offset + shift
 
+    @property
+    def _end(self) -> int:
+        """Where the last replaced stretch ends."""
+        return self.replacements[-1].end if self.replacements else 0
+
+    def _rewritten(self, text: str, start: int) -> str:
+        """Return what becomes of `text` from `start` to the end of the last replaced stretch."""
+        pieces = []
+        for replacement in self.replacements:
+            pieces += [text[start : replacement.start], replacement.text]
+            start = replacement.end
+        return "".join(pieces)
+
     def _check(self, text: str) -> None:
-        if self.replacements and self.replacements[-1].end > len(text):
+        if self._end > len(text):
             raise ValueError(
                 f"the edit was made for another text: {self.replacements[-1]!r} "
                 f"ends behind the {len(text)} characters"
             )
 
 
-class _EditOp(NamedTuple):
-    """Keep or delete `n` code points, or insert `text` (`n` is its length)."""
+_ENDLESS = 2**62
+"""More code points than any text has: an edit does not know the end of its text."""
 
-    kind: str
+
+class _Piece(NamedTuple):
+    """A part of an edited text: `n` code points of the old text from `start` on, or a new `text`."""
+
     n: int
-    text: str = ""
+    start: int = 0
+    text: str | None = None
 
 
-class _OpStream:
-    """An edit as steps that can be taken in part; after the last step all text is kept."""
-
-    def __init__(self, edit: TextEdit) -> None:
-        self._steps = self._all(edit)
-        self.head = next(self._steps)
-
-    @staticmethod
-    def _all(edit: TextEdit) -> Iterator[_EditOp]:
-        done = 0
-        for replacement in edit.replacements:
-            steps = (
-                _EditOp("keep", replacement.start - done),
-                _EditOp("delete", replacement.end - replacement.start),
-                _EditOp("insert", len(replacement.text), replacement.text),
-            )
-            yield from (step for step in steps if step.n)
-            done = replacement.end
-        yield _EditOp("rest", 0)
-
-    def take(self, n: int) -> _EditOp:
-        """Take the first `n` code points of the step at the head."""
-        head = self.head
-        if head.kind == "rest":
-            return _EditOp("keep", n)
-        if n == head.n:
-            self.head = next(self._steps)
-        else:
-            self.head = _EditOp(head.kind, head.n - n, head.text[n:])
-        return _EditOp(head.kind, n, head.text[:n])
+def _pieces_after(edit: TextEdit) -> Iterator[_Piece]:
+    """Yield the parts of the text after an edit, in order."""
+    done = 0
+    for replacement in edit.replacements:
+        yield _Piece(replacement.start - done, done)
+        yield _Piece(len(replacement.text), text=replacement.text)
+        done = replacement.end
+    yield _Piece(_ENDLESS, done)
 
 
-def _composed(first: _OpStream, then: _OpStream) -> Iterator[_EditOp]:
-    """Yield the steps of both streams, relative to the text before the first stream."""
-    while first.head.kind != "rest" or then.head.kind != "rest":
-        if first.head.kind == "delete":
-            yield first.take(first.head.n)
-        elif then.head.kind == "insert":
-            yield then.take(then.head.n)
-        else:
-            n = min(one.head.n for one in (first, then) if one.head.kind != "rest")
-            made, unchanged = first.take(n), then.take(n)
-            if unchanged.kind == "keep":
-                yield made
-            elif made.kind == "keep":
-                yield unchanged
+def _taken(left: list[_Piece], n: int) -> list[_Piece]:
+    """Take the first `n` code points off `left`, whose parts are in reverse order."""
+    taken = []
+    while n > 0:
+        size, start, text = left.pop()
+        if size > n:
+            left.append(_Piece(size - n, start + n, text and text[n:]))
+            size, text = n, text and text[:n]
+        taken.append(_Piece(size, start, text))
+        n -= size
+    return taken
 
 
-def _collected(steps: Iterator[_EditOp]) -> Iterator[Replacement]:
-    """Yield steps as replacements. Deletions and insertions between two kept stretches become one
-    replacement.
-    """
-    start = end = 0
-    inserted: list[str] = []
-    for step in steps:
-        if step.kind == "keep":
-            if end > start or inserted:
-                yield Replacement(start, end, "".join(inserted))
-                inserted = []
-            start = end = end + step.n
-        elif step.kind == "delete":
-            end += step.n
-        else:
-            inserted.append(step.text)
-    if end > start or inserted:
-        yield Replacement(start, end, "".join(inserted))
+def _replacements(pieces: Iterable[_Piece]) -> Iterator[Replacement]:
+    """Yield what makes these parts of a text. What is between two kept parts is one replacement."""
+    done, inserted = 0, ""
+    for n, start, text in pieces:
+        if text is not None:
+            inserted += text
+        elif n:
+            if start > done or inserted:
+                yield Replacement(done, start, inserted)
+            done, inserted = start + n, ""

@@ -27,10 +27,7 @@ class PatchedLines(PiecewiseLines):
             replaced: The first line (0-based) of each replaced range, the line after its last, and
                 the replacement; in order of place, not overlapping.
         """
-        self._starts: list[int] = []
-        self._pieces: list[tuple[Sequence[str], int]] = []
-        """From each start on, the lines of a sequence from a number on."""
-        self._n = 0
+        self._starts, self._pieces, self._n = [], [], 0
         done = 0
         for first, end, others in replaced:
             self._add(lines, done, first)
@@ -43,16 +40,6 @@ class PatchedLines(PiecewiseLines):
             self._starts.append(self._n)
             self._pieces.append((source, first))
             self._n += end - first
-
-    def _between(self, first: int, end: int) -> tuple[str, ...]:
-        found: list[str] = []
-        nth = bisect_right(self._starts, first) - 1
-        while first < end:
-            at, (source, start) = self._starts[nth], self._pieces[nth]
-            stop = min(end, self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n)
-            found += source[start + first - at : start + stop - at]
-            first, nth = stop, nth + 1
-        return tuple(found)
 
 
 LARGE = 2_000_000

@@ -5,7 +5,7 @@ though `str.splitlines` splits there. Line ends are kept as they are. `Piecewise
 of lines that are held in pieces and read in runs.
 """
 
-from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import overload
@@ -113,13 +113,32 @@ _LINES_AT_ONCE = 10_000
 
 
 class PiecewiseLines(Sequence[str]):
-    """Lines whose subclass sets their number, `_n`, and reads a run of them."""
+    """Lines in pieces of other sequences; a subclass makes the pieces.
+
+    Attributes:
+        _n: The number of lines.
+        _starts: The first line of each piece.
+        _pieces: The sequence of each piece, and the number of the piece's first line in it.
+    """
 
     _n: int
+    _starts: list[int]
+    _pieces: list[tuple[Sequence[str], int]]
 
-    @abstractmethod
     def _between(self, first: int, end: int) -> tuple[str, ...]:
         """Return the lines from `first` (0-based) to before `end`, both within the sequence."""
+        found: list[str] = []
+        nth = bisect_right(self._starts, first) - 1
+        while first < end:
+            at, (source, start) = self._starts[nth], self._pieces[nth]
+            stop = min(end, self._end_of(nth))
+            found += source[start + first - at : start + stop - at]
+            first, nth = stop, nth + 1
+        return tuple(found)
+
+    def _end_of(self, nth: int) -> int:
+        """Return the line after a piece."""
+        return self._starts[nth + 1] if nth + 1 < len(self._starts) else self._n
 
     def __len__(self) -> int:
         return self._n

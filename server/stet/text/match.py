@@ -22,10 +22,8 @@ from stet.text.document import TextDocument
 from stet.text.edit import Bias, Replacement, TextEdit, map_position
 from stet.text.lines import split_lines
 from stet.text.match_result import (
-    AmbiguousBlock,
     BlockChangedByUser,
     BlockMatch,
-    BlockNotFound,
     EditAlreadyApplied,
     MatchError,
     MatchKind,
@@ -35,19 +33,6 @@ from stet.text.merge import merge
 from stet.text.normalized_text import NormalizedText, ShownText, normalize_text
 from stet.text.position import Position
 from stet.text.render import check_no_line_numbers, strip_line_numbers
-
-__all__ = [
-    "AmbiguousBlock",
-    "BlockChangedByUser",
-    "BlockMatch",
-    "BlockNotFound",
-    "EditAlreadyApplied",
-    "MatchError",
-    "MatchKind",
-    "ShownText",
-    "UnclearEdit",
-    "find_block",
-]
 
 
 def find_block(

@@ -49,26 +49,20 @@ class MatchError(Exception):
 
 
 class BlockNotFound(MatchError):
-    """The old text is not in the document.
+    """The old text is not in the document."""
 
-    Attributes:
-        closest: The most similar lines; `""` if nothing is similar.
-        first_line: Their first line (1-based); 0 if there are none.
-        last_line: Their last line, inclusive; 0 if there are none.
-    """
-
-    def __init__(self, closest: str, first_line: int, last_line: int, why: str = "") -> None:
-        self.closest = closest
-        self.first_line = first_line
-        self.last_line = last_line
+    def __init__(
+        self, closest: str = "", first_line: int = 0, last_line: int = 0, why: str = ""
+    ) -> None:
+        """Name the most similar lines, `closest`: 1-based, the last one inclusive; "" for none."""
         message = why or "The old text is not in the file."
         if closest:
             lines = closest.split("\n")
             shown = lines if len(lines) <= _MAX_SHOWN else [*lines[:_MAX_SHOWN], "..."]
+            text = "\n".join(shown)
             message += (
-                f" The closest text is in lines {first_line}-{last_line}:\n"
-                + "\n".join(shown)
-                + "\nRepeat the old text exactly as it stands there, without line numbers."
+                f" The closest text is in lines {first_line}-{last_line}:\n{text}\n"
+                "Repeat the old text exactly as it stands there, without line numbers."
             )
         elif not why:
             message += " Nothing in the file is like it: read the file again."
@@ -84,13 +78,11 @@ class BlockChangedByUser(BlockNotFound):
             if closest
             else f"removed this text (it was at line {first_line})"
         )
-        super().__init__(
-            closest,
-            first_line,
-            last_line,
+        why = (
             f"The user has {done} since you read it. Read it again and edit what stands there now, "
-            "if the edit is still wanted.",
+            "if the edit is still wanted."
         )
+        super().__init__(closest, first_line, last_line, why)
 
 
 class AmbiguousBlock(MatchError):

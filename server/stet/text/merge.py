@@ -140,7 +140,7 @@ def _gaps(hunks: Sequence[LineHunk], n: int) -> Iterator[tuple[int, int, int]]:
     done = shift = 0
     for hunk in hunks:
         yield done, hunk.old_start, shift
-        done = hunk.old_start + len(hunk.old)
+        done = hunk.old_end
         shift += len(hunk.new) - len(hunk.old)
     yield done, n, shift
 
@@ -165,7 +165,7 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLine
     for mine, others in (*_overlapping_hunks(ours.hunks, theirs.hunks), ((), ())):
         both = (*mine, *others)
         first = min((hunk.old_start for hunk in both), default=len(base))
-        end = max((hunk.old_start + len(hunk.old) for hunk in both), default=len(base))
+        end = max((hunk.old_end for hunk in both), default=len(base))
         made += _untouched(
             _Stretch(
                 base[done:first],
@@ -213,7 +213,7 @@ def _overlapping_hunks(
 
 def _overlap(hunk: LineHunk, other: LineHunk) -> bool:
     """Whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
-    end = hunk.old_start + len(hunk.old)
+    end = hunk.old_end
     if other.old_start == end:
         return _line_delta([hunk]) > 0 and _line_delta([other]) > 0
     return other.old_start < end
@@ -380,7 +380,7 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     done = 0
     for hunk in sorted((one.hunk for one in (*mine, *others)), key=lambda one: one.old_start):
         made += [*old[done : hunk.old_start], *hunk.new]
-        done = hunk.old_start + len(hunk.old)
+        done = hunk.old_end
     return "".join((base[:head], *made, *old[done:], base[len(base) - tail :]))
 
 
@@ -391,7 +391,7 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
 
 def _with_leeway(old: Sequence[str], hunk: LineHunk) -> _Change:
     """Return a change with how far it can slide, if it only inserts or deletes."""
-    first, last = hunk.old_start, hunk.old_start + len(hunk.old)
+    first, last = hunk.old_start, hunk.old_end
     if not (hunk.old and hunk.new):
         moved = hunk.old or hunk.new
         n = 0

@@ -16,7 +16,6 @@ from stet.text.document import TextDocument
 from stet.text.edit import Bias, TextChange, map_position
 from stet.text.lines import dominant_line_end, split_lines, split_plain
 from stet.text.match_result import MatchKind
-from stet.text.position import Position
 from stet.text.reindent import IndentRule, find_indent_rule, visible_indent
 from stet.text.unicode_normal import BLANK, SPACES, plain_punctuation
 
@@ -188,9 +187,10 @@ class NormalizedText:
         """Where a line starts in the text; for the line after the last one, the end of the text."""
         return self._source_starts[line]
 
-    def line_start(self, line: int) -> int:
-        """Where a line starts in the plain form."""
-        return self._starts[line]
+    def plain_span(self, block: MatchedLines) -> tuple[int, int]:
+        """Where a block starts and ends in the plain form, without its last line end."""
+        start, lines = self._starts[block.first], self.lines[block.first : block.first + block.n]
+        return start, start + sum(map(len, lines)) + block.n - 1
 
     def source_line(self, offset: int) -> int:
         """Return the line of an offset of the text; a byte order mark belongs to the first line."""
@@ -218,6 +218,22 @@ class ShownText:
         return self.made or NormalizedText(self.text)
 
 
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """A stretch of the live text: offsets in code points, half-open."""
+
+    start: int
+    end: int
+
+    def contains(self, other: "TextSpan") -> bool:
+        """Whether the other stretch lies in this one."""
+        return self.start <= other.start and other.end <= self.end
+
+    def overlaps(self, other: "TextSpan") -> bool:
+        """Whether both have text in common."""
+        return self.start < other.end and other.start < self.end
+
+
 class PositionMap:
     """Follows places of a text that was shown to the live text.
 
@@ -234,16 +250,16 @@ class PositionMap:
         self._then = shown_text.view.document
         self._now = current.document
 
-    def map_inside(self, start: int, end: int) -> tuple[int, int]:
+    def map_inside(self, start: int, end: int) -> TextSpan:
         """Return the present range of a stretch, without insertions at its edges."""
-        return self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT)
+        return TextSpan(self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT))
 
-    def map_around(self, start: int, end: int) -> tuple[int, int]:
+    def map_around(self, start: int, end: int) -> TextSpan:
         """Return the present range of a stretch, with replacements and insertions at its edges."""
-        return self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT)
+        return TextSpan(self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT))
 
     def _map(self, offset: int, bias: Bias) -> int:
-        place: Position = self._then.position_at(self.view.source_offset(offset))
+        place = self._then.position_at(self.view.source_offset(offset))
         for change in self._changes:
             place = map_position(place, change, bias)
         return self._now.offset_at(place)

@@ -214,7 +214,7 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int,
     at = shift = 0
     for hunk in (*diff_lines(old, new), LineHunk(len(old), (), 0, ())):
         yield from ((i, i + shift) for i in range(at, hunk.old_start))
-        at = hunk.old_start + len(hunk.old)
+        at = hunk.old_end
         for nth in range(min(len(hunk.old), len(hunk.new))):
             yield hunk.old_start + nth, hunk.old_start + shift + nth
         shift += len(hunk.new) - len(hunk.old)
@@ -244,7 +244,7 @@ def reindent_block(
     old, new = _use_plain_punctuation(old, new, [without_end(line) for line in block])
     for hunk in diff_lines(old, new):
         made += [(without_end(line), line_end(line)) for line in block[at : hunk.old_start]]
-        at = hunk.old_start + len(hunk.old)
+        at = hunk.old_end
         made += _changed(block[hunk.old_start : at], hunk, indent, default)
     made += [(without_end(line), line_end(line)) for line in block[at:]]
     if not made:
@@ -372,5 +372,5 @@ def _merge_line_body(current: str, old: str, new: str) -> str:
     at = 0
     for hunk in diff_lines(old_tokens, new_tokens):
         made += [*sources[at : hunk.old_start], *hunk.new]
-        at = hunk.old_start + len(hunk.old)
+        at = hunk.old_end
     return "".join((*made, *sources[at:]))

@@ -6,15 +6,15 @@ import pytest
 
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
-from stet.text.match import (
+from stet.text.match import find_block
+from stet.text.match_result import (
     AmbiguousBlock,
     BlockChangedByUser,
     EditAlreadyApplied,
     MatchKind,
-    ShownText,
     UnclearEdit,
-    find_block,
 )
+from stet.text.normalized_text import ShownText
 
 EXACT, MERGED = MatchKind.EXACT, MatchKind.MERGED
 TRAILING, INDENT = MatchKind.TRAILING_SPACE, MatchKind.INDENT

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
-from stet.text.match import MatchError, MatchKind, ShownText, find_block
-from stet.text.normalized_text import BOM
+from stet.text.match import find_block
+from stet.text.match_result import MatchError, MatchKind
+from stet.text.normalized_text import BOM, ShownText
 from tests.support.model_edits import FILE_FORMS, is_plainly_unique, perturbed
 from tests.support.naive_text import NASTY
 

@@ -24,14 +24,14 @@ from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError, Replacement, TextChange, TextEdit
 from stet.text.lines import line_end, split_lines
-from stet.text.match import (
+from stet.text.match import find_block
+from stet.text.match_result import (
     AmbiguousBlock,
     BlockMatch,
     EditAlreadyApplied,
     MatchError,
     MatchKind,
     UnclearEdit,
-    find_block,
 )
 from stet.text.normalized_text import BOM, ShownText, normalize_text
 from stet.text.render import (

@@ -34,7 +34,7 @@ from stet.review.resolve.pending_view import (
 from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
-from stet.text.match import MatchError
+from stet.text.match_result import MatchError
 from stet.text.normalized_text import ShownText
 from stet.text.position import Range
 from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
