@@ -3,8 +3,8 @@
 Objects are merged from left to right; strings are joined by a space into the command's main text.
 """
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Self, TypeVar
 
 from stet.lsp.lsp_errors import InvalidParams
 from stet.settings.value_checks import name_problem, nearest_name
@@ -13,10 +13,11 @@ T = TypeVar("T")
 
 
 class CommandArguments:
-    """The arguments of one call, each taken once by name and type.
+    """The arguments of one call, each taken once by name and type, in a `with` block.
 
     Raises:
-        InvalidParams: If an argument is neither object nor string.
+        InvalidParams: If an argument is neither object nor string, or, at the end of the block, if
+            one has not been taken.
     """
 
     def __init__(self, command: str, values: tuple[object, ...], main: str = "") -> None:
@@ -38,6 +39,13 @@ class CommandArguments:
             raise InvalidParams(f"{command} takes no text, but was given {texts[0]!r}")
         if texts:
             self._values[main] = " ".join(texts)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.finish()
 
     def text(self, name: str) -> str | None:
         """Return a string argument, or None if the argument is missing."""
@@ -83,46 +91,28 @@ class CommandArguments:
 
     def number(self, name: str) -> int | None:
         """Return a line number (1-based), or None if the argument is missing."""
-        value = self._pop(name, int, "a line number, from 1")
-        if value is not None and (isinstance(value, bool) or value < 1):
-            raise InvalidParams(
-                f"{self._command}: {name!r} is a line number, from 1, not {value!r}"
-            )
-        return value
+        return self._pop(name, int, "a line number, from 1", lambda value: value >= 1)
 
     def count(self, name: str, default: int, most: int) -> int:
         """How many: a whole number from 1 to `most`; `default` if it is not there."""
         what = f"a whole number from 1 to {most}"
-        value = self._pop(name, int, what)
-        if value is None:
-            return default
-        if isinstance(value, bool) or not 1 <= value <= most:
-            raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
-        return value
+        value = self._pop(name, int, what, lambda value: 1 <= value <= most)
+        return default if value is None else value
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return a boolean argument, or `default` if the argument is missing."""
         value = self._pop(name, bool, "true or false")
         return default if value is None else value
 
-    def names(self, name: str) -> frozenset[str]:
-        """Return the strings of a list argument, or an empty set if the argument is missing."""
-        value = self._pop(name, list, "a list of strings")
-        if value is None:
-            return frozenset()
-        if not all(isinstance(entry, str) for entry in value):
-            raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
-        return frozenset(value)
-
     def switches(self, name: str) -> frozenset[str]:
         """Return the tools or groups (`stet.settings.value_checks`) of a list argument. Return an
         empty set if the argument is missing.
         """
-        names = self.names(name)
+        names = self._pop(name, list, "a list of strings", _are_strings) or []
         for each in sorted(names):
             if fault := name_problem(name, each):
                 raise InvalidParams(f"{self._command}: {name!r}: {fault}")
-        return names
+        return frozenset(names)
 
     def texts(self, name: str) -> tuple[str, ...]:
         """Return a string or a list of strings as a tuple, in order. Return an empty tuple if the
@@ -130,16 +120,13 @@ class CommandArguments:
         """
         value = self._pop(name, (str, list), "a string or a list of strings")
         found = [value] if isinstance(value, str) else value or []
-        if not all(isinstance(entry, str) for entry in found):
+        if not _are_strings(found):
             raise InvalidParams(f"{self._command}: {name!r} is a list of strings, not {value!r}")
         return tuple(found)
 
     def whole(self, name: str) -> int | None:
         """Return a whole number, or None if the argument is missing."""
-        value = self._pop(name, int, "a whole number")
-        if isinstance(value, bool):
-            raise InvalidParams(f"{self._command}: {name!r} is a whole number, not {value!r}")
-        return value
+        return self._pop(name, int, "a whole number")
 
     def mapping(self, name: str) -> Mapping[str, object] | None:
         """Return an object argument, or None if the argument is missing."""
@@ -159,11 +146,22 @@ class CommandArguments:
         hint = f"; did you mean {near!r}?" if near else f". It takes: {known}"
         raise InvalidParams(f"{self._command} has no argument {unknown[0]!r}{hint}")
 
-    def _pop(self, name: str, kind: type[T] | tuple[type[T], ...], what: str) -> T | None:
+    def _pop(
+        self,
+        name: str,
+        kind: type[T] | tuple[type[T], ...],
+        what: str,
+        is_valid: Callable[[T], bool] = lambda _: True,
+    ) -> T | None:
         self._taken.add(name)
         value = self._values.get(name)
         if value is None:
             return None
-        if not isinstance(value, kind):
+        is_flag = isinstance(value, bool) and kind is not bool  # an integer for Python only
+        if is_flag or not isinstance(value, kind) or not is_valid(value):
             raise InvalidParams(f"{self._command}: {name!r} is {what}, not {value!r}")
         return value
+
+
+def _are_strings(values: Iterable[object]) -> bool:
+    return all(isinstance(value, str) for value in values)

@@ -7,6 +7,9 @@ LspError
 └── InternalError     -32603  a bug, already logged; raised at the boundary only
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from pygls.exceptions import JsonRpcException
 
 
@@ -40,3 +43,23 @@ class InternalError(LspError):
 
     CODE = -32603
     MESSAGE = "Something failed inside Stet; its log has the details."
+
+
+@contextmanager
+def report_as(
+    kind: type[LspError], *errors: type[Exception], message: str = "{}"
+) -> Iterator[None]:
+    """Report `errors` that leave the `with` block to the editor.
+
+    Args:
+        kind: What is raised instead.
+        errors: What is caught.
+        message: The sentence for the user; `{}` stands for the message of the error.
+
+    Raises:
+        LspError: One of `kind`.
+    """
+    try:
+        yield
+    except errors as error:
+        raise kind(message.format(error)) from error

@@ -288,7 +288,7 @@ class Router(Generic[State]):
         """Return the command's answer, or the `PendingReply` to wait for."""
         state = self._state()
         if not at_once and (place := self._line_up(state)) is not None:
-            work = _call_in_turn(place, lambda: call_handler(name, handler, state, arguments))
+            work = call_in_turn(place, lambda: call_handler(name, handler, state, arguments))
             return PendingReply(name, work, stops)
         begun = call_handler(name, handler, state, arguments)
         return PendingReply(name, begun, stops) if iscoroutine(begun) else begun
@@ -314,7 +314,7 @@ async def _await_reply(later: PendingReply) -> object:
     return await later
 
 
-async def _call_in_turn(place: QueuedCommand, call: Callable[[], object]) -> object:
+async def call_in_turn(place: QueuedCommand, call: Callable[[], object]) -> object:
     """Call a queued command when its turn comes, and return its answer."""
     await place.wait()
     begun = call()

@@ -12,16 +12,15 @@ from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.chat.chat_document import ChatDocument
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import EmptyMessage
-from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.hunk_selection import resolve_location
 from stet.lsp.state import ServerState
 
 
 def open_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Show a conversation, by default the latest."""
-    arguments = CommandArguments("stet.openChat", values, main="chat")
-    chat = arguments.text("chat")
-    arguments.finish()
+    with CommandArguments("stet.openChat", values, main="chat") as arguments:
+        chat = arguments.text("chat")
     with _report_errors():
         return _opened_answer(state.agent_ui.chats.open(chat))
 
@@ -35,11 +34,10 @@ def new_chat(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[s
 
 def send(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
     """Send what the user has written in a chat's document."""
-    arguments = CommandArguments("stet.send", values, main="chat")
-    chat, uri = arguments.text("chat"), arguments.text("uri")
-    mode = arguments.one_of("mode", Mode, Mode.AGENT)
-    place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
-    arguments.finish()
+    with CommandArguments("stet.send", values, main="chat") as arguments:
+        chat, uri = arguments.text("chat"), arguments.text("uri")
+        mode = arguments.one_of("mode", Mode, Mode.AGENT)
+        place = resolve_location(CommandArguments("stet.send", ()), state.workspace)
     if uri is not None and chat is None and (chat := state.agent_ui.chats.chat_of(uri)) is None:
         raise InvalidParams(f"{uri!r} is no chat document: `stet.openChat` shows one")
 
@@ -68,9 +66,6 @@ def _report_errors() -> Iterator[None]:
     Raises:
         RequestFailed: With the reason.
     """
-    try:
+    disk = report_as(RequestFailed, OSError, message="the chat can't be read or written: {}")
+    with disk, report_as(RequestFailed, EmptyMessage, NoPendingQuestion, UnknownQuestion):
         yield
-    except (EmptyMessage, NoPendingQuestion, UnknownQuestion) as error:
-        raise RequestFailed(str(error)) from error
-    except OSError as error:
-        raise RequestFailed(f"the chat can't be read or written: {error}") from error

@@ -7,7 +7,7 @@
 from typing import Any, get_args
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.preset_controller import (
     MAX_DEPTH,
     AttachmentPreset,
@@ -23,26 +23,22 @@ _NOT_STARTED = "Stet could not start; its log says why"
 
 def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Change the attachments of questions, or their presets; return the new state of both."""
-    arguments = CommandArguments("stet.context", values, main="add")
-    change = ContextChange(
-        clear=arguments.flag("clear"),
-        load=arguments.text("load"),
-        remove=arguments.texts("remove"),
-        add=arguments.texts("add"),
-        scope=_scope(arguments),
-        link_depth=_depth(arguments),
-        save=arguments.text("save"),
-        delete=arguments.text("delete"),
-    )
-    arguments.finish()
-    if (
-        change != ContextChange() and not state.startup.is_loaded
-    ):  # what earlier runs have kept comes first
+    with CommandArguments("stet.context", values, main="add") as arguments:
+        change = ContextChange(
+            clear=arguments.flag("clear"),
+            load=arguments.text("load"),
+            remove=arguments.texts("remove"),
+            add=arguments.texts("add"),
+            scope=_scope(arguments),
+            link_depth=_depth(arguments),
+            save=arguments.text("save"),
+            delete=arguments.text("delete"),
+        )
+    # What earlier runs have kept comes first.
+    if change != ContextChange() and not state.startup.is_loaded:
         raise RequestFailed(_NOT_STARTED)
-    try:
+    with report_as(InvalidParams, UnknownPreset, ContextChangeRefused, message="stet.context: {}"):
         state.documents.presets.change(change)
-    except (UnknownPreset, ContextChangeRefused) as error:
-        raise InvalidParams(f"stet.context: {error}") from error
     return {
         **_preset_to_json(state.documents.presets.attached()),
         "problems": list(state.documents.presets.problems()),
@@ -82,7 +78,5 @@ async def show_request_log(
 ) -> dict[str, object]:
     """Write the document and show it; what earlier runs have stored is read in a worker."""
     CommandArguments(name, values).finish()
-    try:
+    with report_as(RequestFailed, OSError, message="what was sent can't be written down: {}"):
         return {"uri": await state.agent_ui.request_log.open()}
-    except OSError as error:
-        raise RequestFailed(f"what was sent can't be written down: {error}") from error

@@ -5,8 +5,6 @@
 saved; `stet.undo`, `stet.restore`, `stet.resolve`.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 
 from lsprotocol import types as lsp
@@ -16,7 +14,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp import convert
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
-from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
 from stet.lsp.presentation.serialize import hunk_to_json
 from stet.lsp.state import ServerState
@@ -31,12 +29,11 @@ from stet.workspace.uris import canonical
 
 def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
     """Hunks of every state, in order of file and place, filtered as asked."""
-    arguments = CommandArguments("stet.proposals", values)
-    uri = resolve_uri(arguments, state.workspace)
-    turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
-    states = arguments.text("state")
-    text = (arguments.text("text") or "").casefold()
-    arguments.finish()
+    with CommandArguments("stet.proposals", values) as arguments:
+        uri = resolve_uri(arguments, state.workspace)
+        turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
+        states = arguments.text("state")
+        text = (arguments.text("text") or "").casefold()
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
@@ -52,12 +49,11 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Accept hunks; they are sent to the editor after this answer."""
-    arguments = CommandArguments("stet.accept", values, main="hunk")
-    is_protected = state.review.edit_applier.holds
-    named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
-    # Many named at once are never a yes to one that needs its own.
-    protected = arguments.flag("protected") and named.is_single
-    arguments.finish()
+    with CommandArguments("stet.accept", values, main="hunk") as arguments:
+        is_protected = state.review.edit_applier.holds
+        named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
+        # Many named at once are never a yes to one that needs its own.
+        protected = arguments.flag("protected") and named.is_single
 
     def decision(hunk: Hunk) -> str:
         if (
@@ -80,11 +76,10 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Reject hunks; keep the text."""
-    arguments = CommandArguments("stet.reject", values, main="hunk")
-    held = state.review.edit_applier.holds
-    named = select_hunks(arguments, state.ledger, state.workspace, also=held)
-    reason = arguments.text("reason") or ""
-    arguments.finish()
+    with CommandArguments("stet.reject", values, main="hunk") as arguments:
+        held = state.review.edit_applier.holds
+        named = select_hunks(arguments, state.ledger, state.workspace, also=held)
+        reason = arguments.text("reason") or ""
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
@@ -103,9 +98,8 @@ def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Have the editor show hunks as one edit that the user picks from, where it can."""
-    arguments = CommandArguments("stet.preview", values, main="hunk")
-    named = select_hunks(arguments, state.ledger, state.workspace)
-    arguments.finish()
+    with CommandArguments("stet.preview", values, main="hunk") as arguments:
+        named = select_hunks(arguments, state.ledger, state.workspace)
     if not state.server.editor.previews_edits:
         raise RequestFailed("this editor has no preview of edits; `stet.review` shows the same")
 
@@ -183,10 +177,9 @@ def _last_before(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
 
 def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Open the page of all that waits, or of one turn, file, group or hunk."""
-    arguments = CommandArguments("stet.review", values)
-    turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
-    uri = resolve_uri(arguments, state.workspace)
-    arguments.finish()
+    with CommandArguments("stet.review", values) as arguments:
+        turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
+        uri = resolve_uri(arguments, state.workspace)
     state.documents.disk_watch.check_unwatched()
     named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
@@ -196,10 +189,8 @@ def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[s
     ]
     if not hunks:
         raise RequestFailed("nothing is pending there")
-    try:
+    with report_as(RequestFailed, OSError, message="the review can't be written: {}"):
         return {"uri": state.review.diff_documents.open(hunks)}
-    except OSError as error:
-        raise RequestFailed(f"the review can't be written: {error}") from error
 
 
 _ACCEPTED = frozenset({HunkState.ACCEPTED})
@@ -221,10 +212,9 @@ class ConflictResolution(StrEnum):
 
 def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Undo accepted hunks, those that wait for the editor at once; the edit is sent after this answer."""
-    arguments = CommandArguments("stet.undo", values, main="hunk")
-    held = state.review.edit_applier.holds
-    named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
-    arguments.finish()
+    with CommandArguments("stet.undo", values, main="hunk") as arguments:
+        held = state.review.edit_applier.holds
+        named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
 
     def decision(hunk: Hunk) -> str:
         if held(hunk.id):
@@ -242,9 +232,10 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Make rejected, undone or superseded hunks pending again."""
-    arguments = CommandArguments("stet.restore", values, main="hunk")
-    named = select_hunks(arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced)
-    arguments.finish()
+    with CommandArguments("stet.restore", values, main="hunk") as arguments:
+        named = select_hunks(
+            arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced
+        )
 
     def decision(hunk: Hunk) -> str:
         try:
@@ -261,12 +252,11 @@ def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Resolve the conflict of a hunk."""
-    arguments = CommandArguments("stet.resolve", values, main="hunk")
-    hunk = find_hunk(state.ledger, arguments.required("hunk"))
-    _ = arguments.required("how")
-    how = arguments.one_of("how", ConflictResolution, ConflictResolution.MINE)
-    protected = arguments.flag("protected")
-    arguments.finish()
+    with CommandArguments("stet.resolve", values, main="hunk") as arguments:
+        hunk = find_hunk(state.ledger, arguments.required("hunk"))
+        _ = arguments.required("how")
+        how = arguments.one_of("how", ConflictResolution, ConflictResolution.MINE)
+        protected = arguments.flag("protected")
     if hunk.state is not HunkState.CONFLICT:
         raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
     if (
@@ -277,10 +267,10 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
     match how:
         case ConflictResolution.MINE:
-            with _report_refusals():
+            with report_as(RequestFailed, ReviewError):
                 state.ledger.take_mine(hunk.id)
         case ConflictResolution.THEIRS:
-            with _report_refusals():
+            with report_as(RequestFailed, ReviewError):
                 _ = state.ledger.take_theirs(hunk.id)
             work = accept_in_order(state.ledger, state.review.edit_applier, (hunk.id,))
             state.server.tasks.start(work, f"resolve {hunk.id}")
@@ -289,19 +279,6 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         case ConflictResolution.RETRY:
             return {"hunks": [hunk.id], "turn": _retry_turn(state, hunk)}
     return {"hunks": [hunk.id]}
-
-
-@contextmanager
-def _report_refusals() -> Iterator[None]:
-    """Report refusals of the ledger inside the context to the user.
-
-    Raises:
-        RequestFailed: With the ledger's reason.
-    """
-    try:
-        yield
-    except ReviewError as error:
-        raise RequestFailed(str(error)) from error
 
 
 def _undo_refusal(state: ServerState, hunk: Hunk) -> str:

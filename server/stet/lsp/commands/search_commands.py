@@ -9,7 +9,7 @@ from collections.abc import Awaitable
 from lsprotocol import types as lsp
 
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.dead_link_view import DeadLinkScope
 from stet.lsp.presentation.hunk_selection import resolve_uri
 from stet.lsp.presentation.search_hits import (
@@ -36,10 +36,9 @@ MIN_SYMBOL_QUERY = 2
 
 def search(state: ServerState, values: tuple[object, ...]) -> Awaitable[list[dict[str, object]]]:
     """Return the passages that fit best, best first."""
-    arguments = CommandArguments("stet.search", values, main="query")
-    text, folder = arguments.required("query"), arguments.text("folder") or ""
-    limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
-    arguments.finish()
+    with CommandArguments("stet.search", values, main="query") as arguments:
+        text, folder = arguments.required("query"), arguments.text("folder") or ""
+        limit = arguments.count("limit", DEFAULT_LIMIT, MAX_LIMIT)
     if len(text) > MAX_QUERY:
         raise InvalidParams(
             f"stet.search: 'query' has {len(text):,} characters; {MAX_QUERY:,} is the most"
@@ -63,9 +62,8 @@ async def workspace_symbols(
 
 def reindex(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Rebuild the search index, or (`rebuild` false) only update it."""
-    arguments = CommandArguments("stet.reindex", values)
-    rebuild = arguments.flag("rebuild", default=True)
-    arguments.finish()
+    with CommandArguments("stet.reindex", values) as arguments:
+        rebuild = arguments.flag("rebuild", default=True)
     snapshot = state.workspace.snapshot()
     if not snapshot.roots:
         raise RequestFailed("There is nothing to index: no folder and no file is open.")
@@ -86,12 +84,10 @@ async def _locate_results(
     Raises:
         InvalidParams: If the folder is outside the workspace.
     """
-    try:
+    with report_as(InvalidParams, PathRefused):
         if query.folder and not await asyncio.to_thread(_folder_exists, snapshot, query.folder):
             raise InvalidParams(f"There is no folder {query.folder!r} in the workspace.")
         results = await state.background.index.search(snapshot, query)
-    except PathRefused as refused:
-        raise InvalidParams(str(refused)) from refused
     state.background.index_view.note_partial_answer(results.n_files_so_far)
     places = locate_passages(results.passages, snapshot, state.workspace.encoding)
     return await run_in_slices(places, state.system)
@@ -103,19 +99,16 @@ def _folder_exists(snapshot: Snapshot, folder: str) -> bool:
 
 def dead_links(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Show the dead links of a file, of a folder or of the workspace, or clear them."""
-    arguments = CommandArguments("stet.deadLinks", values, main="file")
-    uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
-    clears = arguments.flag("clear")
-    arguments.finish()
+    with CommandArguments("stet.deadLinks", values, main="file") as arguments:
+        uri, folder = resolve_uri(arguments, state.workspace), arguments.text("folder")
+        clears = arguments.flag("clear")
     if (uri is not None) + (folder is not None) + clears > 1:
         raise InvalidParams("give one of `uri`, `file`, `folder` and `clear`, or none of them")
     if clears:
         state.review.dead_links.clear()
         return {}
-    try:
+    with report_as(InvalidParams, PathRefused):
         top = state.workspace.snapshot().locate(folder).path if folder else None
-    except PathRefused as refused:
-        raise InvalidParams(str(refused)) from refused
     if folder and top is None:
         raise InvalidParams(f"{folder!r} is no folder")
     state.review.dead_links.ask(DeadLinkScope(uri, top))

@@ -14,12 +14,12 @@ from stet.agent.turn_runner import NoPendingQuestion, UnknownQuestion
 from stet.llm.model import estimate_tokens
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT
-from stet.lsp.lsp_errors import InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.generated_documents import render_context_document
 from stet.lsp.presentation.hunk_selection import resolve_location, resolve_uri, stored_document
 from stet.lsp.presentation.serialize import turn_to_json
 from stet.lsp.preset_controller import UnknownPreset
-from stet.lsp.routing import QueuedCommand
+from stet.lsp.routing import QueuedCommand, call_in_turn
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
 from stet.text.document import TextDocument
@@ -27,84 +27,60 @@ from stet.text.document import TextDocument
 _NOT_STARTED = "Stet could not start; its log says why"
 
 
-def ask(
-    state: ServerState, values: tuple[object, ...]
-) -> dict[str, object] | Awaitable[dict[str, object]]:
+def ask(state: ServerState, values: tuple[object, ...]) -> object:
     """Take a question; the turn runs after this answer.
 
     A turn waits by itself until the server is ready; only a preset has to be known before.
     """
-    arguments = CommandArguments("stet.ask", values, main="prompt")
-    question, preset = _parse_ask(arguments, state)
-    arguments.finish()
-    place = state.startup.readiness.enqueue() if preset is not None else None
-    if place is None:
+    with CommandArguments("stet.ask", values, main="prompt") as arguments:
+        question, preset = _parse_ask(arguments, state)
+
+    def start() -> dict[str, object]:
         return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
-    return _start_turn(state, question, preset, place)
 
-
-async def _start_turn(
-    state: ServerState, question: Ask, preset: str | None, place: QueuedCommand
-) -> dict[str, object]:
-    await place.wait()
-    return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
+    place = state.startup.readiness.enqueue() if preset is not None else None
+    return start() if place is None else call_in_turn(place, start)
 
 
 def turn(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Return the state of a turn."""
-    arguments = CommandArguments("stet.turn", values, main="turn")
-    turn_id = arguments.required("turn")
-    arguments.finish()
-    try:
+    with CommandArguments("stet.turn", values, main="turn") as arguments:
+        turn_id = arguments.required("turn")
+    with report_as(InvalidParams, UnknownTurn):
         return turn_to_json(state.agent.turn(turn_id), state.ledger)
-    except UnknownTurn as error:
-        raise InvalidParams(str(error)) from error
 
 
 def cancel(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Stop a turn, or every one."""
-    arguments = CommandArguments("stet.cancel", values, main="turn")
-    turn_id = arguments.text("turn")
-    arguments.finish()
-    try:
+    with CommandArguments("stet.cancel", values, main="turn") as arguments:
+        turn_id = arguments.text("turn")
+    with report_as(InvalidParams, UnknownTurn):
         return {"turns": list(state.agent.cancel(turn_id))}
-    except UnknownTurn as error:
-        raise InvalidParams(str(error)) from error
 
 
 def steer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Say something to a turn that runs; the model sees it at its next step."""
-    arguments = CommandArguments("stet.steer", values, main="prompt")
-    turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
-    arguments.finish()
-    try:
+    with CommandArguments("stet.steer", values, main="prompt") as arguments:
+        turn_id, prompt = arguments.text("turn"), arguments.required("prompt")
+    with report_as(InvalidParams, UnknownTurn), report_as(RequestFailed, NotRunning):
         return {"turn": state.agent.steer(prompt, turn_id)}
-    except UnknownTurn as error:
-        raise InvalidParams(str(error)) from error
-    except NotRunning as error:
-        raise RequestFailed(str(error)) from error
 
 
 def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Answer what a turn asks; without an answer, the question is put again, with how to answer it."""
-    arguments = CommandArguments("stet.answer", values, main="text")
-    question, text = arguments.text("question"), arguments.text("text")
-    choice = arguments.text("choice")
-    arguments.finish()
+    with CommandArguments("stet.answer", values, main="text") as arguments:
+        question, text = arguments.text("question"), arguments.text("text")
+        choice = arguments.text("choice")
     if text is not None and choice is not None:
         raise InvalidParams("stet.answer takes 'text' or 'choice', not both")
     reply = choice if choice is not None else text
     questions = state.agent.questions
-    try:
+    with report_as(InvalidParams, UnknownQuestion), report_as(RequestFailed, NoPendingQuestion):
         if reply is None:
             turn_id, _ = questions.waiting(question)
             state.agent_ui.turn_view.remind(state.agent.turn(turn_id))
             return {"turn": turn_id}
         return {"turn": questions.reply(reply, question, is_choice=choice is not None)}
-    except UnknownQuestion as error:
-        raise InvalidParams(str(error)) from error
-    except NoPendingQuestion as error:
-        raise RequestFailed(str(error)) from error
 
 
 def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
@@ -112,10 +88,9 @@ def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[di
 
     With `show` it is opened as a document, for editors that show no answers of commands.
     """
-    arguments = CommandArguments("stet.showContext", values, main="prompt")
-    is_shown = arguments.flag("show")
-    question, preset = _parse_ask(arguments, state)
-    arguments.finish()
+    with CommandArguments("stet.showContext", values, main="prompt") as arguments:
+        is_shown = arguments.flag("show")
+        question, preset = _parse_ask(arguments, state)
     answer = _build_context(state, question, preset, state.startup.readiness.enqueue())
     return _show_answer(state, answer, question.prompt) if is_shown else answer
 
@@ -127,10 +102,8 @@ async def _show_answer(
     context = await answer
     text, task = render_context_document(prompt, context), "show what would be sent"
     generated = state.documents.generated
-    try:
+    with report_as(RequestFailed, OSError, message="what would be sent can't be written down: {}"):
         return {**context, "uri": await generated.show(state.client, "context", text, task)}
-    except OSError as error:
-        raise RequestFailed(f"what would be sent can't be written down: {error}") from error
 
 
 async def _build_context(
@@ -144,10 +117,8 @@ async def _build_context(
     if answerer is None:
         raise RequestFailed(_NOT_STARTED)
     await state.documents.block_import.import_asked(question)
-    try:
+    with report_as(RequestFailed, TurnFailed):
         parts = await answerer.preview(question, state.agent.session(question.chat))
-    except TurnFailed as failure:
-        raise RequestFailed(str(failure)) from failure
     sections = [
         {"name": name, "text": text, "tokens": estimate_tokens(text)} for name, text in parts
     ]
@@ -180,12 +151,9 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
         return dataclasses.replace(question, attachments=state.workspace.attachments)
     if not state.startup.is_loaded:
         raise RequestFailed(_NOT_STARTED)
-    try:
-        return dataclasses.replace(
-            question, attachments=state.documents.presets.preset_attachments(preset)
-        )
-    except UnknownPreset as error:
-        raise InvalidParams(str(error)) from error
+    with report_as(InvalidParams, UnknownPreset):
+        attachments = state.documents.presets.preset_attachments(preset)
+        return dataclasses.replace(question, attachments=attachments)
 
 
 def _parse_ask(arguments: CommandArguments, state: ServerState) -> tuple[Ask, str | None]:
@@ -216,10 +184,9 @@ def run_comment(
         values: The arguments as the editor sent them.
         name: The name by which the command was called, for its errors.
     """
-    arguments = CommandArguments(name, values)
-    uri, line = resolve_uri(arguments, state.workspace), arguments.number("line")
-    chat = arguments.text("chat")
-    arguments.finish()
+    with CommandArguments(name, values) as arguments:
+        uri, line = resolve_uri(arguments, state.workspace), arguments.number("line")
+        chat = arguments.text("chat")
     activity = state.workspace.snapshot().activity
     if uri is None:
         uri = activity.active

@@ -53,9 +53,8 @@ def did_change_selection(state: ServerState, params: object) -> None:
 
 def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, object]:
     """`stet.focus`: for editors whose only feed is a key binding."""
-    arguments = CommandArguments("stet.focus", arguments_sent)
-    place = resolve_location(arguments, state.workspace)
-    arguments.finish()
+    with CommandArguments("stet.focus", arguments_sent) as arguments:
+        place = resolve_location(arguments, state.workspace)
     if place.uri is None:
         raise InvalidParams("stet.focus needs 'uri' or 'file'")
     activity = state.workspace.activity
