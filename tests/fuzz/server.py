@@ -25,7 +25,7 @@ from stet.lsp.edits import edit_confirmation as arrival
 from stet.lsp.routing import Router
 from stet.lsp.server import build_server, serve_session
 from stet.lsp.state import ServerState
-from stet.notes.front_matter import block_parser
+from stet.outline.headings import block_parser
 from stet.privacy import redactor as redaction
 from stet.privacy import request_log as sending
 from stet.privacy import taint

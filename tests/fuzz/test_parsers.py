@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from stet.links.links import find_links
 from stet.llm.completion_stream import EventDecoder, EventTooLong
-from stet.notes.front_matter import aliases_in, find_front_matter
+from stet.notes.note_content import aliases_in
 from stet.notes.note_properties import InvalidYaml, read_properties
+from stet.outline.headings import find_front_matter
 from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
 from stet.text.block_codec import find_blocks

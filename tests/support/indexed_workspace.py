@@ -8,7 +8,7 @@ from typing import Any
 from stet.lsp.tasks import Tasks
 from stet.search.index_service import IndexService
 from stet.search.index_state import Stage
-from stet.search.vector_source import VectorSource
+from stet.search.remote_embedder import VectorSource
 from stet.search.word_search import SearchQuery, SearchResults
 from stet.system.system import System
 from stet.workspace.uris import uri_of

@@ -1,25 +1,14 @@
 """What a file is made of: the headings of a note, the definitions of code."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from stet.notes.note_content import headings_in
-from stet.outline.line_definitions import defined_name
-from stet.text import masking
+from stet.outline.definition import with_plain_ends
+from stet.outline.headings import headings_in
+from stet.outline.indent_outline import definitions_in
 from stet.text.document import TextDocument, ending_of
-from stet.text.lines import split_lines
-from stet.text.reindent import indent_of
 
 MAX_TITLE = 160
-
-_C_LIKE = ".c .h .cc .cpp .cxx .hh .hpp .cs .java .kt .scala .go .swift .dart"
-_MASKS: Mapping[str, Callable[[str], str]] = MappingProxyType(
-    dict.fromkeys((".py", ".pyi"), masking.mask_python)
-    | dict.fromkeys(_C_LIKE.split(), masking.mask_c)
-    | dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx"), masking.mask_script)
-    | {".rs": masking.mask_rust, ".rb": masking.mask_hash, ".php": masking.mask_php}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +37,11 @@ def outline_file(document: TextDocument, name: str) -> tuple[OutlineEntry, ...]:
 
 
 def _definitions(document: TextDocument, ending: str) -> Iterator[OutlineEntry]:
-    """Lines that begin a definition; those in comments and strings are left out where that is known."""
-    mask = _MASKS.get(ending)
-    masked = document.lines if mask is None else split_lines(mask(document.text))
-    open_indents: list[int] = []
-    for number, line in enumerate(masked):
-        following = masked[number + 1] if number + 1 < len(masked) else ""
-        if not line.strip() or defined_name(line, following) is None:
-            continue
-        indent = len(indent_of(line).expandtabs())
-        while open_indents and open_indents[-1] >= indent:
-            open_indents.pop()
-        yield OutlineEntry(
-            number + 1, len(open_indents), document.lines[number].strip()[:MAX_TITLE]
-        )
-        open_indents.append(indent)
+    text = with_plain_ends(document.text)
+    lines = text.split("\n")
+    ends: list[int] = []
+    for each in definitions_in(text, lines, ending):
+        while ends and ends[-1] <= each.head:
+            ends.pop()
+        yield OutlineEntry(each.head + 1, len(ends), lines[each.head].strip()[:MAX_TITLE])
+        ends.append(each.end)

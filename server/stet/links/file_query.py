@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from stet.notes.front_matter import find_front_matter
 from stet.notes.note_content import tags_in, tasks_in
 from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.notes.property_filter import PropertyFilter
+from stet.outline.headings import find_front_matter
 from stet.privacy.redactor import Redactor
 from stet.text.document import TextDocument
 from stet.text.lines import split_lines

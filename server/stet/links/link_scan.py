@@ -18,7 +18,7 @@ from stet.links.file_table import FileTable
 from stet.links.link import MAX_DEPTH, Edge, Link
 from stet.links.link_resolver import ResolvedLink, resolve_link
 from stet.links.links import find_links, has_links
-from stet.notes.front_matter import aliases_in
+from stet.notes.note_content import aliases_in
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.unicode_normal import fold_name
 from stet.workspace.paths import Located

@@ -20,8 +20,8 @@ from types import MappingProxyType
 from stet.links import imports
 from stet.links.imports import find_rust
 from stet.links.link import Link, LinkKind
-from stet.notes.front_matter import parse_blocks
 from stet.notes.yaml_text import find_quoted
+from stet.outline.headings import parse_blocks
 from stet.text.document import MARKDOWN, ending_of
 from stet.text.lines import split_lines
 from stet.text.masking import blank, mask_markdown

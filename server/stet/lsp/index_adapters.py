@@ -15,7 +15,7 @@ from stet.privacy.redactor import RedactedText, Redactor
 from stet.privacy.request_log import Recipient, RequestRecord
 from stet.search.index_service import IndexService
 from stet.search.index_state import IndexState, Stage
-from stet.search.vector_source import VectorsUnavailable
+from stet.search.remote_embedder import VectorsUnavailable
 from stet.settings.values import SearchSettings
 from stet.system.system import System
 from stet.workspace.snapshot import Snapshot

@@ -1,17 +1,18 @@
-"""What a Markdown note says of itself: tags, tasks, headings; and tags put into its front matter.
+"""What a Markdown note says of itself: tags, tasks, other names; and tags put into its front matter.
 
 A CommonMark parser tells blocks apart, so nothing in a fence, an indented block or a comment counts.
 Inside a paragraph only those that may hold a tag are parsed further.
 """
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stet.notes.front_matter import Token, block_parser, find_front_matter, parse_blocks
 from stet.notes.note_properties import InvalidYaml, edit_properties, read_properties
+from stet.notes.yaml_text import unquote_name
+from stet.outline.headings import Token, block_parser, find_front_matter, parse_blocks
 from stet.text.edit import TextEdit
+from stet.text.lines import split_lines
 
 _NAMES = ("tags", "tag")
 TAG_CHARACTER = (
@@ -102,7 +103,6 @@ MAX_PARAGRAPH = 20_000
 """A longer paragraph is not searched for tags."""
 MAX_PARAGRAPHS = 100_000
 """Characters of all the paragraphs of a note that are parsed to find the tags in them."""
-MAX_TITLE = 200
 
 _MAY_HOLD_TAG = re.compile(rf"#[\d/]*+{TAG_CHARACTER}")
 _TAG = re.compile(rf"(?:(?<=[\s(,;])|\A)#(?P<name>{TAG_CHARACTER}+)")
@@ -112,35 +112,12 @@ _FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNOREC
 
 
 @dataclass(frozen=True, slots=True)
-class NoteHeading:
-    """A heading: its line (1-based), its level (1-6) and its text on one line."""
-
-    line: int
-    level: int
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
 class NoteTask:
     """`- [ ] text`, or done with `[x]`; its line is 1-based."""
 
     line: int
     is_done: bool
     text: str
-
-
-def headings_in(text: str) -> tuple[NoteHeading, ...]:
-    """Return the headings of a note, in order of place."""
-    tokens, above = parse_blocks(text)
-    return tuple(
-        NoteHeading(
-            above + opening.map[0] + 1,
-            int(opening.tag[1]),
-            " ".join(inside.content[: 2 * MAX_TITLE].split())[:MAX_TITLE],
-        )
-        for opening, inside in itertools.pairwise(tokens)
-        if opening.type == "heading_open"
-    )
 
 
 def tasks_in(text: str) -> tuple[NoteTask, ...]:
@@ -209,3 +186,73 @@ def _plain(content: str) -> str:
         else:
             pieces.append("\ufffc")
     return "".join(pieces)
+
+
+_QUOTED = r"\"(?P<double>(?:[^\"\\\r\n]|\\.){0,500}+)\"|'(?P<single>(?:[^'\r\n]|''){0,500}+)'"
+_QUOTED_IN_FLOW = re.sub(r"\?P<\w+>", "?:", _QUOTED)
+_LINE_END = r"(?:\r\n|\n|\r)"
+_ALIASES = re.compile(
+    rf"^[\"']?alias(?:es)?[\"']?[ \t]*:(?:[ \t]*+(?:(?:#[^\r\n]*)?{_LINE_END}[ \t]++)?"
+    rf"\[(?P<flow>(?:{_QUOTED_IN_FLOW}|[^\]])*+)\]"
+    rf"|(?P<lines>[^\r\n]*(?:{_LINE_END}(?:[ \t#-][^\r\n]*)?)*+))",
+    re.MULTILINE | re.IGNORECASE,
+)
+_ITEM = re.compile(r"-(?:[ \t]+|\Z)")
+_BLOCK = re.compile(r"(?P<sign>[|>])[-+1-9]{0,2}(?:[ \t]+#.*)?[ \t]*\Z")
+_FOLD = re.compile(r"(?<!\n)\n(?!\n)")
+_WRAP = re.compile(r"(?<![ \t\r\n])[ \t]*+[\r\n]\s*+")
+_BETWEEN_ALIASES = re.compile(r"[,\n]")
+_ALIAS_NAME = re.compile(rf"\s*(?:{_QUOTED})")
+_ALIAS_NAMES = re.compile(rf"\s*(?:{_QUOTED}|[^,]+)")
+_COMMENT = re.compile(r"(?:^|[ \t])#.*")
+
+
+def aliases_in(text: str) -> tuple[str, ...]:
+    """Return the `aliases` of a note. No YAML parser is used, because a scan reads thousands of
+    notes.
+    """
+    front = find_front_matter(text)
+    found = None if front is None else _ALIASES.search(front.yaml)
+    if found is None:
+        return ()
+    if found["flow"] is not None:
+        names = [
+            _WRAP.sub(" ", _plain_alias(piece[0])) for piece in _ALIAS_NAMES.finditer(found["flow"])
+        ]
+    else:
+        names = _names_on([line.strip() for line in split_lines(found["lines"])])
+    return tuple(name for each in names if (name := each.strip()))
+
+
+def _names_on(lines: list[str]) -> list[str]:
+    """Return the names on the lines of a value: one for each list item, or separated by commas."""
+    if lines[0].startswith("["):
+        return []  # not closed
+    if lines[0] and not lines[0].startswith("#"):
+        return _BETWEEN_ALIASES.split(_alias_text(lines))
+    items: list[list[str]] = []
+    for line in lines[1:]:
+        if (dash := _ITEM.match(line)) is not None:
+            items.append([line[dash.end() :]])
+        elif items:
+            items[-1].append(line)
+    return [_alias_text(item) for item in items]
+
+
+def _alias_text(lines: list[str]) -> str:
+    """Return the content of one text over several lines. A block keeps the line ends that count."""
+    block = _BLOCK.match(lines[0])
+    if block is None:
+        return _plain_alias(" ".join(line for line in lines if line and not line.startswith("#")))
+    text = "\n".join(lines[1:])
+    return text if block["sign"] == "|" else _FOLD.sub(" ", text)
+
+
+def _plain_alias(name: str) -> str:
+    """Return a name without its quotes, or without the comment after the name."""
+    found = _ALIAS_NAME.match(name)
+    if found is None:
+        return _COMMENT.sub("", name).strip()
+    if found["double"] is not None:
+        return unquote_name(found["double"], '"')
+    return unquote_name(found["single"], "'")

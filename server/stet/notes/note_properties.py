@@ -8,7 +8,6 @@ the intended properties.
 import re
 from collections.abc import Collection, Mapping
 
-from stet.notes.front_matter import MAX_CHARACTERS, FrontMatter, find_front_matter
 from stet.notes.yaml_nodes import (
     InvalidYaml,
     YamlEntry,
@@ -26,6 +25,7 @@ from stet.notes.yaml_text import (
     line_start,
     next_line,
 )
+from stet.outline.headings import MAX_CHARACTERS, FrontMatter, find_front_matter
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import dominant_line_end, line_end
 

@@ -15,6 +15,7 @@ import importlib.util
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -191,17 +192,26 @@ class _LoadedGrammar(NamedTuple):
     cursor: Any
 
 
+def load_language(package: str, function: str) -> Any:
+    """Return the language that a function of a grammar's package makes. Return None if there is
+    none, or it does not go with the installed tree-sitter.
+    """
+    with suppress(ImportError, AttributeError, ValueError):
+        language = getattr(importlib.import_module(package), function)()
+        return importlib.import_module("tree_sitter").Language(language)
+    return None
+
+
 @lru_cache
 def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
-    """Return a grammar ready for use. Return None if the grammar does not go with the installed
-    tree-sitter.
-    """
+    """Return a grammar ready for use, or None if it can't be used."""
+    language = load_language(grammar.package, grammar.function)
+    if language is None:
+        return None
+    tree_sitter = importlib.import_module("tree_sitter")
     try:
-        tree_sitter = importlib.import_module("tree_sitter")
-        module = importlib.import_module(grammar.package)
-        language = tree_sitter.Language(getattr(module, grammar.function)())
         query = tree_sitter.Query(language, grammar.query)
-    except (ImportError, AttributeError, ValueError):
+    except ValueError:  # of another version
         return None
     return _LoadedGrammar(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
 

@@ -1,35 +1,41 @@
-r"""The function, class or section that a line of a text belongs to.
+r"""The function, class or section that a line of a text belongs to, without a grammar.
 
-Code is read by its indents and by lines that look like definitions
-(`stet.outline.line_definitions`), from the line upwards and only as far as necessary. Markdown is
-read once from the top: only this distinguishes a heading from a comment in a fenced block.
+Notes are read by their headings, Python by its heads and indents (`python_definitions`), all other
+code by the look of its lines (`line_definitions`).
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from typing import NamedTuple
 
-from stet.outline.line_definitions import MAX_NAME, defined_name
-from stet.text.lines import front_matter_end, without_end
+from stet.outline.definition import Definition, with_plain_ends
+from stet.outline.headings import headings_in
+from stet.outline.line_definitions import MAX_NAME, definitions_by_look, has_mask
+from stet.outline.python_definitions import python_definitions
+from stet.text.document import TextDocument, ending_of
 from stet.text.reindent import indent_of
 
-MAX_DISTANCE = 5000
-"""Lines looked at between a line and what encloses it."""
-MAX_BLANK = 50
-"""Empty lines looked over for one that tells the indent."""
+_PYTHON = frozenset({".py", ".pyi", ".pyw"})
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
-_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
-_CLOSERS = (")", "]", "}", "{", "end")
-_ABOVE = ("@", "#[", "///", "/**", "*", "//", "# ")
-_TRANSPARENT = re.compile(
-    r"#\s*(?:if|ifdef|ifndef|else|elif|endif|define|undef|pragma|include)\b|//|--|/\*|\*|(?!(?:else|try|finally|do|begin)\b)\w+:\s*$"
-)
-_TAB = 8
+
+def is_code(ending: str) -> bool:
+    """Whether files with this ending (`.go`) are known to be code."""
+    return ending in _PYTHON or has_mask(ending)
+
+
+def definitions_in(text: str, lines: Sequence[str], ending: str) -> Iterator[Definition]:
+    r"""Yield the definitions of a file in order of position. Nested definitions come after the
+    definition that contains them.
+
+    Args:
+        text: With `\n` at its line ends and no others.
+        lines: The text cut at each `\n`.
+        ending: Of the file's name; files with an unknown ending are read by their look too.
+    """
+    if ending in _PYTHON:
+        return python_definitions(text, lines)
+    return definitions_by_look(text, lines, ending)
 
 
 class Style(Enum):
@@ -47,162 +53,93 @@ class Symbol:
 
     Attributes:
         path: Names from the outermost to its own; never empty.
-        line: Where it begins (0-based).
+        line: The line that names it (0-based).
     """
 
     path: tuple[str, ...]
     line: int
 
 
-@dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
+class _Section(NamedTuple):
+    """The lines of a symbol (0-based, half-open), and its indent in columns; -1 for a heading."""
+
+    first: int
+    end: int
+    indent: int
+    symbol: Symbol
+
+
 class Outline:
     """The outline of one text.
 
     Attributes:
-        lines: All of it, with or without line ends.
         style: How it is laid out.
     """
 
-    lines: Sequence[str]
-    style: Style
+    def __init__(self, document: TextDocument, style: Style) -> None:
+        """Read the text; nothing encloses anything in one that is too long for that."""
+        self.style = style
+        self._lines = document.lines
+        self._sections: list[_Section] = []
+        if style is Style.MARKDOWN and not document.is_large:
+            self._sections += _sections_of_note(document)
+        elif style is Style.CODE and not document.is_large:
+            self._sections += _sections_of_code(document)
 
     def enclosing(self, line: int, indent: str | None = None) -> Symbol | None:
         """Return the symbol that encloses a line (0-based).
 
-        A line that begins a symbol belongs to that symbol.
+        A line that begins a symbol belongs to that symbol, and a blank line of code to the symbol
+        of the line below.
 
         Args:
             line: The line; a line that does not exist has no enclosing symbol.
             indent: Given for new text that will be inserted *above* `line`: the white space at its
                 beginning, which determines its level.
         """
-        if self.style is Style.PLAIN or not 0 <= line <= len(self.lines):
-            return None
-        if self.style is Style.MARKDOWN:
-            return self._section(line if indent is None else line - 1)
+        step = 1
         if indent is not None:
-            return self._symbol(line - 1, _width(indent))
-        if line == len(self.lines):
-            return None
-        return self._at(self._skip_decorators(line))
+            line, step = line - 1, -1
+        if self.style is Style.CODE:
+            while 0 <= line < len(self._lines) and not self._lines[line].strip():
+                line += step
+        for section in reversed(self._sections):
+            is_deep_enough = indent is None or section.indent < _width(indent)
+            if section.first <= line < section.end and is_deep_enough:
+                return section.symbol
+        return None
 
-    # -- code ------------------------------------------------------------------------------------
+    def number(self, symbol: Symbol) -> int:
+        """Return which one of its name a symbol is, from 1: overloads, a property's two functions.
 
-    def _at(self, line: int) -> Symbol | None:
-        """Return the symbol that encloses an existing line of code."""
-        n_blank = 0
-        while not self.lines[line].strip():
-            line, n_blank = line + 1, n_blank + 1
-            if line == len(self.lines) or n_blank > MAX_BLANK:
-                return None
-        text = self.lines[line].strip()
-        indent = _width(indent_of(self.lines[line]))
-        if text.startswith(_CLOSERS):
-            return self._symbol(line - 1, indent + 1)
-        if self._name(line):
-            return self._symbol(line, indent + 1)
-        return self._symbol(line - 1, indent)
-
-    def _symbol(self, line: int, below: int) -> Symbol | None:
-        """Return the innermost definition at or above `line` with an indent below `below` columns."""
-        found: list[tuple[str, int]] = []
-        last = line - MAX_DISTANCE
-        while below > 0 and line >= max(last, 0):
-            text = self.lines[line]
-            stripped = text.strip()
-            if stripped and (indent := _width(indent_of(text))) < below:
-                at = self._skip_decorators(line)
-                if name := self._name(at):
-                    found.append((name, at))
-                    below, last = indent, line - MAX_DISTANCE
-                elif stripped.startswith(_CLOSERS):
-                    below = indent + 1
-                elif not _TRANSPARENT.match(stripped):
-                    below = indent
-            line -= 1
-        if not found:
-            return None
-        return Symbol(tuple(name for name, _ in reversed(found)), found[0][1])
-
-    def _name(self, line: int) -> str | None:
-        following = self.lines[line + 1] if line + 1 < len(self.lines) else ""
-        return defined_name(self.lines[line], following)
-
-    def _skip_decorators(self, line: int) -> int:
-        """Return the line of the definition that follows a decorator or comment at `line`, else
-        `line`.
+        Counted, as its line changes with every line that is typed above it.
         """
-        if not self.lines[line].lstrip().startswith(_ABOVE):
-            return line
-        indent = _width(indent_of(self.lines[line]))
-        for at in range(line + 1, min(line + MAX_BLANK, len(self.lines))):
-            text = self.lines[at].strip()
-            width = _width(indent_of(self.lines[at]))
-            if not text or width < indent:
-                return line
-            if width == indent and not text.startswith((*_ABOVE, *_CLOSERS)):
-                return at if self._name(at) else line
-        return line
-
-    # -- Markdown --------------------------------------------------------------------------------
-
-    def _section(self, line: int) -> Symbol | None:
-        starts = self._headings[0]
-        at = bisect_right(starts, line) - 1
-        return Symbol(self._headings[1][at], starts[at]) if at >= 0 else None
-
-    @cached_property
-    def _headings(self) -> tuple[list[int], list[tuple[str, ...]]]:
-        """Where each section begins, and the titles down to its own."""
-        starts, paths = [], []
-        above: list[tuple[int, str]] = []
-        for line, level, title in _headings(self.lines):
-            above = [entry for entry in above if entry[0] < level]
-            above.append((level, title))
-            starts.append(line)
-            paths.append(tuple(name for _, name in above))
-        return starts, paths
+        symbols = (section.symbol for section in self._sections)
+        return 1 + sum(each.path == symbol.path and each.line < symbol.line for each in symbols)
 
 
-def _headings(lines: Sequence[str]) -> list[tuple[int, int, str]]:
-    """Line, level and title of every heading outside front matter and fenced blocks.
-
-    The rules are CommonMark's (0.31, 4.2, 4.3, 4.5), without containers.
-    """
-    found: list[tuple[int, int, str]] = []
-    fence, before = "", ""
-    for number in range(front_matter_end(lines), len(lines)):
-        text = without_end(lines[number])
-        if marks := _FENCE.match(text):
-            fence = _fenced(fence, marks[1], marks[2])
-            before = ""
-        elif fence:
-            continue
-        elif heading := _HEADING.match(text):
-            found.append((number, len(heading[1]), _title(heading[2] or "")))
-            before = ""
-        elif before.strip() and (line := _UNDERLINE.match(text)):
-            found.append((number - 1, 1 if line[1][0] == "=" else 2, _title(before)))
-            before = ""
-        else:
-            before = "" if text.startswith(("    ", "\t", ">", "-", "*", "|")) else text
-    return found
+def _sections_of_code(document: TextDocument) -> Iterator[_Section]:
+    text = with_plain_ends(document.text)
+    lines = text.split("\n")
+    above: list[_Section] = []
+    for each in definitions_in(text, lines, ending_of(document.uri)):
+        while above and above[-1].end <= each.head:
+            above.pop()
+        path = (*(above[-1].symbol.path if above else ()), each.name)
+        indent = _width(indent_of(lines[each.head]))
+        above.append(_Section(each.first, each.end, indent, Symbol(path, each.head)))
+        yield above[-1]
 
 
-def _fenced(fence: str, marks: str, rest: str) -> str:
-    """Return the fence that is open after a line of `marks`, given the fence open before."""
-    if not fence:
-        return "" if marks[0] == "`" and "`" in rest else marks
-    closes = marks[0] == fence[0] and len(marks) >= len(fence) and not rest.strip()
-    return "" if closes else fence
-
-
-def _title(text: str) -> str:
-    """Return a heading's text without closing marks, short, on one line."""
-    plain = re.sub(r"(?:^|[ \t])#+[ \t]*$", "", text.strip()[:200])
-    return " ".join(plain.split())[:MAX_NAME] or "(untitled)"
+def _sections_of_note(document: TextDocument) -> Iterator[_Section]:
+    above: list[tuple[int, str]] = []
+    for heading in headings_in(document.text):
+        above = [each for each in above if each[0] < heading.level]
+        above.append((heading.level, heading.title[:MAX_NAME] or "(untitled)"))
+        symbol = Symbol(tuple(title for _, title in above), heading.line - 1)
+        yield _Section(symbol.line, document.n_lines + 1, -1, symbol)
 
 
 def _width(indent: str) -> int:
-    """Columns of an indent."""
-    return len(indent.expandtabs(_TAB)) if "\t" in indent else len(indent)
+    """Return how many columns an indent has."""
+    return len(indent.expandtabs())

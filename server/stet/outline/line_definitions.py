@@ -133,33 +133,26 @@ _RETURN_TYPE = re.compile(r"[\w\s*<>:&,]+$")
 _BODY = re.compile(r"\{|=>|=\s*$")
 
 
-def is_code(ending: str) -> bool:
-    """Whether files with this ending (`.go`) are read for definitions here."""
+def has_mask(ending: str) -> bool:
+    """Whether the comments and strings of files with this ending (`.go`) are known."""
     return ending in _MASKS
 
 
 def definitions_by_look(text: str, lines: Sequence[str], ending: str) -> Iterator[Definition]:
-    r"""Return the definitions of a file in order of position. Nested definitions come after the
-    definition that contains them.
-
-    Args:
-        text: With `\n` at its line ends and no others.
-        lines: The text cut at each `\n`.
-        ending: Of the file's name, for which `is_code` holds.
-    """
-    masked = _MASKS[ending](text).split("\n")
-    scan = _LineScanner(lines, masked, ending)
+    """Return the definitions of a file as `definitions_in` does."""
+    scan = _LineScanner(text, lines, ending)
     return iter(sorted(scan.definitions(), key=lambda each: (each.head, -each.end)))
 
 
 class _LineScanner:
     """One file, line by line."""
 
-    def __init__(self, lines: Sequence[str], masked: Sequence[str], ending: str) -> None:
+    def __init__(self, text: str, lines: Sequence[str], ending: str) -> None:
+        mask = _MASKS.get(ending, str)
         self._lines = lines
-        self._masked = masked
+        self._masked = mask(text).split("\n")
         self._is_c = ending in _C
-        self._is_script = _MASKS[ending] is masking.mask_script
+        self._is_script = mask is masking.mask_script
         self._open: list[tuple[int, int, int, str]] = []  # indent, first line, head, name
         self._floor = 0
         self._done = 0

@@ -16,8 +16,7 @@ from typing import Any
 from stet.search.index_process import IndexProcess
 from stet.search.index_state import DISK_REFUSES, STORM, IndexState, Stage, index_folder
 from stet.search.passage_reader import ShownFiles, read_passages
-from stet.search.remote_embedder import RemoteEmbedder
-from stet.search.vector_source import VectorSource
+from stet.search.remote_embedder import RemoteEmbedder, VectorSource
 from stet.search.word_search import SearchMode, SearchQuery, SearchResults, WordSearcher
 from stet.settings.values import SearchSettings
 from stet.system.system import System

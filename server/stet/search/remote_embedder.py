@@ -3,9 +3,9 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from stet.search.index_process import IndexProcess
-from stet.search.vector_source import VectorSource, VectorsUnavailable
 from stet.settings.values import SearchSettings
 
 log = logging.getLogger(__name__)
@@ -19,6 +19,30 @@ PLAIN = "text"
 
 _EmbeddedTexts = list[list[object]]
 """Pairs of the hash of a text and its vector, or None where the endpoint has none for it."""
+
+
+class VectorsUnavailable(Exception):
+    """There are no vectors; the message says why, and what to do."""
+
+
+class VectorSource(Protocol):
+    """Turns texts into vectors somewhere else."""
+
+    def name_of(self, settings: SearchSettings) -> str:
+        """Return the name of the vectors, which differs for other vectors. Return an empty string
+        if the settings ask for none.
+        """
+        ...
+
+    async def embed(
+        self, texts: Sequence[str], settings: SearchSettings
+    ) -> Sequence[Sequence[float]]:
+        """Return a vector for each text, in order.
+
+        Raises:
+            VectorsUnavailable: If there are no vectors now.
+        """
+        ...
 
 
 class RemoteEmbedder:

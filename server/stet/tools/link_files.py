@@ -15,8 +15,7 @@ from stet.links.link_resolver import ResolvedLink, resolve_link
 from stet.links.link_scan import ScannedLinks, scan_links
 from stet.links.link_writer import write_link, write_url
 from stet.links.links import find_links
-from stet.outline.indent_outline import Outline, Style
-from stet.review.resolve.edit_instruction import EditInstruction, InvalidInstruction, find_heading
+from stet.review.resolve.edit_instruction import EditInstruction, InvalidInstruction, find_section
 from stet.review.resolve.edit_instruction import resolve_instruction as place_text
 from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
@@ -179,15 +178,9 @@ def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
     if after is None:
         return 0, document.n_lines
     try:
-        first = find_heading(document, after)
+        return find_section(document, after)
     except InvalidInstruction as error:
         raise ToolError(f"{error}") from error
-    outline = Outline(document.lines, Style.MARKDOWN)
-    heading = outline.enclosing(first - 1)
-    last = first
-    while last < document.n_lines and outline.enclosing(last) == heading:
-        last += 1
-    return first, last
 
 
 def _insert_link(link: str, document: TextDocument, first: int, last: int) -> TextEdit:

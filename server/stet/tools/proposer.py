@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from stet.notes.front_matter import find_front_matter
+from stet.outline.headings import find_front_matter
 from stet.privacy.taint import TaintTracker
 from stet.review.errors import HunkOverlap, ReviewError
 from stet.review.policy.rules import EditRules, ProposalRefused, check_open

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
-from stet.notes.front_matter import aliases_in
+from stet.notes.note_content import aliases_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.workspace.workspace import Workspace
 from tests.support.memory_system import MemorySystem

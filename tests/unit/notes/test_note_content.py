@@ -4,8 +4,8 @@ from time import thread_time
 
 import pytest
 
-from stet.notes.front_matter import MAX_LINES, MAX_PIPES
-from stet.notes.note_content import NoteHeading, NoteTask, headings_in, tags_in, tasks_in
+from stet.notes.note_content import NoteTask, tags_in, tasks_in
+from stet.outline.headings import MAX_LINES, MAX_PIPES, NoteHeading, headings_in
 
 NOTE = """---
 tags: [Project/alpha, plan]

@@ -11,9 +11,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.nodes import ScalarNode
 
-from stet.notes.front_matter import find_front_matter
 from stet.notes.note_content import add_tags
 from stet.notes.note_properties import InvalidYaml, edit_properties
+from stet.outline.headings import find_front_matter
 from tests.support.front_matters import Note, note
 
 pytestmark = pytest.mark.slow

@@ -11,21 +11,24 @@ from hypothesis import strategies as st
 import stet
 from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.outline.line_definitions import defined_name
+from stet.review.resolve.prepared_edit import style_of
+from stet.text.document import TextDocument
 from stet.text.lines import split_lines
 
 SOURCES = sorted(Path(stet.__file__).parent.glob("text/*.py"))
 
 
-def outline(text: str, style: Style = Style.CODE) -> Outline:
-    """The outline of a text written with an indent."""
-    return Outline(split_lines(dedent(text).lstrip("\n")), style)
+def document(text: str, ending: str = ".py") -> TextDocument:
+    """A text written with an indent."""
+    return TextDocument(f"file:///a{ending}", dedent(text).lstrip("\n"))
 
 
-def places(text: str, style: Style = Style.CODE) -> dict[str, str]:
+def places(text: str, ending: str = ".py") -> dict[str, str]:
     """What encloses each line that ends with a mark `#1`, `#2` and so on, or the like."""
-    read = outline(text, style)
+    page = document(text, ending)
+    read = Outline(page, style_of(page))
     found = {}
-    for number, line in enumerate(read.lines):
+    for number, line in enumerate(page.lines):
         _, hash_mark, mark = line.rstrip().rpartition("«")
         if hash_mark:
             symbol = read.enclosing(number)
@@ -147,7 +150,8 @@ def test_c_lines_belong_to_their_function_though_its_braces_stand_at_the_margin(
         static int second(void) {
             return 1; //«second»
         }
-        """
+        """,
+        ".c",
     ) == {
         "include": "",
         "open": "first",
@@ -177,7 +181,8 @@ def test_methods_carry_their_class_and_blocks_are_no_methods() -> None:
           return by; //«arrow»
         };
         scale(2); //«call»
-        """
+        """,
+        ".js",
     ) == {
         "field": "Shape",
         "in a block": "Shape.area",
@@ -190,7 +195,7 @@ def test_methods_carry_their_class_and_blocks_are_no_methods() -> None:
 
 
 def test_new_text_belongs_where_its_indent_says() -> None:
-    read = outline(
+    page = document(
         """
         def first():
             return 1
@@ -199,6 +204,7 @@ def test_new_text_belongs_where_its_indent_says() -> None:
             return 2
         """
     )
+    read = Outline(page, Style.CODE)
     assert read.enclosing(1, "    ") == Symbol(("first",), 0)
     assert read.enclosing(2, "    ") == Symbol(("first",), 0)
     assert read.enclosing(3, "") is None
@@ -236,7 +242,7 @@ def test_markdown_lines_belong_to_their_section_and_fences_hold_no_headings() ->
         #no heading
         Words. «deep»
         """
-    assert places(text, Style.MARKDOWN) == {
+    assert places(text, ".md") == {
         "before": "",
         "guide": "Guide",
         "fence": "Guide.Install",
@@ -248,14 +254,14 @@ def test_markdown_lines_belong_to_their_section_and_fences_hold_no_headings() ->
 
 
 def test_plain_text_encloses_nothing() -> None:
-    assert outline("def f():\n    pass\n", Style.PLAIN).enclosing(1) is None
+    assert Outline(document("def f():\n    pass\n"), Style.PLAIN).enclosing(1) is None
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_this_package_is_read_as_python_itself_reads_it(path: Path) -> None:
     lines = split_lines(path.read_text())
     expected = _owners(ast.parse(path.read_text()), len(lines))
-    read = Outline(lines, Style.CODE)
+    read = Outline(TextDocument("file:///a.py", path.read_text()), Style.CODE)
     wrong = []
     for number, line in enumerate(lines):
         symbol = read.enclosing(number)
@@ -269,7 +275,7 @@ def test_any_text_has_an_outline_and_symbols_begin_at_or_above_their_lines(
     text: str, style: Style
 ) -> None:
     lines = split_lines(text)
-    read = Outline(lines, style)
+    read = Outline(TextDocument("file:///a.py", text), style)
     for number in range(len(lines)):
         for indent in (None, "", "  "):
             symbol = read.enclosing(number, indent)

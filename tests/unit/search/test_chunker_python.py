@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stet.outline.python_definitions import python_definitions
 from stet.search.chunk import Chunk
-from stet.search.chunker import chunk_file, python_definitions
+from stet.search.chunker import chunk_file
 
 MODULE = '''\
 """A module.

@@ -17,7 +17,7 @@ from stet.links.build_files import read_build
 from stet.links.link import Link, LinkKind
 from stet.links.link_resolver import link_path
 from stet.links.links import find_links
-from stet.notes.front_matter import aliases_in
+from stet.notes.note_content import aliases_in
 from stet.notes.property_filter import PropertyFilter
 from stet.privacy.secrets import find_secrets
 from stet.search.chunk import words

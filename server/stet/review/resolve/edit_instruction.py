@@ -108,12 +108,13 @@ def instruction_line(instruction: EditInstruction, shown: TextDocument) -> int:
         case "end":
             return shown.n_lines + 1
         case "after":
-            return find_heading(shown, instruction.heading) + 1
+            return find_section(shown, instruction.heading)[0] + 1
     return instruction.first
 
 
-def find_heading(shown: TextDocument, heading: str) -> int:
-    """Return the line (0-based) below a Markdown heading: `## Setup`, or `## A > ### B`.
+def find_section(shown: TextDocument, heading: str) -> tuple[int, int]:
+    """Return the lines (0-based, half-open) from a Markdown heading to the next one.
+    The heading is `## Setup`, or `## A > ### B`.
 
     Args:
         shown: The text as the model sees it.
@@ -126,7 +127,8 @@ def find_heading(shown: TextDocument, heading: str) -> int:
     path = [_HeadingName.of(part) for part in re.split(r"\s+>\s+(?=#)", heading)]
     found = [span for span, parents in headings if _ends_with(parents, path)]
     if len(found) == 1:
-        return found[0][1]
+        first = found[0][1]
+        return first, next((span[0] for span, _ in headings if span[0] >= first), shown.n_lines)
     if found:
         lines = ", ".join(str(first + 1) for first, _ in found)
         raise InvalidInstruction(

@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import overload
 
 from stet.outline.indent_outline import Outline, Style, Symbol
-from stet.outline.line_definitions import defined_name
 from stet.review.errors import BlockInTheWay
 from stet.review.policy.authorization import AuthorizedDraft, Draft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
@@ -250,12 +249,12 @@ def section_key(document: TextDocument, place: Range, new: str = "") -> str:
         place: The whole lines that the hunk replaces; empty where it only adds.
         new: What it writes; its indent tells where an addition belongs.
     """
-    sections = _sections(document)
-    symbol = _enclosing(sections.outline, place, new)
+    outline = _outline(document)
+    symbol = _enclosing(outline, place, new)
     if symbol is None:
         return ""
-    separator = " > " if sections.outline.style is Style.MARKDOWN else "."
-    nth = sections.number(symbol)
+    separator = " > " if outline.style is Style.MARKDOWN else "."
+    nth = outline.number(symbol)
     return f"{f'@{nth}' if nth > 1 else ''}:{separator.join(symbol.path)}"
 
 
@@ -276,38 +275,9 @@ def style_of(document: TextDocument) -> Style:
     return Style.CODE
 
 
-class _OutlineSections:
-    """What there is in one text to be in."""
-
-    def __init__(self, document: TextDocument) -> None:
-        self.outline = Outline(document.lines, style_of(document))
-        self._numbers: dict[Symbol, int] = {}
-
-    def number(self, symbol: Symbol) -> int:
-        """Which one of that name it is, from 1: overloads, a property's two functions, headings.
-
-        Counted, as its line changes with every line that is typed above it.
-        """
-        if symbol not in self._numbers:
-            above = sum(self._is_namesake(line, symbol) for line in range(symbol.line))
-            self._numbers[symbol] = 1 + above
-        return self._numbers[symbol]
-
-    def _is_namesake(self, line: int, symbol: Symbol) -> bool:
-        """Whether something else of a symbol's name begins at a line."""
-        lines, name = self.outline.lines, symbol.path[-1]
-        if name.partition(" ")[0] not in lines[line]:  # most lines, at little cost
-            return False
-        is_code = self.outline.style is Style.CODE
-        if is_code and defined_name(lines[line], lines[line + 1]) != name:
-            return False
-        other = self.outline.enclosing(line)
-        return other is not None and (other.line, other.path) == (line, symbol.path)
-
-
 @lru_cache(maxsize=2)  # the hunks of one edit come together; a long page is read once for them
-def _sections(document: TextDocument) -> _OutlineSections:
-    return _OutlineSections(document)
+def _outline(document: TextDocument) -> Outline:
+    return Outline(document, style_of(document))
 
 
 def _enclosing(outline: Outline, place: Range, new: str) -> Symbol | None:

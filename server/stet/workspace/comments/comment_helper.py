@@ -10,13 +10,13 @@ of code.
 """
 
 import importlib
-import importlib.util
 import json
 import re
 import sys
 from collections.abc import Iterable
 from typing import Any
 
+from stet.outline.grammar_definitions import load_language
 from stet.system.resource_limits import limit_resources
 from stet.text.ai_comments import AiComment, find_ai_comments
 from stet.text.lines import split_lines
@@ -96,17 +96,12 @@ def _grammar(language: str) -> Any:
     name = _NAMES.get(language, language)
     if not _NAME.fullmatch(name) or name in _MIXED:
         return None
-    try:
-        tree_sitter = importlib.import_module("tree_sitter")
-        module = importlib.import_module(f"tree_sitter_{name}")
-    except ImportError:
-        return None
     variant = "tsx" if language == "typescriptreact" else name
-    make = getattr(module, "language", None) or getattr(module, f"language_{variant}", None)
-    if make is None:
-        return None
-    grammar = tree_sitter.Language(make())
-    return grammar if _comment_kinds(grammar) else None
+    for function in ("language", f"language_{variant}"):
+        grammar = load_language(f"tree_sitter_{name}", function)
+        if grammar is not None:
+            return grammar if _comment_kinds(grammar) else None
+    return None
 
 
 def _comment_kinds(grammar: Any) -> list[str]:
