@@ -248,8 +248,8 @@ def build(world: WireState) -> StetLanguageServer:
     route.reads("test/state", state)
     route.reads("test/broken", broken)
     route.reads_async("test/wait", waiting)
-    route.command_async("wire.wait", wait)
-    route.command_async("wire.stop", wait, stops=True)
+    route.command("wire.wait", wait)
+    route.command("wire.stop", wait, stops=True)
     route.mutates("$/test/note", noted)
     for name, handler in {
         "wire.refuse": refuse,

@@ -108,6 +108,12 @@ def to_wire_range(stretch: Range, lines: Sequence[str], encoding: Encoding) -> l
     )
 
 
+def range_to_json(wire_range: lsp.Range) -> dict[str, dict[str, int]]:
+    """Return a range as the JSON of the protocol."""
+    ends = {"start": wire_range.start, "end": wire_range.end}
+    return {name: {"line": at.line, "character": at.character} for name, at in ends.items()}
+
+
 def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> list[lsp.TextEdit]:
     """`edit` (offsets in code points of `document`) as edits of one `TextDocumentEdit`.
 

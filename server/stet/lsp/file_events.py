@@ -10,9 +10,9 @@ closed and another with the same text is opened, in either order, within a short
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, MutableSequence, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from stet.lsp.capabilities import ClientCapabilities
@@ -28,7 +28,7 @@ MOMENT_SECONDS = 0.1
 MANY = 20
 """Files that are read at a time, before other work has its turn."""
 
-Start = Callable[[Coroutine[Any, Any, None], str], None]
+Start = Callable[[Coroutine[Any, Any, None], str], object]
 
 
 class DiskWatch:
@@ -131,11 +131,8 @@ FRESH_SECONDS = 5.0
 _MAX_RECENT = 16
 """The most recently closed or opened documents that are remembered."""
 
-Spawn = Callable[[Coroutine[Any, Any, object], str], object]
 
-
-@dataclass(frozen=True, slots=True)
-class _RecentDocument:
+class _RecentDocument(NamedTuple):
     """A document that was opened or closed lately.
 
     Attributes:
@@ -157,17 +154,17 @@ class RenameTracker:
         workspace: Workspace,
         ledger: ReviewLedger,
         system: System,
-        spawn: Spawn,
+        start: Start,
         renamed: Callable[[str, str], None] = lambda _old, _new: None,
     ) -> None:
-        """`spawn` starts work that reads the disk; `renamed` is called with the old and the new URI."""
+        """`start` begins work that reads the disk; `renamed` is called with the old and the new URI."""
         self._workspace = workspace
         self._ledger = ledger
         self._system = system
-        self._spawn = spawn
+        self._start = start
         self._renamed = renamed
-        self._closed: list[_RecentDocument] = []
-        self._opened: list[_RecentDocument] = []
+        self._closed: deque[_RecentDocument] = deque(maxlen=_MAX_RECENT)
+        self._opened: deque[_RecentDocument] = deque(maxlen=_MAX_RECENT)
 
     def rename(self, uri: str, new_uri: str) -> None:
         """Move the hunks after the file or folder `uri` was renamed to `new_uri`.
@@ -197,33 +194,29 @@ class RenameTracker:
 
     def opened(self, uri: str, text: str) -> None:
         """Handle the opening of a document, before the ledger is notified."""
-        self._match_pair(
-            self._closed, _RecentDocument(uri, text, self._system.monotonic()), opened=True
-        )
+        if (old := self._other_half(uri, text, self._closed, self._opened)) is not None:
+            self._start(self._check_rename(old, uri), "a rename")
 
     def closed(self, uri: str, text: str) -> None:
         """Handle the closing of a document with hunks, after the ledger was notified."""
-        self._match_pair(
-            self._opened, _RecentDocument(uri, text, self._system.monotonic()), opened=False
-        )
+        if (new := self._other_half(uri, text, self._opened, self._closed)) is not None:
+            self._start(self._check_rename(uri, new), "a rename")
 
-    def _match_pair(
-        self, others: list[_RecentDocument], recent: _RecentDocument, *, opened: bool
-    ) -> None:
-        """Find the other half of a rename; keep this half for later if there is no match."""
-        for candidate in reversed(others):
-            if (
-                recent.at - candidate.at <= SETTLE_SECONDS
-                and candidate.text == recent.text
-                and recent.text
-            ):
-                pair = (candidate, recent) if opened else (recent, candidate)
-                if canonical(candidate.uri) != canonical(recent.uri):
-                    self._spawn(self._check_rename(pair[0].uri, pair[1].uri), "a rename")
-                    return
-        mine = self._opened if opened else self._closed
-        mine.append(recent)
-        del mine[:-_MAX_RECENT]
+    def _other_half(
+        self,
+        uri: str,
+        text: str,
+        others: Sequence[_RecentDocument],
+        recent: MutableSequence[_RecentDocument],
+    ) -> str | None:
+        """Return the other document of a rename; keep this one for later if there is none."""
+        now = self._system.monotonic()
+        for other in reversed(others):
+            is_same_text = text and now - other.at <= SETTLE_SECONDS and other.text == text
+            if is_same_text and canonical(other.uri) != canonical(uri):
+                return other.uri
+        recent.append(_RecentDocument(uri, text, now))
+        return None
 
     async def _check_rename(self, old: str, new: str) -> None:
         """Two documents with one text: carry the hunks over if it is one file with another name."""

@@ -13,7 +13,7 @@ changes that the user has not asked about.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -121,10 +121,7 @@ class InlineStyle:
             return self._ledger.blocks.take_out(document, self._ledger.blocks.shown_blocks(uri))
 
         self._cleared[canonical(uri)] = uri
-        try:
-            await self._delivery.write(uri, edit_of, "Stet: take pending blocks out")
-        except EditError as reason:
-            log.warning("%s: its blocks stay: %s", uri, reason)
+        await self._write(uri, edit_of, "Stet: take pending blocks out")
 
     def _show(self, uris: Iterable[str]) -> None:
         for uri in {canonical(uri): uri for uri in uris}.values():
@@ -135,18 +132,13 @@ class InlineStyle:
             blocks = self._ledger.blocks
             return blocks.show(document, blocks.showable(document))
 
-        try:
-            await self._delivery.write(uri, edit_of, "Stet: show what is pending")
-        except EditError as reason:
-            log.warning("%s: its hunks stay in the margin: %s", uri, reason)
+        await self._write(uri, edit_of, "Stet: show what is pending")
 
     async def _mark(self, hunk_id: str) -> None:
         hunk = self._ledger.hunk(hunk_id)
-        await self._apply_for_user(hunk.uri, self._edit_showing({hunk_id}), f"Stet: {hunk.summary}")
 
-    def _edit_showing(self, hunk_ids: Collection[str]) -> Callable[[TextDocument], TextEdit | None]:
-        def edit_of(document: TextDocument) -> TextEdit | None:
-            edit = self._ledger.blocks.show(document, hunk_ids)
+        def edit_of(document: TextDocument) -> TextEdit:
+            edit = self._ledger.blocks.show(document, {hunk_id})
             if edit is None:
                 raise EditError(
                     "These lines can't be shown with markers: their line ends are mixed, or a line of "
@@ -154,7 +146,7 @@ class InlineStyle:
                 )
             return edit
 
-        return edit_of
+        await self._write(hunk.uri, edit_of, f"Stet: {hunk.summary}", is_asked=True)
 
     async def _take_out_rejected(self, uri: str) -> None:
         reasons = self._rejected.pop(canonical(uri))
@@ -166,17 +158,25 @@ class InlineStyle:
                     self._ledger.reject(hunk_id, reason)  # its block has been taken out meanwhile
             return self._ledger.blocks.take_out(document, reasons, HunkState.REJECTED, reasons)
 
-        await self._apply_for_user(uri, edit_of, "Stet: reject")
+        await self._write(uri, edit_of, "Stet: reject", is_asked=True)
 
-    async def _apply_for_user(
-        self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
+    async def _write(
+        self,
+        uri: str,
+        edit_of: Callable[[TextDocument], TextEdit | None],
+        label: str,
+        *,
+        is_asked: bool = False,
     ) -> None:
-        """Apply an edit that the user asked for; show the user why it can't be applied."""
+        """Apply an edit. If it can't be applied, its hunks stay as they are shown now: log why, and
+        tell the user if they have asked for it.
+        """
         try:
             await self._delivery.write(uri, edit_of, label)
         except EditError as reason:
-            log.warning("%s: %s", uri, reason)
-            self._client.show_message(f"Stet: not done. {reason}", lsp.MessageType.Warning)
+            log.warning("%s: its hunks stay as they are shown: %s", uri, reason)
+            if is_asked:
+                self._client.show_message(f"Stet: not done. {reason}", lsp.MessageType.Warning)
 
 
 MOMENT_SECONDS = 0.1

@@ -256,13 +256,9 @@ class ReviewPersistence:
         """Return the texts of the files that exist, by URI; each file is read at its current place."""
         texts = {}
         for uri, place in places.items():
-            path = path_of(place)
-            if path is None:
-                continue
-            try:
-                texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
-            except OSError:
-                continue  # gone: its hunks are marked
+            if (path := path_of(place)) is not None:
+                with suppress(OSError):  # gone: its hunks are marked
+                    texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
         return texts
 
     def hunks_changed(self, uri: str) -> None:
@@ -304,7 +300,7 @@ class StoreMaintenance:
     def __init__(
         self,
         store: Callable[[], StateStore],
-        spawn: Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]],
+        spawn: Spawn,
         catch_up: Callable[[], Awaitable[None]],
     ) -> None:
         """Made on the event loop, before its store.
@@ -322,9 +318,7 @@ class StoreMaintenance:
 
     def wake(self) -> None:
         """Begin soon, unless it is under way; from any thread."""
-        with suppress(
-            RuntimeError
-        ):  # the loop is closed: `IndexStore.close` has written what it could
+        with suppress(RuntimeError):  # the loop is closed: `close` has written what it could
             self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:

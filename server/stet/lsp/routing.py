@@ -5,12 +5,10 @@
 - `reads_or_waits`: a request that is nearly always answered from state.
 - `reads_async`: a request that is answered by a coroutine; it ends when the editor cancels it.
 - `command`: `workspace/executeCommand`. A plain `def` that checks its arguments, passes the work to
-  `Tasks` and returns: the reply is sent before the work begins.
-- `command_async`: a command whose answer needs the disk. It is called at its place among the
-  messages and reads the disk in a worker; other messages are handled meanwhile.
+  `Tasks` and returns: the reply is sent before the work begins. If its answer needs the disk, it
+  returns a coroutine that reads the disk in a worker; other messages are handled meanwhile.
 
-No error crosses the boundary. Until the server is ready, commands are queued in order (`Readiness`,
-`QueuedCommand`).
+No error crosses the boundary. Until the server is ready, commands are queued in order (`Readiness`).
 
 Handlers are bound by closures whose first parameter is called `ls`: the framework examines the
 names and annotations of registered functions (a `functools.partial` would be called with the wrong
@@ -54,29 +52,18 @@ class Readiness:
         """Wait until `set` is called."""
         await self._ready.wait()
 
-    def enqueue(self) -> "QueuedCommand | None":
-        """Give a command its place among those that wait; None if it needs none."""
+    def enqueue(self) -> "WaitTurn | None":
+        """Give a command its place among those that wait; None if it needs none.
+
+        The returned function waits until it is the command's turn; call it once.
+        """
         if self._ready.is_set() and not self._n_waiting:
             return None
         self._n_waiting += 1
-        return QueuedCommand(self._ready, self._leave)
+        return self._wait_turn
 
-    def _leave(self) -> None:
-        self._n_waiting -= 1
-
-
-class QueuedCommand:
-    """The place of one command that waits."""
-
-    def __init__(self, ready: asyncio.Event, leave: Callable[[], None]) -> None:
-        """Create the place where a command waits, which is left when `ready` is set; then `leave`
-        is called.
-        """
-        self._ready = ready
-        self._leave = leave
-
-    async def wait(self) -> None:
-        """Wait until it is this command's turn.
+    async def _wait_turn(self) -> None:
+        """Wait until it is the turn of a queued command.
 
         Raises:
             RequestFailed: If the server is not ready in time.
@@ -90,7 +77,10 @@ class QueuedCommand:
                 "nothing was done. Try again in a moment; its log says what takes so long."
             ) from None
         finally:
-            self._leave()
+            self._n_waiting -= 1
+
+
+WaitTurn = Callable[[], Awaitable[None]]
 
 
 class LazyModule:
@@ -154,7 +144,7 @@ class Router(Generic[State]):
         self,
         server: LanguageServer,
         state: Callable[[], State],
-        line_up: Callable[[State], QueuedCommand | None] = lambda _: None,
+        line_up: Callable[[State], WaitTurn | None] = lambda _: None,
     ) -> None:
         """Create a router without handlers.
 
@@ -168,10 +158,7 @@ class Router(Generic[State]):
         self._line_up = line_up
 
     def mutates(
-        self,
-        method: str,
-        handler: Callable[[State, Params], None],
-        options: object | None = None,
+        self, method: str, handler: Callable[[State, Params], None], options: object | None = None
     ) -> None:
         """Register the handler of a notification; its errors are logged and end there."""
 
@@ -181,10 +168,7 @@ class Router(Generic[State]):
         self._server.feature(method, options)(handle)
 
     def reads(
-        self,
-        method: str,
-        handler: Callable[[State, Params], object],
-        options: object | None = None,
+        self, method: str, handler: Callable[[State, Params], object], options: object | None = None
     ) -> None:
         """Register the handler of a request; its errors become JSON-RPC errors."""
 
@@ -217,51 +201,28 @@ class Router(Generic[State]):
 
         self._server.feature(method, options)(handle)
 
-    def command(
-        self,
-        name: str,
-        handler: Callable[[State, tuple[object, ...]], object],
-        *,
-        at_once: bool = False,
-    ) -> None:
-        """Register a command; the handler gets the arguments as the editor sent them.
-
-        Args:
-            name: Of the command.
-            handler: What is called.
-            at_once: Whether it is called before the server is ready, too.
-        """
-
-        def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return self._call_command(name, handler, arguments, at_once=at_once)
-
-        self._server.command(name)(handle)
-
     def reads_async(
-        self,
-        method: str,
-        handler: Callable[[State, Params], Awaitable[object]],
-        options: object | None = None,
+        self, method: str, handler: Callable[[State, Params], Awaitable[object]]
     ) -> None:
         """Register the handler of a request that is answered when its awaitable is done."""
 
         async def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
             return await _await_at_boundary(method, handler(self._state(), params))
 
-        self._server.feature(method, options)(handle)
+        self._server.feature(method)(handle)
 
-    def command_async(
+    def command(
         self,
         name: str,
-        handler: Callable[[State, tuple[object, ...]], Awaitable[object] | object],
+        handler: Callable[[State, tuple[object, ...]], object],
         *,
         stops: bool = False,
         at_once: bool = False,
     ) -> None:
-        """Register a command that is answered when the handler's awaitable is done.
+        """Register a command; the handler gets the arguments as the editor sent them.
 
-        The work that a plain `def` does before it returns the awaitable is done before the next
-        message.
+        If the handler returns a coroutine, the command is answered when it is done. The work that a
+        plain `def` does before it returns is done before the next message.
 
         Args:
             name: The name of the command.
@@ -272,26 +233,16 @@ class Router(Generic[State]):
         """
 
         def handle(ls: LanguageServer, *arguments: object) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return self._call_command(name, handler, arguments, stops=stops, at_once=at_once)
+            state = self._state()
+            if not at_once and (wait_turn := self._line_up(state)) is not None:
+                work = call_in_turn(
+                    wait_turn, lambda: call_handler(name, handler, state, arguments)
+                )
+                return PendingReply(name, work, stops)
+            begun = call_handler(name, handler, state, arguments)
+            return PendingReply(name, begun, stops) if iscoroutine(begun) else begun
 
         self._server.command(name)(handle)
-
-    def _call_command(
-        self,
-        name: str,
-        handler: Callable[[State, tuple[object, ...]], object],
-        arguments: tuple[object, ...],
-        *,
-        stops: bool = False,
-        at_once: bool,
-    ) -> object:
-        """Return the command's answer, or the `PendingReply` to wait for."""
-        state = self._state()
-        if not at_once and (place := self._line_up(state)) is not None:
-            work = call_in_turn(place, lambda: call_handler(name, handler, state, arguments))
-            return PendingReply(name, work, stops)
-        begun = call_handler(name, handler, state, arguments)
-        return PendingReply(name, begun, stops) if iscoroutine(begun) else begun
 
 
 def call_handler(name: str, handler: Callable[..., Result], *arguments: object) -> Result:
@@ -314,9 +265,9 @@ async def _await_reply(later: PendingReply) -> object:
     return await later
 
 
-async def call_in_turn(place: QueuedCommand, call: Callable[[], object]) -> object:
+async def call_in_turn(wait_turn: WaitTurn, call: Callable[[], object]) -> object:
     """Call a queued command when its turn comes, and return its answer."""
-    await place.wait()
+    await wait_turn()
     begun = call()
     return await begun if iscoroutine(begun) else begun
 

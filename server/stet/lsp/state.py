@@ -16,7 +16,6 @@ from stet.agent.session import ChatArchive
 from stet.agent.turn_runner import TurnExecutor
 from stet.bridges.opencode.opencode_bridge import OpenCodeBridge
 from stet.lsp.chat.chat_controller import ChatController
-from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.comment_runner import CommentCheck, CommentRunner
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
@@ -142,7 +141,7 @@ class ReviewUi:
         start = server.tasks.start
         self.diff_documents = DiffDocuments(workspace, ledger, client, documents.generated)
         self.publisher = DiagnosticsPublisher(workspace, ledger, client)
-        self.dead_links = DeadLinkView(workspace, self.publisher, client, links, start)
+        self.dead_links = DeadLinkView(workspace, self.publisher, client, links)
         self.edit_applier = EditApplier(workspace, ledger, client, documents.renames)
         self.preview = RefactorPreview(ledger, self.edit_applier, client)
         self.inline = InlineStyle(
@@ -227,21 +226,12 @@ class AgentUi:
             archive=ChatArchive(store),
         )
         self.turn_view = TurnView(client, ledger, review.publisher, self.agent)
-        texts = OpenChatTexts(generated, tasks.start)
         self.chats = ChatController(
             workspace,
             ledger,
             client,
             system,
             generated,
-            texts=texts,
-            writer=ChatWriter(
-                generated,
-                texts,
-                client,
-                editor=lambda: server.editor,
-                encoding=lambda: workspace.encoding,
-            ),
             agent=self.agent,
             number=lambda: store.number("chat"),
         )
@@ -339,12 +329,9 @@ class ServerState:
 
     def _subscribe_to_hunks(self) -> None:
         """Inform components, in this order, when hunks of a document have changed or moved."""
-        for listener in (
-            self.documents.block_import.hunks_changed,
-            self.review.publisher.schedule,
-            self.persistence.hunks_changed,
-        ):
-            self.ledger.subscribe(listener)
+        self.ledger.subscribe(self.documents.block_import.hunks_changed)
+        self.ledger.subscribe(self.review.publisher.schedule)
+        self.ledger.subscribe(self.persistence.hunks_changed)
 
     async def close(self) -> None:
         """Save what outlives the server, and end what works for it."""

@@ -38,30 +38,25 @@ _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
 
 
 class ChatFiles:
-    """The pages of one server's conversations. Touched on the event loop only."""
+    """The pages of one server's conversations. Touched on the event loop only.
 
-    def __init__(  # noqa: PLR0913 - the editor, the disk, and who knows of both
-        self,
-        client: Client,
-        system: System,
-        generated: GeneratedDocuments,
-        *,
-        texts: OpenChatTexts,
-        writer: ChatWriter,
-        folders: Callable[[], Iterable[str]],
+    Attributes:
+        texts: The documents that are open in the editor.
+        writer: Writes into them.
+        pages: The pages that the user has used, by conversation.
+    """
+
+    def __init__(
+        self, workspace: Workspace, client: Client, system: System, generated: GeneratedDocuments
     ) -> None:
-        """Create the controller.
-
-        `texts` are the documents open in the editor; `folders` returns the URIs of the workspace:
-        other servers write in the same folder.
-        """
+        """Create the files; `workspace` is the user's: other servers write in the same folder."""
+        self._workspace = workspace
         self._client = client
         self._system = system
         self._generated = generated
-        self._texts = texts
-        self._writer = writer
-        self._folders = folders
-        self._pages: dict[str, ChatDocument] = {}
+        self.texts = OpenChatTexts(generated, client.start)
+        self.writer = ChatWriter(generated, self.texts, client)
+        self.pages: dict[str, ChatDocument] = {}
         self._to_disk: set[str] = set()
         self._disk = asyncio.Lock()
         self._took_seconds = 0.0
@@ -72,33 +67,22 @@ class ChatFiles:
         Raises:
             OSError: If there is no folder for it.
         """
-        if chat not in self._pages:
+        if chat not in self.pages:
             file = self._file_of(chat)
-            self._pages[chat] = ChatDocument(chat, file, (self._generated.folder / file).as_uri())
-        return self._pages[chat]
-
-    def existing_page(self, chat: str) -> ChatDocument | None:
-        """Return a conversation's page, or None if the user has not used the page."""
-        return self._pages.get(chat)
+            self.pages[chat] = ChatDocument(chat, file, (self._generated.folder / file).as_uri())
+        return self.pages[chat]
 
     def chat_of(self, uri: str, chats: Iterable[str]) -> str | None:
         """Return the conversation whose document `uri` names, among the known ones and `chats`, or
         None.
         """
-        known = {canonical(page.uri): chat for chat, page in self._pages.items()}
+        known = {canonical(page.uri): chat for chat, page in self.pages.items()}
         if (chat := known.get(canonical(uri))) is not None:
             return chat
         if not self._generated.is_generated(uri) or not Path(uri).name.startswith("chat-"):
             return None
-        name = Path(uri).stem.split("-", 2)[-1]
-        return next(
-            (
-                candidate
-                for candidate in (*chats, name)
-                if Path(uri).name == self._file_of(candidate)
-            ),
-            None,
-        )
+        candidates = (*chats, Path(uri).stem.split("-", 2)[-1])
+        return next((chat for chat in candidates if Path(uri).name == self._file_of(chat)), None)
 
     def lines_in_editor(self, document: ChatDocument) -> tuple[str, ...] | None:
         """Return the current lines of a document in the editor, or None if the document is not open
@@ -121,10 +105,10 @@ class ChatFiles:
 
     def write(self, document: ChatDocument) -> None:
         """Write what there is to write, into the editor if it takes it, else into the file."""
-        if self._texts.is_being_read(document.uri):
+        if self.texts.is_being_read(document.uri):
             return  # it is written to once that is done
-        if self._writer.can_write(document):
-            self._writer.start(document, lambda: self._on_refused(document))
+        if self.writer.can_write(document):
+            self.writer.start(document, lambda: self._on_refused(document))
         elif document.uri not in self._to_disk:
             self._to_disk.add(document.uri)
             self._client.start(self._write_soon(document), f"keep {document.file}")
@@ -196,7 +180,7 @@ class ChatFiles:
 
     def _file_of(self, chat: str) -> str:
         """Return the file name of a chat's document."""
-        roots = "\n".join(canonical(uri) for uri in self._folders())
+        roots = "\n".join(canonical(uri) for uri in self._workspace.folders)
         name = chat if _PLAIN_NAME.fullmatch(chat) else f"x{short_digest(chat)}"
         return f"chat-{short_digest(roots)}-{name}.md"
 
@@ -221,27 +205,12 @@ class ChatController:
         system: System,
         generated: GeneratedDocuments,
         *,
-        texts: OpenChatTexts,
-        writer: ChatWriter,
         agent: Agent,
         number: Callable[[], int],
     ) -> None:
-        """Create the controller.
-
-        `texts` are the open documents; `agent` returns the agent, once it exists; `number` returns
-        a number that no chat has had.
-        """
+        """Create the controller; `number` returns a number that no chat has had."""
         self._client = client
-        self._writer = writer
-        self._texts = texts
-        self._pages = ChatFiles(
-            client,
-            system,
-            generated,
-            texts=self._texts,
-            writer=writer,
-            folders=lambda: workspace.folders,
-        )
+        self._files = ChatFiles(workspace, client, system, generated)
         self._agent = agent
         self._number = number
         self._telling = TranscriptBuilder(workspace, ledger)
@@ -261,22 +230,22 @@ class ChatController:
         Raises:
             OSError: If it can't be written; when it is waited for, too.
         """
-        page = self._pages.page(chat or self.current)
+        page = self._files.page(chat or self.current)
         self._current, page.is_refused = page.chat, False
         return self._open(page)
 
     async def _open(self, document: ChatDocument) -> ChatDocument:
         async with self._in_order:
-            lines = self._pages.lines_in_editor(document)
+            lines = self._files.lines_in_editor(document)
             if lines is None:
-                await self._pages.write_file(
+                await self._files.write_file(
                     document, lambda found: self._add_missing_turns(document, found)
                 )
             else:
-                reading = await self._pages.read(document, lines)
+                reading = await self._files.read(document, lines)
                 if self._add_missing_turns(document, reading):
                     document.adopt(reading)
-                self._pages.write(document)
+                self._files.write(document)
         self._client.start(self._client.show_document(document.uri), "show the chat")
         return document
 
@@ -288,7 +257,7 @@ class ChatController:
 
     def chat_of(self, uri: str) -> str | None:
         """Return the conversation whose document `uri` names, or None if `uri` is no chat document."""
-        return self._pages.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
+        return self._files.chat_of(uri, (*self._agent.chats(), DEFAULT_CHAT))
 
     def send(self, chat: str, ask: Callable[[str, str], Ask]) -> Awaitable[str]:
         """Send the text under the user's last heading; return the turn that answers.
@@ -307,15 +276,15 @@ class ChatController:
             NoPendingQuestion, UnknownQuestion: By awaiting the result, if the text does not answer
                 the pending question.
         """
-        page = self._pages.page(chat)
+        page = self._files.page(chat)
         self._current = chat
-        return self._send(page, self._pages.lines_in_editor(page), ask)
+        return self._send(page, self._files.lines_in_editor(page), ask)
 
     async def _send(
         self, document: ChatDocument, shown: Sequence[str] | None, ask: Callable[[str, str], Ask]
     ) -> str:
         async with self._in_order:
-            reading = await self._pages.read(document, shown)
+            reading = await self._files.read(document, shown)
             if not reading.writing:
                 raise EmptyMessage(
                     "there is nothing to send: write under the last heading `## You` of the chat"
@@ -327,7 +296,7 @@ class ChatController:
             if turn.id not in document.entries:
                 document.add(self._telling.create_turn(turn))
             document.sent(turn.id, text)
-            self._pages.write(document)
+            self._files.write(document)
             return turn.id
 
     def _submit(self, chat: str, text: str, ask: Callable[[str, str], Ask]) -> Turn:
@@ -363,13 +332,13 @@ class ChatController:
         """
         turn = event.turn
         self._telling.handle_event(event)
-        page = self._pages.existing_page(turn.ask.chat)
+        page = self._files.pages.get(turn.ask.chat)
         if page is not None:
             if turn.id not in page.entries:
                 page.add(self._telling.create_turn(turn))
             elif isinstance(event, TurnEnded):
                 page.entries[turn.id].ending = self._telling.ending(turn)
-            self._pages.write(page)
+            self._files.write(page)
         if isinstance(event, TurnEnded):
             self._telling.forget(turn.id)
 
@@ -381,21 +350,21 @@ class ChatController:
             chat = self.chat_of(uri)
             if chat is None:
                 return
-            page = self._pages.page(chat)
+            page = self._files.page(chat)
             page.uri, self._current = uri, chat
             page.is_refused = False
-            self._texts.opened(uri, lambda found: self._adopt_reading(page, found))
+            self._files.texts.opened(uri, lambda found: self._adopt_reading(page, found))
         elif kind is ModificationKind.CLOSED:
-            self._texts.closed(uri)
+            self._files.texts.closed(uri)
         else:
-            self._texts.changed(uri, changes)
-        self._writer.document_changed(uri, changes)
+            self._files.texts.changed(uri, changes)
+        self._files.writer.document_changed(uri, changes)
 
     def _adopt_reading(self, document: ChatDocument, reading: ChatReading) -> None:
         """Update a document after the text that it had when it was opened has been read."""
         self._add_missing_turns(document, reading)
         document.adopt(reading)
-        self._pages.write(document)
+        self._files.write(document)
 
     # What is missing
 

@@ -11,6 +11,7 @@ long one when it is opened; what is typed meanwhile is followed afterwards.
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,21 +20,17 @@ from lsprotocol import types as lsp
 from stet.chat.chat_document import ChatDocument, ChatReading
 from stet.chat.chat_layout import ChatSections, Insertion
 from stet.lsp import convert
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.insertion_watch import InsertionWatch
-from stet.lsp.editor_client import ApplyOutcome, Client
+from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_sender import wire_version
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.edit import TextChange
-from stet.text.encoding import Encoding
 from stet.workspace.uris import canonical
 
 SHORT = 500
 """Lines of a document that is read at once."""
 SHORT_LINE = 10_000
 """Characters of each of them."""
-
-Start = Callable[[Coroutine[Any, Any, None], str], None]
 
 
 @dataclass(slots=True)
@@ -52,9 +49,13 @@ class _OpenChatText:
 class OpenChatTexts:
     """Touched on the event loop only."""
 
-    def __init__(self, generated: GeneratedDocuments, start: Start) -> None:
+    def __init__(
+        self,
+        generated: GeneratedDocuments,
+        start: Callable[[Coroutine[Any, Any, None], str], None],
+    ) -> None:
         """`start` begins a task."""
-        self._generated = generated
+        self._world = generated.world
         self._start = start
         self._open: dict[str, _OpenChatText] = {}
 
@@ -72,7 +73,7 @@ class OpenChatTexts:
         """Handle a document that was opened. `then` is called with the reading, at once if the
         document is short.
         """
-        buffer = self._generated.world.buffer(uri)
+        buffer = self._world.buffer(uri)
         if buffer is None:
             return
         text = self._open[canonical(uri)] = _OpenChatText()
@@ -105,7 +106,7 @@ class OpenChatTexts:
         then: Callable[[ChatReading], None],
     ) -> None:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        buffer = self._generated.world.buffer(uri)
+        buffer = self._world.buffer(uri)
         if buffer is None or self._open.get(canonical(uri)) is not text:
             return  # it was closed meanwhile, or opened once more
         text.sections = ChatSections(buffer.lines, reading.headings)
@@ -129,42 +130,29 @@ MAX_TRIES = 3
 class ChatWriter:
     """Writes pages, one edit at a time each."""
 
-    def __init__(
-        self,
-        generated: GeneratedDocuments,
-        texts: OpenChatTexts,
-        client: Client,
-        editor: Callable[[], ClientCapabilities],
-        encoding: Callable[[], Encoding],
-    ) -> None:
-        """Create the writer.
-
-        `texts` are the documents open in the editor; `editor` and `encoding` return the values
-        agreed with the editor, once they are known.
-        """
-        self._generated = generated
+    def __init__(self, generated: GeneratedDocuments, texts: OpenChatTexts, client: Client) -> None:
+        """Create the writer; `texts` are the documents open in the editor."""
+        self._world = generated.world
         self._texts = texts
         self._client = client
-        self._editor = editor
-        self._encoding = encoding
         self._writing: set[str] = set()
-        self._moved: dict[str, asyncio.Event] = {}
-        self._watches: dict[str, InsertionWatch] = {}
+        self._watches: dict[str, tuple[InsertionWatch, asyncio.Event]] = {}
 
     def can_write(self, document: ChatDocument) -> bool:
         """Whether the editor has the document open and takes edits."""
-        is_open = self._generated.world.buffer(document.uri) is not None
-        return is_open and self._editor().apply_edit and not document.is_refused
+        is_open = self._world.buffer(document.uri) is not None
+        return is_open and self._client.capabilities.apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
         """Handle text of a document that came from the editor. `changes` are the changes of the
         text.
         """
-        watch, buffer = self._watches.get(canonical(uri)), self._generated.world.buffer(uri)
-        if watch is not None and buffer is not None:
+        if (watched := self._watches.get(canonical(uri))) is None:
+            return
+        watch, changed = watched
+        if (buffer := self._world.buffer(uri)) is not None:
             watch.follow(changes, buffer.lines)
-        if event := self._moved.get(canonical(uri)):
-            event.set()
+        changed.set()
 
     def start(self, document: ChatDocument, give_up: Callable[[], None]) -> None:
         """Write what there is to write, unless that is under way.
@@ -190,14 +178,13 @@ class ChatWriter:
         while (text := self._texts.sections(document.uri)) and (
             step := document.next_insertion(text)
         ):
-            revision = self._generated.world.revision(document.uri)
+            revision = self._world.revision(document.uri)
             if await self._insert(document.uri, text, step.insertion):
                 step.done()
                 failures = 0
             else:
-                now = self._generated.world.revision(document.uri)
-                outrun = now is not None and now != revision
-                failures += 1 if not outrun else 0.25
+                outrun = self._world.revision(document.uri) not in (None, revision)
+                failures += 0.25 if outrun else 1
                 if failures >= MAX_TRIES:
                     return False
             await asyncio.sleep(EVERY_SECONDS)
@@ -205,49 +192,40 @@ class ChatWriter:
 
     async def _insert(self, uri: str, text: ChatSections, insertion: Insertion) -> bool:
         """Have the editor insert something; whether the text shows it afterwards."""
-        at = convert.to_wire_position(insertion.at, text.lines, self._encoding())
+        at = convert.to_wire_position(insertion.at, text.lines, self._world.encoding)
         edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
-        version = wire_version(self._generated.world.version(uri), self._editor().name)
-        revision, key = self._generated.world.revision(uri), canonical(uri)
-        event = self._moved.setdefault(key, asyncio.Event())
-        event.clear()
-        watch = self._watches[key] = InsertionWatch(insertion.text)
+        version = wire_version(self._world.version(uri), self._client.capabilities.name)
+        revision, key = self._world.revision(uri), canonical(uri)
+        watch, changed = self._watches[key] = InsertionWatch(insertion.text), asyncio.Event()
         try:
             # Without a label: the user decides nothing by it, and there are many.
             outcome = await self._client.apply_edit(None, uri, version, edits)
-            await self._wait_inserted(uri, revision, watch, outcome, event)
+            if outcome.applied:
+                with suppress(TimeoutError):
+                    await self._wait_inserted(uri, revision, watch, changed)
         finally:
             del self._watches[key]
         return watch.has_come
 
     async def _wait_inserted(
-        self,
-        uri: str,
-        revision: int | None,
-        watch: InsertionWatch,
-        outcome: ApplyOutcome,
-        event: asyncio.Event,
+        self, uri: str, revision: int | None, watch: InsertionWatch, changed: asyncio.Event
     ) -> None:
-        """Wait until an insertion has arrived, or can't arrive any more.
+        """Wait until an insertion has arrived, or the document is closed.
 
         Args:
             uri: The document.
             revision: The revision of its text when the insertion was sent.
             watch: Reports whether the insertion has arrived.
-            outcome: The editor's answer about the insertion.
-            event: Set with each text that arrives from the editor.
+            changed: Set with each text that arrives from the editor.
+
+        Raises:
+            TimeoutError: If the insertion does not arrive.
         """
-        try:
-            async with asyncio.timeout(CONFIRM_SECONDS) as limit:
-                while not watch.has_come:
-                    now = self._generated.world.revision(uri)
-                    if now is None or not outcome.applied:
-                        return  # it was closed, or refused
-                    when = limit.when()
-                    if now != revision and when is not None:
-                        soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
-                        limit.reschedule(min(when, soon))
-                    event.clear()
-                    await event.wait()
-        except TimeoutError:
-            return
+        async with asyncio.timeout(CONFIRM_SECONDS) as limit:
+            while not watch.has_come and (now := self._world.revision(uri)) is not None:
+                when = limit.when()
+                if now != revision and when is not None:
+                    soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
+                    limit.reschedule(min(when, soon))
+                changed.clear()
+                await changed.wait()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from stet.text.edit import Splice, TextChange
 from stet.text.lines import n_breaks
+from stet.text.sequence import n_common, n_common_end
 
 
 class ChangedLines(NamedTuple):
@@ -299,7 +300,7 @@ def _is_inserted(
 def _holds_once_more(new: str, before: str, after: str) -> bool:
     """Return whether `after` is `before` with `new` inserted anywhere, or holds `new` once more."""
     n = len(after) - len(before)
-    start, end = _common_start(before, after), _common_end(before, after)
+    start, end = n_common(before, after), n_common_end(before, after)
     # Between these two places the inserted text may begin anywhere: the surrounding text is the
     # same.
     if n == len(new) and after.find(new, max(len(before) - end, 0), start + n) >= 0:
@@ -314,28 +315,3 @@ def _holds_once_more(new: str, before: str, after: str) -> bool:
 def _with_line_feeds(text: str) -> str:
     r"""Return `text` with `\n` as its only line end."""
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _common_start(first: str, second: str) -> int:
-    """Return how many characters at their start two texts have in common."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first.startswith(second[low:middle], low):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(first: str, second: str) -> int:
-    """Return how many characters at their end two texts have in common."""
-    low, high = 0, min(len(first), len(second))
-    n = len(second)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first.endswith(second[n - middle : n - low], 0, len(first) - low):
-            low = middle
-        else:
-            high = middle - 1
-    return low

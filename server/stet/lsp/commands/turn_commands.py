@@ -19,7 +19,7 @@ from stet.lsp.presentation.generated_documents import render_context_document
 from stet.lsp.presentation.hunk_selection import resolve_location, resolve_uri, stored_document
 from stet.lsp.presentation.serialize import turn_to_json
 from stet.lsp.preset_controller import UnknownPreset
-from stet.lsp.routing import QueuedCommand, call_in_turn
+from stet.lsp.routing import WaitTurn, call_in_turn
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
 from stet.text.document import TextDocument
@@ -38,8 +38,8 @@ def ask(state: ServerState, values: tuple[object, ...]) -> object:
     def start() -> dict[str, object]:
         return {"turn": state.agent.ask(_with_attachments(state, question, preset)).id}
 
-    place = state.startup.readiness.enqueue() if preset is not None else None
-    return start() if place is None else call_in_turn(place, start)
+    wait_turn = state.startup.readiness.enqueue() if preset is not None else None
+    return start() if wait_turn is None else call_in_turn(wait_turn, start)
 
 
 def turn(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -107,10 +107,10 @@ async def _show_answer(
 
 
 async def _build_context(
-    state: ServerState, question: Ask, preset: str | None, place: QueuedCommand | None
+    state: ServerState, question: Ask, preset: str | None, wait_turn: WaitTurn | None
 ) -> dict[str, object]:
-    if place is not None:
-        await place.wait()
+    if wait_turn is not None:
+        await wait_turn()
     await state.startup.wait_settings()
     question = _with_attachments(state, question, preset)
     answerer = state.startup.pipeline

@@ -213,7 +213,7 @@ class EditApplier:
             work = [self._apply_file(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
             lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
             if lines:
-                work.append(self._apply_lines(uri, lines, state, approval))
+                work.append(self._apply_lines(uri, lines, approval))
             problems = [await problem_of(part) for part in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
         for problem in problems:
@@ -246,9 +246,10 @@ class EditApplier:
                 self._deferred_deletions.add(hunk)
 
     async def _apply_lines(
-        self, uri: str, hunk_ids: tuple[str, ...], state: HunkState, approval: Approval | None
+        self, uri: str, hunk_ids: tuple[str, ...], approval: Approval | None
     ) -> None:
-        """Carry out hunks of lines, however often the user outruns the editor.
+        """Carry out hunks of lines, however often the user outruns the editor; undo them without an
+        approval.
 
         Raises:
             EditError: If something is in the way, the editor did not do it, or the file has got another
@@ -256,29 +257,27 @@ class EditApplier:
         """
         reason = ""
         try:
-            while left := self._remaining(hunk_ids, state, approval):
+            while left := self._remaining(hunk_ids, approval):
                 self._check_name(uri, left)
-                if not await self._apply_once(uri, left, state, approval):
+                if not await self._apply_once(uri, left, approval):
                     break
-            self._check_name(uri, self._remaining(hunk_ids, state, approval))
+            self._check_name(uri, self._remaining(hunk_ids, approval))
         except EditError as problem:
             reason = str(problem)
             raise
         finally:
             self._ledger.outbox.give_up(uri, hunk_ids, reason)
 
-    def _remaining(
-        self, hunk_ids: Iterable[str], state: HunkState, approval: Approval | None
-    ) -> tuple[str, ...]:
+    def _remaining(self, hunk_ids: Iterable[str], approval: Approval | None) -> tuple[str, ...]:
         """Return the hunks that still have to be carried out."""
+        if approval is None:
+            return tuple(h for h in hunk_ids if self._ledger.hunk(h).state is HunkState.ACCEPTED)
+        is_waiting = self._ledger.outbox.is_waiting
         return tuple(
             hunk_id
             for hunk_id in hunk_ids
-            if (approval is None or hunk_id in approval)
-            and (
-                self._ledger.hunk(hunk_id).state is state
-                or (approval is not None and self._ledger.outbox.is_waiting(hunk_id))
-            )
+            if hunk_id in approval
+            and (self._ledger.hunk(hunk_id).state is HunkState.PENDING or is_waiting(hunk_id))
         )
 
     def _check_name(self, uri: str, hunk_ids: Iterable[str]) -> None:
@@ -292,9 +291,7 @@ class EditApplier:
                 name = self._workspace.snapshot().name_of(hunk.uri)
                 raise EditError(f"The file is {name} by now. Do it again there, if it is not done.")
 
-    async def _apply_once(
-        self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
-    ) -> bool:
+    async def _apply_once(self, uri: str, ids: tuple[str, ...], approval: Approval | None) -> bool:
         """Apply hunks of one existing document.
 
         Returns:
@@ -305,16 +302,16 @@ class EditApplier:
         """
         await self._check_policy([self._ledger.hunk(hunk_id) for hunk_id in ids])
         document = await self._document(uri)
-        waiting = self._still_valid(ids, state, approval)
+        waiting = self._still_valid(ids, approval)
         if not waiting:
             return False  # the user took the approval back meanwhile
-        edit = self._mark_sent(document, waiting, state)
+        edit = self._mark_sent(document, waiting, back=approval is None)
         if not self._ledger.outbox.is_sent(uri):
             return False  # the text is there already
         label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
         refused = await self._send(document, edit, label)
         await self._undo_withdrawn(uri, waiting, approval)
-        left = self._remaining(waiting, state, approval)
+        left = self._remaining(waiting, approval)
         if refused is None or not left:
             return False
         if approval is not None:
@@ -363,26 +360,23 @@ class EditApplier:
             return
         withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._is_approved(hunk_id))
         reasons = {h: self._rejected.pop(h) for h in withdrawn if h in self._rejected}
-        arrived = self._remaining(withdrawn, HunkState.ACCEPTED, None)
-        if arrived:
-            problem = await problem_of(self._apply_lines(uri, arrived, HunkState.ACCEPTED, None))
+        if arrived := self._remaining(withdrawn, None):
+            problem = await problem_of(self._apply_lines(uri, arrived, None))
             self._report(uri, problem, "undone")
         for hunk_id, reason in reasons.items():
             self._ledger.outbox.rejected_after_all(hunk_id, reason)
 
-    def _still_valid(
-        self, ids: Iterable[str], state: HunkState, approval: Approval | None
-    ) -> tuple[str, ...]:
-        """Return hunks in `state` that do only what was approved; set the reason of the others.
+    def _still_valid(self, ids: Iterable[str], approval: Approval | None) -> tuple[str, ...]:
+        """Return the hunks that do only what was approved; set the reason of the others.
 
         Raises:
             EditError: If no hunk is left, except hunks whose approval was withdrawn.
         """
-        left = self._remaining(ids, state, approval)
+        left = self._remaining(ids, approval)
         if approval is None:
             return left
         self._ledger.outbox.end_hold(left)
-        waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is state]
+        waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is HunkState.PENDING]
         beyond = {
             hunk.id
             for hunk in waiting
@@ -395,15 +389,15 @@ class EditApplier:
         return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
 
     def _mark_sent(
-        self, document: TextDocument, hunk_ids: tuple[str, ...], state: HunkState
+        self, document: TextDocument, hunk_ids: tuple[str, ...], *, back: bool
     ) -> TextEdit:
-        """Mark hunks as sent in the ledger, and return their edit.
+        """Mark hunks as sent in the ledger, and return their edit; `back` undoes them.
 
         Raises:
             EditError: If the hunks can't be undone.
         """
         try:
-            return self._ledger.outbox.send(document, hunk_ids, back=state is HunkState.ACCEPTED)
+            return self._ledger.outbox.send(document, hunk_ids, back=back)
         except UndoConflict as reason:
             raise EditError(str(reason)) from reason
 

@@ -7,10 +7,10 @@ request is searched again.
 
 import asyncio
 from bisect import bisect_left
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
@@ -168,7 +168,6 @@ class DeadLinkView:
         publisher: DiagnosticsPublisher,
         client: Client,
         links: Callable[[], Awaitable["LinkCache"]],
-        start: Callable[[Coroutine[Any, Any, object], str], None],
     ) -> None:
         """Show no dead links yet.
 
@@ -177,13 +176,11 @@ class DeadLinkView:
             publisher: Shows dead links beside the hunks of a document.
             client: Shows the number of dead links.
             links: The known links in files; pending until the settings are read.
-            start: Starts a task.
         """
         self._workspace = workspace
         self._publisher = publisher
         self._client = client
         self._links = links
-        self._start = start
         self._scopes: frozenset[DeadLinkScope] = frozenset()
         self.marked: dict[str, MarkedDocument] = {}
         self._is_due = self._is_running = self._tells = False
@@ -223,7 +220,7 @@ class DeadLinkView:
         self._is_due = True
         if not self._is_running:
             self._is_running = True
-            self._start(self._scan(), "looking for dead links")
+            self._client.start(self._scan(), "looking for dead links")
 
     async def _scan(self) -> None:
         try:

@@ -106,12 +106,10 @@ class DiagnosticsPublisher:
         if uri is not None:
             self._places[turn.id] = TrackedLocation(self._workspace, uri, turn.ask.place.range)
 
-    def show_question(self, turn: Turn) -> None:
-        """Show the question of a turn at the place it was asked from, until `settle`."""
-        if turn.question is None:
-            return
-        self._questions[turn.id] = turn.question
-        if place := self._places.get(turn.id):
+    def show_question(self, turn_id: str, question: Question) -> None:
+        """Show a question at the place its turn was asked from, until it is cleared."""
+        self._questions[turn_id] = question
+        if place := self._places.get(turn_id):
             self.schedule(place.uri)
 
     def clear_question(self, turn_id: str) -> None:
@@ -189,11 +187,10 @@ class DiagnosticsPublisher:
         )
 
     def _question_diagnostic(
-        self, question: Question, place: Range | None, lines: Sequence[str]
+        self, question: Question, place: Range, lines: Sequence[str]
     ) -> lsp.Diagnostic:
-        top = Position(0, 0)
         return lsp.Diagnostic(
-            range=self._range(place or Range(top, top), lines),
+            range=self._range(place, lines),
             message=escape(question.text),
             severity=lsp.DiagnosticSeverity.Information,
             code="question",

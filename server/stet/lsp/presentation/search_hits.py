@@ -67,13 +67,9 @@ def locate_passages(
 def passage_to_json(place: LocatedPassage) -> dict[str, object]:
     """One entry of the answer of `stet.search`."""
     passage = place.passage
-    start, end = place.range.start, place.range.end
     return {
         "uri": passage.uri,
-        "range": {
-            "start": {"line": start.line, "character": start.character},
-            "end": {"line": end.line, "character": end.character},
-        },
+        "range": convert.range_to_json(place.range),
         "score": round(passage.score, 4),
         "title": escape_line(passage.title),
         "excerpt": place.excerpt,

@@ -173,11 +173,9 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
             for e in turn.rejected
         ],
         "failedEdits": [
-            {
-                "file": e.file,
-                **({"position": e.position} if e.position else {}),
-                "message": e.message,
-            }
+            {"file": e.file}
+            | ({"position": e.position} if e.position else {})
+            | {"message": e.message}
             for e in turn.failed
         ],
         "usage": {
@@ -208,10 +206,7 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
         "newUri": hunk.new_uri or None,
         "kind": str(hunk.kind),
         "state": str(hunk.state),
-        "range": {
-            "start": {"line": place.start.line, "character": place.start.character},
-            "end": {"line": place.end.line, "character": place.end.character},
-        },
+        "range": convert.range_to_json(place),
         "old": hunk.old,
         "new": hunk.new,
         "summary": hunk.summary,

@@ -52,80 +52,6 @@ NOBODY = "Nobody is there to answer. Go on without an answer."
 """The answer to the agent if no user can answer its question."""
 
 
-class QuestionView:
-    """Shows every question of one server.
-
-    Args:
-        client: The editor.
-        publisher: Shows questions where they were asked from.
-        agent: Takes the answers.
-    """
-
-    def __init__(self, client: Client, publisher: DiagnosticsPublisher, agent: Agent) -> None:
-        self._client = client
-        self._publisher = publisher
-        self._agent = agent
-        self._buttons: dict[str, asyncio.Task[None]] = {}
-
-    def turn_started(self, turn: Turn) -> None:
-        """Handle the start of a turn, which may have questions."""
-        self._publisher.turn_started(turn)
-
-    def ask(self, turn: Turn) -> None:
-        """Ask in every way the editor has; whichever is answered first counts."""
-        self._publisher.show_question(turn)
-        if turn.question is not None:
-            self._show_message(turn.id, turn.question)
-
-    def remind(self, turn: Turn) -> None:
-        """Ask once more, as a message."""
-        if turn.question is not None:
-            self._withdraw(turn.id)
-            self._show_message(turn.id, turn.question)
-
-    def question_answered(self, turn: Turn) -> None:
-        """Handle the answer to the turn's question."""
-        self._publisher.clear_question(turn.id)
-        self._withdraw(turn.id)
-
-    def turn_ended(self, turn: Turn) -> None:
-        """Handle the end of a turn, and withdraw its question."""
-        self._publisher.turn_ended(turn.id)
-        self._withdraw(turn.id)
-
-    def _show_message(self, turn_id: str, question: Question) -> None:
-        text = f"Stet: {question.text}"
-        if self._client.has_buttons and (question.choices or self._client.accepts_text_answers):
-            if question.kind == "ask" and not self._client.accepts_text_answers:
-                text += "\n(Or in your own words: `stet.answer`.)"
-            work = self._choice(question, text)
-            self._buttons[turn_id] = self._client.spawn(work, f"question {question.id}")
-            return
-        how = "Answer with the command `stet.answer` and your words."
-        if question.choices:
-            numbered = [f"{n}: {choice}" for n, choice in enumerate(question.choices, 1)]
-            how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
-        self._client.show_message(f"{text}\n{how}")
-
-    async def _choice(self, question: Question, text: str) -> None:
-        chosen = await self._client.choose(text, question.choices)
-        if chosen is None and self._client.accepts_text_answers:
-            chosen = NOBODY if question.kind == "ask" else question.choices[-1]
-        if chosen is None:
-            return
-        try:
-            _ = self._agent.questions.reply(chosen, question.id)
-        except NoPendingQuestion as error:
-            # Else it is answered elsewhere meanwhile, or the turn is over.
-            if self._client.accepts_text_answers:
-                await self._choice(question, f"Stet: {escape(str(error))}")
-
-    def _withdraw(self, turn_id: str) -> None:
-        """Take the buttons away, where the editor does that."""
-        if buttons := self._buttons.pop(turn_id, None):
-            buttons.cancel()
-
-
 EVERY = 0.15
 """Seconds between two reports of the words that stream in."""
 TITLE = 60
@@ -142,16 +68,13 @@ class TurnView:
     """
 
     def __init__(
-        self,
-        client: Client,
-        ledger: ReviewLedger,
-        publisher: DiagnosticsPublisher,
-        agent: Agent,
+        self, client: Client, ledger: ReviewLedger, publisher: DiagnosticsPublisher, agent: Agent
     ) -> None:
         self._client = client
         self._ledger = ledger
-        self._questions = QuestionView(client, publisher, agent)
+        self._publisher = publisher
         self._agent = agent
+        self._buttons: dict[str, asyncio.Task[None]] = {}
         self._progress: dict[str, Progress] = {}
         self._spoken: dict[str, int] = {}
         self._reported = 0.0
@@ -186,35 +109,73 @@ class TurnView:
 
     def _handle_turn_event(self, turn: Turn) -> None:
         if turn.state is not TurnState.RUNNING:
-            self._questions.turn_ended(turn)
+            self._publisher.turn_ended(turn.id)
+            self._withdraw_buttons(turn.id)
             self._turn_ended(turn)
             return
-        self._questions.turn_started(turn)
+        self._publisher.turn_started(turn)
         title = f"Stet: {_cut(turn.ask.prompt)}"
         self._progress[turn.id] = self._client.progress(
             title, "starting", lambda: self._stop(turn.id)
         )
+
+    def _stop(self, turn_id: str) -> None:
+        self._agent.cancel(turn_id)
 
     def _round(self, turn: Turn, number: int, limit: int) -> None:
         self._spoken[turn.id] = 0
         spent = f", {turn.usage.total} tokens" if turn.usage.total else ""
         self._report(turn, f"{_name(turn)}: round {number} of {limit}{spent}")
 
-    def _stop(self, turn_id: str) -> None:
-        self._agent.cancel(turn_id)
-
     def _progress_question(self, turn: Turn) -> None:
+        """Ask the question of a turn in every way the editor has, or end it after it is answered."""
         if turn.question is None:
-            self._questions.question_answered(turn)
+            self._publisher.clear_question(turn.id)
+            self._withdraw_buttons(turn.id)
             self._report(turn, "going on")
         else:
             # First: where both share one line, the question is what stays.
             self._report(turn, "waiting for your answer")
-            self._questions.ask(turn)
+            self._publisher.show_question(turn.id, turn.question)
+            self._show_message(turn.id, turn.question)
 
     def remind(self, turn: Turn) -> None:
-        """Put the question of a turn that waits to the user again."""
-        self._questions.remind(turn)
+        """Put the question of a turn that waits to the user again, as a message."""
+        if turn.question is not None:
+            self._withdraw_buttons(turn.id)
+            self._show_message(turn.id, turn.question)
+
+    def _show_message(self, turn_id: str, question: Question) -> None:
+        text = f"Stet: {question.text}"
+        if self._client.has_buttons and (question.choices or self._client.accepts_text_answers):
+            if question.kind == "ask" and not self._client.accepts_text_answers:
+                text += "\n(Or in your own words: `stet.answer`.)"
+            work = self._choice(question, text)
+            self._buttons[turn_id] = self._client.spawn(work, f"question {question.id}")
+            return
+        how = "Answer with the command `stet.answer` and your words."
+        if question.choices:
+            numbered = [f"{n}: {choice}" for n, choice in enumerate(question.choices, 1)]
+            how = f"Answer by code action or `stet.answer`: {' / '.join(numbered)}"
+        self._client.show_message(f"{text}\n{how}")
+
+    async def _choice(self, question: Question, text: str) -> None:
+        chosen = await self._client.choose(text, question.choices)
+        if chosen is None and self._client.accepts_text_answers:
+            chosen = NOBODY if question.kind == "ask" else question.choices[-1]
+        if chosen is None:
+            return
+        try:
+            _ = self._agent.questions.reply(chosen, question.id)
+        except NoPendingQuestion as error:
+            # Else it is answered elsewhere meanwhile, or the turn is over.
+            if self._client.accepts_text_answers:
+                await self._choice(question, f"Stet: {escape(str(error))}")
+
+    def _withdraw_buttons(self, turn_id: str) -> None:
+        """Take the buttons away, where the editor does that."""
+        if buttons := self._buttons.pop(turn_id, None):
+            buttons.cancel()
 
     async def _open_file(self, uri: str, line: int | None) -> None:
         """Show a file; where the editor does not, say which."""

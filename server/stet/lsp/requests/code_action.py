@@ -212,7 +212,7 @@ def _prompt_actions(
                 "prompt": prompt.prompt,
                 "mode": prompt.mode,
                 "uri": uri,
-                "range": _range_to_json(stretch),
+                "range": convert.range_to_json(stretch),
             },
             prompt.kind,
         )
@@ -220,13 +220,6 @@ def _prompt_actions(
         if (stretch := rewritten if prompt.mode == "rewrite" else question) is not None
         and (not prompt.languages or language in prompt.languages)
     ]
-
-
-def _range_to_json(stretch: lsp.Range) -> dict[str, object]:
-    return {
-        name: {"line": place.line, "character": place.character}
-        for name, place in (("start", stretch.start), ("end", stretch.end))
-    }
 
 
 def command_action(

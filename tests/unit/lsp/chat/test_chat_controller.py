@@ -14,13 +14,10 @@ from stet.chat.chat_layout import new_document
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Completion, Request
 from stet.llm.scripted_model import Reply, call
-from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.chat.chat_controller import ChatController, EmptyMessage
-from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.connection.protocol import StetLanguageServer
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
-from stet.text.encoding import Encoding
 from stet.workspace.workspace import Modification, ModificationKind
 from tests.support.agent_harness import AgentHarness
 from tests.support.chat_text import parts, written
@@ -62,15 +59,12 @@ class Room:
         server.tasks = self.table.tasks
         client = Client(server)
         self.own = GeneratedDocuments(self.disk, self.table.workspace)
-        texts = OpenChatTexts(self.own, self.table.tasks.start)
         self.chats = ChatController(
             self.table.workspace,
             self.table.ledger,
             client,
             self.disk,
             self.own,
-            texts=texts,
-            writer=ChatWriter(self.own, texts, client, ClientCapabilities, lambda: Encoding.UTF16),
             agent=self.table.agent,
             number=itertools.count(1).__next__,
         )
