@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from stet.observability.crash_reports import CrashReporter, catch_all
-from stet.observability.log_format import LibraryLevelFilter, PrivateFormatter
+from stet.observability.log_format import PrivateFormatter, is_loggable
 from stet.observability.log_handlers import LazyLogFile, StderrHandler
 from stet.text.escape import escape_line
 
@@ -85,6 +85,6 @@ def start_logging(level: str, *others: logging.Handler) -> None:
     handlers = (StderrHandler(), LazyLogFile(), *others)
     for handler in handlers:
         handler.setFormatter(form)
-        handler.addFilter(LibraryLevelFilter())
+        handler.addFilter(is_loggable)
     logging.basicConfig(level=logging.WARNING, handlers=handlers)
     logging.getLogger("stet").setLevel(level.upper() or logging.WARNING)

@@ -11,7 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 from stet.settings.values import PresetSettings, Scope
 from stet.storage.state_store import StateStore
@@ -31,29 +31,6 @@ MAX_ATTACHED = 200
 """Files and folders together."""
 MAX_DEPTH = 3
 """Of links."""
-
-Origin = Literal["saved", "settings", "project"]
-
-
-@dataclass(frozen=True, slots=True)
-class AttachmentPreset:
-    """Attachments, or a preset of them.
-
-    Attributes:
-        name: What the user calls it.
-        files: Names of files.
-        folders: Names of folders.
-        scope: Used instead of the setting; None: the setting's.
-        link_depth: Used instead of the setting; None: the setting's.
-        origin: Where it comes from.
-    """
-
-    name: str
-    files: tuple[str, ...]
-    folders: tuple[str, ...]
-    scope: Scope | None
-    link_depth: int | None
-    origin: Origin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,40 +58,26 @@ class ContextChange:
     delete: str | None = None
 
 
-def to_preset(name: str, attachments: Attachments, snapshot: Snapshot) -> AttachmentPreset:
-    """Return a preset of what is attached or was saved, with the names of files and folders."""
-    files, folders = (
-        tuple(snapshot.name_of(uri) or "." for uri in uris)
-        for uris in (attachments.files, attachments.folders)
-    )
-    return AttachmentPreset(
-        name, files, folders, attachments.scope, attachments.link_depth, "saved"
-    )
+def to_json(
+    value: Attachments | PresetSettings, name_of: Callable[[str], str] = str
+) -> dict[str, object]:
+    """Return the JSON form of attachments or a preset, for the store and for the editor.
 
-
-def from_settings(settings: PresetSettings) -> AttachmentPreset:
-    """Return the preset that an entry in the settings defines."""
-    origin: Origin = "project" if settings.project else "settings"
-    return AttachmentPreset(
-        settings.name, settings.files, settings.folders, settings.scope, settings.link_depth, origin
-    )
-
-
-def to_json(attachments: Attachments) -> str:
-    """One JSON object, as the store keeps it."""
-    return json.dumps(
-        {
-            "files": attachments.files,
-            "folders": attachments.folders,
-            "scope": attachments.scope,
-            "linkDepth": attachments.link_depth,
-        }
-    )
+    Args:
+        value: Attachments, which name files by URI, or a preset of the settings.
+        name_of: Returns what stands for a file or folder.
+    """
+    return {
+        "files": [name_of(file) for file in value.files],
+        "folders": [name_of(folder) for folder in value.folders],
+        "scope": value.scope,
+        "linkDepth": value.link_depth,
+    }
 
 
 def from_json(fields: str) -> Attachments | None:
-    """Return the attachments that `to_json` has written. Return None and log a warning if the value
-    is no object.
+    """Return the attachments whose JSON form was kept. Return None and log a warning if the value is
+    no object.
     """
     try:
         value = json.loads(fields)
@@ -167,12 +130,12 @@ class PresetController:
 
     async def restore(self) -> None:
         """Restore the state kept by earlier runs, except for parts changed since this run began."""
-        rows = await asyncio.to_thread(self._store.load_presets)
-        for name, fields in rows.presets.items():
+        presets, attached = await asyncio.to_thread(self._store.load_presets)
+        for name, fields in presets.items():
             if name not in self._changed and (attachments := from_json(fields)) is not None:
                 self._saved[name] = attachments
         if not self._has_attached:
-            before = None if rows.attached is None else from_json(rows.attached)
+            before = None if attached is None else from_json(attached)
             self._workspace.attachments = before or Attachments()
 
     @property
@@ -214,30 +177,34 @@ class PresetController:
             return self._saved[preset]
         return attachments_of(known[preset], self._workspace.snapshot())
 
-    def all(self) -> tuple[AttachmentPreset, ...]:
-        """Every preset, by name; of one name the one that counts."""
-        snapshot = self._workspace.snapshot()
-        found = {one.name: from_settings(one) for one in self._workspace.settings.context.presets}
-        found |= {name: to_preset(name, one, snapshot) for name, one in self._saved.items()}
-        return tuple(
-            found[name] for name in sorted(found, key=lambda each: (each.casefold(), each))
-        )
-
-    def attached(self) -> AttachmentPreset:
-        """Return the current attachments by name."""
-        return to_preset("", self._now, self._workspace.snapshot())
-
-    def problems(self) -> tuple[str, ...]:
-        """Return a sentence for each attachment that would not be sent."""
+    def state(self) -> dict[str, object]:
+        """Return what is attached, a sentence for each attachment that would not be sent, and every
+        preset by name: of one name the one that counts.
+        """
         snapshot, now = self._workspace.snapshot(), self._now
-        found = list(now.problems)
-        for uri in (*now.files, *now.folders):
-            name = snapshot.name_of(uri) or "."
+
+        def name_of(uri: str) -> str:
+            return snapshot.name_of(uri) or "."
+
+        problems = list(now.problems)
+        for name in map(name_of, (*now.files, *now.folders)):
             try:
                 resolve_attachable(snapshot, name)
             except NotAttachable as refused:
-                found.append(f"{name}: {refused}")
-        return tuple(found)
+                problems.append(f"{name}: {refused}")
+        presets = {
+            one.name: {**to_json(one), "from": "project" if one.project else "settings"}
+            for one in self._workspace.settings.context.presets
+        }
+        presets |= {
+            name: {**to_json(one, name_of), "from": "saved"} for name, one in self._saved.items()
+        }
+        names = sorted(presets, key=lambda name: (name.casefold(), name))
+        return {
+            **to_json(now, name_of),
+            "problems": problems,
+            "presets": [{"name": name, **presets[name]} for name in names],
+        }
 
     def renamed(self, uri: str, new_uri: str) -> None:
         """Update attachments and presets after the rename of a file or folder, which stays
@@ -341,8 +308,10 @@ class PresetController:
                 del self._saved[name]
             else:
                 self._saved[name] = found
-        fields = {name: None if one is None else to_json(one) for name, one in presets.items()}
-        self._store.keep_presets(fields, to_json(self._now))
+        rows = {
+            name: None if one is None else json.dumps(to_json(one)) for name, one in presets.items()
+        }
+        self._store.keep_presets(rows, json.dumps(to_json(self._now)))
 
 
 def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str:

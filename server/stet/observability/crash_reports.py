@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -26,11 +27,10 @@ from types import TracebackType
 from stet.observability.log_format import anonymous_line
 from stet.observability.log_handlers import SafeHandler, log_folder
 from stet.observability.private_files import make_private, open_private
-from stet.text.safe_traceback import package_path
+from stet.text.safe_traceback import format_safe_traceback, package_path
 
 MAX_REPORTS = 10
-_PREFIX = "crash-"
-_PATTERN = f"{_PREFIX}*.txt"
+_HEADING = "Stet crash report. It holds no text of yours, no paths and no keys."
 
 
 class ReportDirectory:
@@ -43,9 +43,7 @@ class ReportDirectory:
     @property
     def folder(self) -> Path:
         """Where reports lie; it need not exist."""
-        if self._folder is None:
-            self._folder = log_folder() / "crashes"
-        return self._folder
+        return self._folder or log_folder() / "crashes"
 
     def save(self, text: str) -> Path:
         """Keep a report, and drop the oldest of too many. Blocking; any thread may call it.
@@ -55,7 +53,7 @@ class ReportDirectory:
         """
         make_private(self.folder)
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-        path = self.folder / f"{_PREFIX}{stamp}-{os.getpid()}.txt"
+        path = self.folder / f"crash-{stamp}-{os.getpid()}.txt"
         with open(path, "x", encoding="utf-8", opener=open_private) as file:
             file.write(text)
         for old in self.reports()[MAX_REPORTS:]:
@@ -65,7 +63,7 @@ class ReportDirectory:
     def reports(self) -> list[Path]:
         """Those that are there, the newest first; none where the folder can't be read."""
         try:
-            return sorted(self.folder.glob(_PATTERN), reverse=True)
+            return sorted(self.folder.glob("crash-*.txt"), reverse=True)
         except OSError:
             return []
 
@@ -82,7 +80,7 @@ class CrashReporter(SafeHandler):
     """A log handler that keeps the last lines, and writes a report when a record is about a bug.
 
     Attributes:
-        reports: The directory of reports.
+        directory: The directory of reports.
         facts: Returns the known facts about the program and its environment, a line each.
     """
 
@@ -91,7 +89,7 @@ class CrashReporter(SafeHandler):
         self.directory = reports or ReportDirectory()
         self.facts: Callable[[], list[str]] = list
         self._lines: deque[str] = deque(maxlen=_N_LINES)
-        self._seen: set[tuple[str, str, int]] = set()
+        self._seen: set[tuple[object, ...]] = set()
         self._writing: list[threading.Thread] = []
         self._tell: Callable[[str], None] | None = None
         self._untold = ""
@@ -126,23 +124,19 @@ class CrashReporter(SafeHandler):
 
     def _is_new(self, error: BaseException) -> bool:
         """Return whether no such error has been reported from the same place."""
-        last = error.__traceback__
-        while last is not None and last.tb_next is not None:
-            last = last.tb_next
-        where = ("", 0) if last is None else (last.tb_frame.f_code.co_filename, last.tb_lineno)
-        key = (type(error).__qualname__, *where)
+        calls = [
+            (frame.f_code.co_filename, line)
+            for frame, line in traceback.walk_tb(error.__traceback__)
+        ]
+        key = (type(error).__qualname__, *calls[-1:])
         if key in self._seen or len(self._seen) >= MAX_PER_RUN:
             return False
         self._seen.add(key)
         return True
 
     def _report(self, what: str, error: BaseException, lines: list[str]) -> None:
-        from stet.text.safe_traceback import (
-            format_safe_traceback,  # late: nothing fails in most runs
-        )
-
         parts = [
-            "Stet crash report. It holds no text of yours, no paths and no keys.",
+            _HEADING,
             f"when: {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
             f"what: {what}",
             *self.facts(),
@@ -192,7 +186,6 @@ def catch_all() -> None:
 
 
 _RUNNING_PREFIX = "running-"
-_RUNNING_PATTERN = f"{_RUNNING_PREFIX}*.txt"
 _CALL = re.compile(r'\s*File "(?P<path>.*)", line (?P<line>\d+) in (?P<name>\S+)')
 _NATIVE_CALL = re.compile(r'\s*Binary file "(?P<path>.*)", at (?P<place>\S+)(?: \[0x[0-9a-f]+\])?')
 """Since Python 3.14: the calls in C, each by the file of its library."""
@@ -245,7 +238,7 @@ class FaultLog:
         from stet.system.system import is_alive  # late: it imports sockets
 
         n_found = 0
-        for path in sorted(self._reports.folder.glob(_RUNNING_PATTERN)):
+        for path in sorted(self._reports.folder.glob(f"{_RUNNING_PREFIX}*.txt")):
             number = path.stem.removeprefix(_RUNNING_PREFIX)
             # The number of this process may have been another's: then that one is gone.
             is_gone = number.isdigit() and (int(number) == os.getpid() or not is_alive(int(number)))
@@ -255,8 +248,7 @@ class FaultLog:
             with suppress(OSError), open(path, "rb", opener=open_private) as file:
                 text = file.read(_MAX_BYTES).decode(errors="replace")
             if any(mark in text for mark in _MARKS):
-                heading = "Stet crash report. It holds no text of yours, no paths and no keys.\n"
-                self._reports.save(heading + _sanitize(text))
+                self._reports.save(f"{_HEADING}\n{_sanitize(text)}")
                 n_found += 1
             path.unlink(missing_ok=True)
         return n_found

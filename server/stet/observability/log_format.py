@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from types import TracebackType
 
 from stet.text.escape import escape
+from stet.text.safe_traceback import format_safe_traceback
 
 STET_LOGGER = "stet"
 MAX_RECORD = 20_000
@@ -46,18 +47,13 @@ class PrivateFormatter(logging.Formatter):
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
         """Where it was raised and what it is; what it says too, if the user asked for debug."""
-        from stet.text.safe_traceback import format_safe_traceback  # late: most servers log nothing
-
         is_debug = logging.getLogger(STET_LOGGER).isEnabledFor(logging.DEBUG)
         return format_safe_traceback(ei[1], with_messages=is_debug) if ei[1] is not None else ""
 
 
-class LibraryLevelFilter(logging.Filter):
-    """Lets through what we log, and of libraries only warnings: below that they write what they send."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether the record is written."""
-        return record.levelno >= logging.WARNING or is_stet_record(record)
+def is_loggable(record: logging.LogRecord) -> bool:
+    """Whether a record may be written: below warnings, libraries write what they send."""
+    return record.levelno >= logging.WARNING or is_stet_record(record)
 
 
 def is_stet_record(record: logging.LogRecord) -> bool:

@@ -49,15 +49,11 @@ class StderrHandler(SafeHandler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record, or count it as dropped."""
-        try:
-            text = self.format(record)
-        except (TypeError, ValueError):  # a wrong format string of some library
-            text = f"{record.name}: {record.msg!r}"
+        text = self.format(record)
         if self._n_dropped:
             text = f"({self._n_dropped} log lines dropped: stderr was not read)\n{text}"
-        self._n_dropped = (
-            0 if self._write(f"{text}\n".encode(errors="replace")) else self._n_dropped + 1
-        )
+        is_written = self._write(f"{text}\n".encode(errors="replace"))
+        self._n_dropped = 0 if is_written else self._n_dropped + 1
 
     def _write(self, data: bytes) -> bool:
         try:

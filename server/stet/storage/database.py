@@ -45,7 +45,7 @@ from stet.storage.tables import (
     write_presets,
     write_sent,
 )
-from stet.storage.write_batch import ChatRows, PresetRows, WriteBatch
+from stet.storage.write_batch import ChatRows, WriteBatch
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +208,7 @@ class Database:
                 drop_old_chats(connection, self._owner.run, now)
             return load_chats(connection, self._owner.run)
 
-    def load_presets(self) -> PresetRows:
+    def load_presets(self) -> tuple[dict[str, str], str | None]:
         """All presets, and what this run has attached; as `load`.
 
         Raises:

@@ -36,7 +36,6 @@ from stet.storage.write_batch import (
     ChatRows,
     DeferredWrites,
     NumberAllocator,
-    PresetRows,
     TurnRow,
     WriteBatch,
 )
@@ -192,9 +191,12 @@ class StateStore:
             self._batch.decision |= bool(presets)
             self._write()
 
-    def load_presets(self) -> PresetRows:
-        """Load all presets, and the last attachments of servers that are dead by now; as `load`."""
-        return self._load(lambda database: database.load_presets(), PresetRows(), "presets")
+    def load_presets(self) -> tuple[dict[str, str], str | None]:
+        """Load all presets by name, and the last attachments of servers that are dead by now, if there
+        are any, as JSON; as `load`.
+        """
+        nothing: tuple[dict[str, str], str | None] = ({}, None)
+        return self._load(lambda database: database.load_presets(), nothing, "presets")
 
     def keep_sent(self, fields: str) -> None:
         """Keep that something was sent; written when it returns."""

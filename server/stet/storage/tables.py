@@ -17,7 +17,7 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.storage.hunk_rows import InvalidRow, hunk_from_row, snapshot_from_row, unpack
 from stet.storage.schema import transaction
-from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, PresetRows, TurnRow
+from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -347,8 +347,10 @@ def write_presets(
         connection.execute(insert, (owner, now, attached))
 
 
-def load_presets(connection: sqlite3.Connection, owner: str) -> PresetRows:
-    """Return all presets, and the attachments of `owner`; invalid rows are left out and logged.
+def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, str], str | None]:
+    """Return all presets by name, and the attachments of `owner` if there are any, as JSON.
+
+    Invalid rows are left out and logged.
 
     Raises:
         sqlite3.Error: If the rows can't be read.
@@ -360,7 +362,7 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> PresetRows:
         except InvalidRow as problem:
             log.warning("a kept preset is left out: %s", problem)
     found = connection.execute(_ATTACHED, (owner,)).fetchone()
-    return PresetRows(presets, None if found is None else str(found[0]))
+    return presets, None if found is None else str(found[0])
 
 
 def write_sent(connection: sqlite3.Connection, now: float, sent: Iterable[str]) -> None:

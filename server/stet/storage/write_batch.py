@@ -24,19 +24,6 @@ SKIPPED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class PresetRows:
-    """The presets and attachments after a restart.
-
-    Attributes:
-        presets: One JSON object each, by name.
-        attached: The attachments of questions, one JSON object; None if there is no row.
-    """
-
-    presets: Mapping[str, str] = field(default_factory=dict)
-    attached: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TurnRow:
     """One turn.
 

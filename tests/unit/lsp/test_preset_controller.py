@@ -1,8 +1,10 @@
 """Presets: whose counts, what is unclear, and what comes back from a database."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,10 +44,16 @@ def presets(store: TestedStore) -> PresetController:
     return PresetController(make_workspace(FILES, settings=SET), store)
 
 
+def origins(presets: PresetController) -> list[tuple[str, str]]:
+    """The presets as the editor is told of them: name and origin."""
+    told: Any = presets.state()["presets"]
+    return [(one["name"], one["from"]) for one in told]
+
+
 def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: PresetController) -> None:
     presets.change(ContextChange(add=("b.md",), save="api"))
     assert presets.preset_attachments("API") == Attachments((B,))
-    assert [(one.name, one.origin) for one in presets.all()] == [
+    assert origins(presets) == [
         ("api", "saved"),
         ("Notes", "settings"),
     ]
@@ -72,7 +80,7 @@ def test_a_name_that_there_is_not_is_answered_with_the_nearest(presets: PresetCo
 
 def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: PresetController) -> None:
     presets.change(ContextChange(add=("a.md",), scope="linked", link_depth=2))
-    before = presets.attached()
+    before = presets.state()
     for wish in (
         ContextChange(clear=True, add=("b.md", "gone.md")),
         ContextChange(add=("b.md",), save=" "),
@@ -83,8 +91,8 @@ def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: PresetControlle
     ):
         with pytest.raises((ContextChangeRefused, UnknownPreset)):
             presets.change(wish)
-    assert presets.attached() == before
-    assert [one.name for one in presets.all()] == ["api", "Notes"]
+    assert presets.state() == before
+    assert [name for name, _ in origins(presets)] == ["api", "Notes"]
 
 
 async def test_what_is_attached_is_not_known_before_it_is_restored(store: TestedStore) -> None:
@@ -104,7 +112,10 @@ async def test_what_is_attached_is_not_known_before_it_is_restored(store: Tested
 @pytest.mark.parametrize(
     ("fields", "found"),
     [
-        (to_json(Attachments((A,), (B,), "open", 3)), Attachments((A,), (B,), "open", 3)),
+        (
+            json.dumps(to_json(Attachments((A,), (B,), "open", 3))),
+            Attachments((A,), (B,), "open", 3),
+        ),
         ('{"files": ["git:x", 5, "file:///ws/a.md"], "folders": {}}', Attachments((A,))),
         ('{"scope": ["open"], "linkDepth": 4}', Attachments()),
         ('{"scope": "all", "linkDepth": true}', Attachments()),

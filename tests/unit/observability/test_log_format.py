@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stet.observability.log_format import LibraryLevelFilter, PrivateFormatter, anonymous_line
+from stet.observability.log_format import PrivateFormatter, anonymous_line, is_loggable
 from tests.secret_forms.forms import halves
 from tests.support.canaries import keys, private_key
 
@@ -115,7 +115,6 @@ def test_an_error_without_end_is_told_in_few_lines() -> None:
 
 
 def test_libraries_are_heard_from_warnings_on() -> None:
-    heard = LibraryLevelFilter()
     for name, level, is_heard in (
         ("openai", logging.DEBUG, False),
         ("httpx", logging.INFO, False),
@@ -123,7 +122,7 @@ def test_libraries_are_heard_from_warnings_on() -> None:
         ("stet.lsp", logging.DEBUG, True),
         ("openai", logging.WARNING, True),
     ):
-        assert heard.filter(logging.makeLogRecord({"name": name, "levelno": level})) is is_heard
+        assert is_loggable(logging.makeLogRecord({"name": name, "levelno": level})) is is_heard
 
 
 def test_the_bare_line_of_a_record_holds_numbers_and_nothing_else_from_elsewhere() -> None:

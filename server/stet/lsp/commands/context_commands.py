@@ -10,7 +10,6 @@ from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.preset_controller import (
     MAX_DEPTH,
-    AttachmentPreset,
     ContextChange,
     ContextChangeRefused,
     UnknownPreset,
@@ -39,14 +38,7 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         raise RequestFailed(_NOT_STARTED)
     with report_as(InvalidParams, UnknownPreset, ContextChangeRefused, message="stet.context: {}"):
         state.documents.presets.change(change)
-    return {
-        **_preset_to_json(state.documents.presets.attached()),
-        "problems": list(state.documents.presets.problems()),
-        "presets": [
-            {"name": key.name, **_preset_to_json(key), "from": key.origin}
-            for key in state.documents.presets.all()
-        ],
-    }
+    return state.documents.presets.state()
 
 
 def _scope(arguments: CommandArguments) -> Any:  # one of the literals
@@ -62,15 +54,6 @@ def _depth(arguments: CommandArguments) -> int | None:
     if value is not None and not 0 <= value <= MAX_DEPTH:
         raise InvalidParams(f"stet.context: 'linkDepth' is from 0 to {MAX_DEPTH}, not {value!r}")
     return value
-
-
-def _preset_to_json(preset: AttachmentPreset) -> dict[str, object]:
-    return {
-        "files": list(preset.files),
-        "folders": list(preset.folders),
-        "scope": preset.scope,
-        "linkDepth": preset.link_depth,
-    }
 
 
 async def show_request_log(
