@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from stet.agent.tool_state import ToolCallKind, ToolRun
 from stet.agent.turn import Ask, Mode, describe_bug
-from stet.llm.api_format import MAX_NAME, meant_tool
+from stet.llm.api_format import MAX_NAME, meant_tool, parse_object
 from stet.llm.model import Completion, ToolCall, ToolDefinition
 from stet.settings.values import AgentSettings
 from stet.tools.add_tags import ADD_TAGS
@@ -383,17 +383,8 @@ def parse_arguments(call: ToolCall) -> dict[str, object] | None:
     """Return the call's arguments, or None if they are no JSON object. Nothing and null are an
     empty object.
     """
-    try:
-        arguments = json.loads(call.arguments.strip() or "{}", parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return None
-    arguments = {} if arguments is None else arguments
-    return arguments if isinstance(arguments, dict) else None
-
-
-def _refuse_constant(constant: str) -> object:
-    """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
-    raise ValueError(f"{constant} is no JSON")
+    written = call.arguments.strip()
+    return parse_object("{}" if written in ("", "null") else written)
 
 
 def _bug_message(name: str, bug: Exception) -> str:

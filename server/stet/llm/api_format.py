@@ -200,11 +200,9 @@ def _take_result(results: list[Message], call_id: str, known: Collection[str]) -
     the ids of the calls).
     """
     ids = [result.tool_call_id for result in results]
-    if call_id in ids:
-        return results.pop(ids.index(call_id))
-    strays = (n for n, each in enumerate(ids) if each not in known)
-    n = next(strays, None)
-    return None if n is None else results.pop(n)
+    strays = [n for n, each in enumerate(ids) if each not in known]
+    found = [ids.index(call_id)] if call_id in ids else strays
+    return results.pop(found[0]) if found else None
 
 
 def _hashed(text: str) -> str:
@@ -246,11 +244,8 @@ def to_api_message(message: Message) -> dict[str, Any]:
 
 def to_api_tool(tool: ToolDefinition) -> dict[str, Any]:
     """Return a tool in the form that the API requires."""
-    function = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": dict(tool.parameters),
-    }
+    parameters = dict(tool.parameters)
+    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
     return {"type": "function", "function": function}
 
 
@@ -274,16 +269,22 @@ def _to_api_call(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function}
 
 
+def parse_object(text: str) -> dict[str, Any] | None:
+    """Return a JSON object, or None for any other text."""
+    try:
+        value = json.loads(text, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def sendable_arguments(arguments: str) -> str:
     """Return arguments as a JSON object of bounded size.
 
     A provider refuses a conversation with one call that has others, for ever after.
     """
-    try:
-        value = json.loads(arguments, parse_constant=_no_json)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict) or _depth(value) > MAX_DEPTH:
+    value = parse_object(arguments)
+    if value is None or _depth(value) > MAX_DEPTH:
         return json.dumps({"invalid": _shortened(encodable(arguments))}, ensure_ascii=False)
     if _has_surrogates(arguments):
         arguments = encodable(json.dumps(value, ensure_ascii=False))

@@ -79,16 +79,12 @@ class EventDecoder:
         for line in lines:
             if line:
                 self._field(line)
-            elif self._data:
+                continue
+            if self._data:
                 data = b"\n".join(self._data).decode("utf-8", "replace")
                 events.append(ServerEvent(self._name, data))
-                self._reset()
-            else:
-                self._reset()
+            self._name, self._data, self._n_bytes = "", [], 0
         return events
-
-    def _reset(self) -> None:
-        self._name, self._data, self._n_bytes = "", [], 0
 
     def _field(self, line: bytes) -> None:
         if self._at_start:
@@ -182,13 +178,8 @@ class CompletionAccumulator:
     def completion(self) -> Completion:
         """Return the whole answer. Call this only after the end of the answer has been seen."""
         calls = self._finished_calls()
-        return Completion(
-            self.text,
-            calls,
-            self._stop_reason(has_calls=bool(calls)),
-            self.usage or Usage(),
-            self.model,
-        )
+        reason = self._stop_reason(has_calls=bool(calls))
+        return Completion(self.text, calls, reason, self.usage or Usage(), self.model)
 
     @property
     def has_whole_arguments(self) -> bool:
@@ -205,12 +196,9 @@ class CompletionAccumulator:
         return True
 
     def _add_text(self, delta: Mapping[str, Any]) -> str:
-        refusal = delta.get("refusal")
-        said = _text_of(delta.get("content"))
-        if isinstance(refusal, str) and refusal:
-            self._refused = True
-            said += refusal
-        if said:
+        refusal = _string(delta.get("refusal"))
+        self._refused = self._refused or bool(refusal)
+        if said := _text_of(delta.get("content")) + refusal:
             self._text.append(said)
         return said
 
@@ -225,10 +213,7 @@ class CompletionAccumulator:
     def _add_call(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")
         function = function if isinstance(function, Mapping) else {}
-        name = function.get("name")
-        name = name if isinstance(name, str) else ""
-        call_id = piece.get("id")
-        call_id = call_id if isinstance(call_id, str) else ""
+        name, call_id = _string(function.get("name")), _string(piece.get("id"))
         call = self._slot(piece.get("index"), call_id, name)
         call.id = call.id or call_id
         # A name may come in parts before the arguments; some servers repeat it whole in each chunk.
@@ -293,6 +278,11 @@ def new_call_id() -> str:
     return uuid.uuid4().hex[:CALL_ID_LENGTH]
 
 
+def _string(value: object) -> str:
+    """Return a text, or "" for a value of another type."""
+    return value if isinstance(value, str) else ""
+
+
 def _text_of(content: object) -> str:
     """Return the text of a string, or of the parts of type text in a list."""
     if isinstance(content, str):
@@ -300,7 +290,7 @@ def _text_of(content: object) -> str:
     if not isinstance(content, list):
         return ""
     parts = [one for one in content if isinstance(one, Mapping) and one.get("type") == "text"]
-    return "".join(one["text"] for one in parts if isinstance(one.get("text"), str))
+    return "".join(_string(part.get("text")) for part in parts)
 
 
 def _usage(figures: object) -> Usage | None:

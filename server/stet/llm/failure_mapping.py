@@ -133,8 +133,7 @@ _OVERLOADED = re.compile(
     re.IGNORECASE,
 )
 _CERTIFICATE = re.compile(r"certificate[ _]verify[ _]failed", re.IGNORECASE)
-_STATUS_CONFLICT = 409
-_LATER = {408, _STATUS_CONFLICT, 425, 429}
+_LATER = {408, 409, 425, 429}
 
 
 def status_failure(
@@ -149,16 +148,10 @@ def status_failure(
         retry_after: What its headers ask for, in seconds.
     """
     words = _words(body)
-    detail = " / ".join(words)
     error = _status_error(endpoint, status, words)
-    final = isinstance(error, (ModelRefused, ContextOverflow))
-    return AttemptFailure(
-        error,
-        RetryMode.NEVER if final else RetryMode.LATER,
-        retry_after=retry_after,
-        status=status,
-        detail=detail,
-    )
+    is_final = isinstance(error, (ModelRefused, ContextOverflow))
+    again = RetryMode.NEVER if is_final else RetryMode.LATER
+    return AttemptFailure(error, again, retry_after, status, " / ".join(words))
 
 
 def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
@@ -171,10 +164,8 @@ def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
     elif known := _known_refusal(endpoint, status, words):
         failure = AttemptFailure(known, detail=detail)
     else:
-        error = ModelUnavailable(
-            f"{endpoint.label} broke off with an error: {_quote(endpoint, words[0])}."
-        )
-        failure = AttemptFailure(error, RetryMode.LATER, detail=detail)
+        message = f"{endpoint.label} broke off with an error: {_quote(endpoint, words[0])}."
+        failure = AttemptFailure(ModelUnavailable(message), RetryMode.LATER, detail=detail)
     if failure.retry_mode is RetryMode.LATER and not _OVERLOADED.search(detail) and status < 500:
         failure.retry_mode = RetryMode.ONCE
     return failure
@@ -198,12 +189,11 @@ def too_long_failure(endpoint: ModelEndpoint, text: str) -> AttemptFailure:
 def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFailure:
     """Something that is no model answered with success."""
     kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
-    return AttemptFailure(
-        ModelRefused(
-            f"{endpoint.label} answered with {kind} instead of a model's answer: check "
-            f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
-        )
+    message = (
+        f"{endpoint.label} answered with {kind} instead of a model's answer: check "
+        f"model.baseUrl ({_shown_url(endpoint)!r}); it usually ends in /v1."
     )
+    return AttemptFailure(ModelRefused(message))
 
 
 def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
@@ -214,23 +204,20 @@ def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
 
 def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
     """No connection, or it was lost before anything was answered."""
+    quote = _quote(endpoint, reason)
     if _CERTIFICATE.search(reason):
-        return AttemptFailure(
-            ModelRefused(
-                f"{endpoint.label} shows a certificate that is not accepted "
-                f"({_quote(endpoint, reason)}): check this machine's clock, a proxy and "
-                "model.baseUrl. Nothing was sent."
-            )
+        message = (
+            f"{endpoint.label} shows a certificate that is not accepted ({quote}): check this "
+            "machine's clock, a proxy and model.baseUrl. Nothing was sent."
         )
+        return AttemptFailure(ModelRefused(message))
     if endpoint.is_loopback:
         what_to_do = f"is the server running? {endpoint.hint}".strip()
     else:
         what_to_do = "check the network, a proxy and model.baseUrl"
-    reason = _quote(endpoint, reason)
-    message = f"{endpoint.label} could not be reached ({reason}): {what_to_do}"
-    return AttemptFailure(
-        ModelUnavailable(message if message[-1] in ".?" else f"{message}."), RetryMode.LATER
-    )
+    message = f"{endpoint.label} could not be reached ({quote}): {what_to_do}"
+    end = "" if message[-1] in ".?" else "."
+    return AttemptFailure(ModelUnavailable(message + end), RetryMode.LATER)
 
 
 def timeout_failure(
@@ -254,40 +241,31 @@ def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) ->
             f"{endpoint.label} sends elsewhere (HTTP {status}), which is not followed: set model.baseUrl "
             f"({_shown_url(endpoint)!r}) to the address that is meant."
         )
-    if special := _WHAT_TO_DO.get(status):
-        return ModelRefused(f"{endpoint.label} {special(endpoint, quote)}")
-    return ModelRefused(f"{endpoint.label} refused the request (HTTP {status}): {quote}.")
+    return ModelRefused(f"{endpoint.label} {_what_to_do(endpoint, status, quote)}")
 
 
-def _bad_key(endpoint: ModelEndpoint, quote: str) -> str:
-    if not endpoint.api_key:
-        variable = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
-        return f"wants a key (HTTP 401): set {variable} in the environment the editor starts in."
-    return (
-        f"refused the key in {endpoint.key_env or 'the environment'} (HTTP 401: {quote}): correct "
-        "it, or name another variable in model.apiKeyEnv."
-    )
-
-
-def _forbidden(endpoint: ModelEndpoint, quote: str) -> str:
-    return (
-        f"forbids this (HTTP 403: {quote}): the key in {endpoint.key_env or 'the environment'} may "
-        f"not use the model {endpoint.model!r}; change model.name or the key."
-    )
-
-
-def _not_found(endpoint: ModelEndpoint, quote: str) -> str:
-    return (
-        f"knows no model {endpoint.model!r} (HTTP 404: {quote}): check model.name, and "
-        f"model.baseUrl ({_shown_url(endpoint)!r})."
-    )
-
-
-def _proxy(_endpoint: ModelEndpoint, quote: str) -> str:
-    return f"is behind a proxy that wants a login (HTTP 407: {quote}): check HTTPS_PROXY."
-
-
-_WHAT_TO_DO = {401: _bad_key, 403: _forbidden, 404: _not_found, 407: _proxy}
+def _what_to_do(endpoint: ModelEndpoint, status: int, quote: str) -> str:
+    """Return what the server did with a request that no repetition helps, and the remedy."""
+    key = endpoint.key_env or "the environment"
+    said = f"(HTTP {status}: {quote})"
+    match status:
+        case 401 if not endpoint.api_key:
+            key = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
+            what = f"wants a key (HTTP 401): set {key} in the environment the editor starts in."
+        case 401:
+            remedy = "correct it, or name another variable in model.apiKeyEnv."
+            what = f"refused the key in {key} {said}: {remedy}"
+        case 403:
+            remedy = f"may not use the model {endpoint.model!r}; change model.name or the key."
+            what = f"forbids this {said}: the key in {key} {remedy}"
+        case 404:
+            remedy = f"check model.name, and model.baseUrl ({_shown_url(endpoint)!r})."
+            what = f"knows no model {endpoint.model!r} {said}: {remedy}"
+        case 407:
+            what = f"is behind a proxy that wants a login {said}: check HTTPS_PROXY."
+        case _:
+            what = f"refused the request (HTTP {status}): {quote}."
+    return what
 
 
 def _known_refusal(endpoint: ModelEndpoint, status: int, words: Sequence[str]) -> ModelError | None:

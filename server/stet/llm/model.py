@@ -179,22 +179,18 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """What it is called, for the user."""
-        ...
 
     @property
     def provider(self) -> str:
         """Whose it is: the name of a preset, `local` or `scripted`."""
-        ...
 
     @property
     def constrained(self) -> bool:
         """Whether it obeys `Request.grammar`: only the embedded one does."""
-        ...
 
     @property
     def context_tokens(self) -> int | None:
         """How many tokens fit, or None where that is not known."""
-        ...
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Send one request and wait for the whole answer.
@@ -211,15 +207,12 @@ class Model(Protocol):
         Raises:
             ModelError: With a sentence for the user, after the model's own retries.
         """
-        ...
 
     async def warm(self) -> None:
         """Do what the first round would have to wait for: imports, and nothing that costs money."""
-        ...
 
     async def close(self) -> None:
         """Close connections and child processes."""
-        ...
 
 
 class ModelWrapper:

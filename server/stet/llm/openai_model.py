@@ -260,12 +260,10 @@ class OpenAIModel:
         if answer.is_broken:
             how = f"was given up by the provider ({answer.finish_reason})"
             raise faults.interrupted_failure(self.endpoint, how, answer.text)
-        if answer.finish_reason:
+        if answer.finish_reason or (answer.n_choices and done and answer.has_whole_arguments):
             return
-        if not answer.n_choices:
-            raise faults.interrupted_failure(self.endpoint, "came without any content", "")
-        if not (done and answer.has_whole_arguments):
-            raise faults.interrupted_failure(self.endpoint, "broke off before its end", answer.text)
+        how = "broke off before its end" if answer.n_choices else "came without any content"
+        raise faults.interrupted_failure(self.endpoint, how, answer.text)
 
     def _body(self, request: Request) -> dict[str, Any]:
         """Return the request in the API's format, without what no server needs."""
@@ -279,15 +277,11 @@ class OpenAIModel:
             body["tools"] = [to_api_tool(tool) for tool in request.tools]
             if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
                 body["tool_choice"] = to_api_tool_choice(request.allowed)
-        if request.stop:
-            body["stop"] = list(request.stop)
-        max_tokens = request.max_tokens or self._sampling.max_tokens
-        if max_tokens is not None:
-            body["max_tokens"] = max_tokens
-        if self._sampling.temperature is not None:
-            body["temperature"] = self._sampling.temperature
-        if self._sampling.cache_prompt is not None:
-            body["cache_prompt"] = self._sampling.cache_prompt
-        if request.grammar and self.constrained:
-            body["grammar"] = request.grammar
-        return body
+        options = {
+            "stop": list(request.stop) or None,
+            "max_tokens": request.max_tokens or self._sampling.max_tokens,
+            "temperature": self._sampling.temperature,
+            "cache_prompt": self._sampling.cache_prompt,
+            "grammar": (request.grammar or None) if self.constrained else None,
+        }
+        return body | {name: value for name, value in options.items() if value is not None}

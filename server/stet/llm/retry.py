@@ -33,6 +33,7 @@ class RetryMode(Enum):
     """Nothing was answered: safe to repeat."""
 
 
+@dataclass(eq=False)
 class AttemptFailure(Exception):
     """A failed attempt.
 
@@ -44,21 +45,14 @@ class AttemptFailure(Exception):
         detail: The server's text, used to recognize a parameter that the server does not know.
     """
 
-    def __init__(
-        self,
-        error: ModelError,
-        again: RetryMode = RetryMode.NEVER,
-        *,
-        retry_after: float | None = None,
-        status: int = 0,
-        detail: str = "",
-    ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.retry_mode = again
-        self.retry_after = retry_after
-        self.status = status
-        self.detail = detail
+    error: ModelError
+    retry_mode: RetryMode = RetryMode.NEVER
+    retry_after: float | None = None
+    status: int = 0
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return str(self.error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +137,16 @@ class RetryLoop:
         """
         self._n_tries += 1
         once_only = failure.retry_mode is RetryMode.ONCE
-        if failure.retry_mode is RetryMode.NEVER or (once_only and self._broke_off):
-            raise failure.error
-        if self._n_tries >= self._policy.tries:
+        is_final = failure.retry_mode is RetryMode.NEVER or (once_only and self._broke_off)
+        if is_final or self._n_tries >= self._policy.tries:
             raise failure.error
         self._broke_off = self._broke_off or once_only
         seconds = self._seconds(failure)
         if seconds > self._policy.longest_wait:
             raise self._too_long(failure, seconds)
-        on_wait(self._sentence(failure, seconds))
+        when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
+        count = f"{self._n_tries + 1} of {self._policy.tries}"
+        on_wait(f"{failure.error} Trying again {when} ({count}).")
         await asyncio.sleep(seconds)
 
     def _seconds(self, failure: AttemptFailure) -> float:
@@ -159,10 +154,6 @@ class RetryLoop:
             return failure.retry_after
         cap = min(self._policy.cap, self._policy.base * 2 ** (self._n_tries - 1))
         return self._jitter(0.0, cap)
-
-    def _sentence(self, failure: AttemptFailure, seconds: float) -> str:
-        when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
-        return f"{failure.error} Trying again {when} ({self._n_tries + 1} of {self._policy.tries})."
 
     def _too_long(self, failure: AttemptFailure, seconds: float) -> ModelUnavailable:
         at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()

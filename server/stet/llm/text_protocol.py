@@ -134,9 +134,9 @@ def _call(body: str) -> ToolCall:
     data = _object(body)
     if data is not None and isinstance(data.get("name"), str):
         arguments = data.get("arguments", data.get("parameters", {}))
-        if isinstance(arguments, str):  # written as a string that holds JSON, as the API does
-            return ToolCall(new_call_id(), data["name"], arguments or "{}")
-        return ToolCall(new_call_id(), data["name"], json.dumps(arguments, ensure_ascii=False))
+        if not isinstance(arguments, str):  # the API writes a string that holds JSON
+            arguments = json.dumps(arguments, ensure_ascii=False)
+        return ToolCall(new_call_id(), data["name"], arguments or "{}")
     named = _NAME.search(body)
     return ToolCall(new_call_id(), named[1] if named else "", body)
 

@@ -12,6 +12,7 @@ work of the event loop continues meanwhile, and an answer that grows too large i
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -255,7 +256,10 @@ class Transport:
             if kind in {"text/html", "application/xhtml+xml"}:
                 raise faults.not_a_model_failure(self._endpoint, kind)
             if kind.endswith("json"):
-                return await self._whole(stream.response, take)
+                # A server that does not stream answers with one object, delimited by its length.
+                raw = await stream.response.aread()
+                self._dispatch("", raw.decode("utf-8-sig", "replace"), take)
+                return True
             return await self._events(stream.response, take, kind)
         finally:
             await stream.close()
@@ -299,14 +303,6 @@ class Transport:
             raise faults.stream_failure(self._endpoint, chunk)
         take(chunk)
 
-    async def _whole(self, response: httpx2.Response, take: ChunkSink) -> bool:
-        """Handle the answer of a server that does not stream: one JSON object, delimited by its
-        length.
-        """
-        raw = await response.aread()
-        self._dispatch("", raw.decode("utf-8-sig", "replace"), take)
-        return True
-
     def _connection_failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
         cause = exc if isinstance(exc, BadBody) else exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
@@ -331,12 +327,10 @@ def _first_name(raw: bytes) -> str:
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
     """Read the rest of a body that has said its last, so that the connection can be used again."""
-    try:
+    with suppress(TimeoutError, httpx2.HTTPError):  # the connection is closed instead
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in pieces:
                 pass
-    except (TimeoutError, httpx2.HTTPError):
-        return  # the connection is closed instead
 
 
 class _SilenceLimit:
@@ -359,8 +353,9 @@ class _SilenceLimit:
         """Hand a chunk on, and see whether it says something."""
         self.has_events = True
         said = self._take(chunk)
-        self._n_events = 0 if said else self._n_events + 1
-        self._n_bytes = 0 if said else self._n_bytes
+        self._n_events += 1
+        if said:
+            self._n_events = self._n_bytes = 0
         return said
 
     def is_too_long(self, n_bytes: int) -> bool:
@@ -400,17 +395,14 @@ class _StreamDeadline:
 
     def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
         """Which of the three ran out."""
+        again = RetryMode.NEVER
         if self.deadline >= self._end:
-            return faults.timeout_failure(
-                endpoint, "did not end its answer within", self._timeouts.total, RetryMode.NEVER
-            )
-        if self.answered:
-            return faults.timeout_failure(
-                endpoint, "fell silent in its answer for", self._timeouts.idle, self._again
-            )
-        return faults.timeout_failure(
-            endpoint, "said nothing within", self._timeouts.first, RetryMode.NEVER
-        )
+            what, seconds = "did not end its answer within", self._timeouts.total
+        elif self.answered:
+            what, seconds, again = "fell silent in its answer for", self._timeouts.idle, self._again
+        else:
+            what, seconds = "said nothing within", self._timeouts.first
+        return faults.timeout_failure(endpoint, what, seconds, again)
 
 
 def sdk_client(
@@ -431,19 +423,17 @@ def sdk_client(
         # one.
         follow_redirects=False,
     )
-    key = endpoint.api_key or "none"
+    options: dict[str, Any] = {
+        "api_key": endpoint.api_key or "none",
+        "max_retries": 0,
+        "timeout": timeout,
+        "http_client": http,
+    }
     if endpoint.provider == "azure":
         return openai.AsyncAzureOpenAI(
-            azure_endpoint=endpoint.base_url,
-            api_version=endpoint.api_version,
-            api_key=key,
-            max_retries=0,
-            timeout=timeout,
-            http_client=http,
+            azure_endpoint=endpoint.base_url, api_version=endpoint.api_version, **options
         )
-    return openai.AsyncOpenAI(
-        base_url=endpoint.base_url, api_key=key, max_retries=0, timeout=timeout, http_client=http
-    )
+    return openai.AsyncOpenAI(base_url=endpoint.base_url, **options)
 
 
 def omitted_headers(endpoint: ModelEndpoint) -> dict[str, str | openai.Omit]:

@@ -59,7 +59,7 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
             raise UserDeclined(
                 f"The user does not want {address.url} to be read. Go on without it; don't ask again."
             )
-        web.approve(address)
+        web.known.approve(address)
 
     try:
         address = parse_url(params.url)

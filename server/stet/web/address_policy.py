@@ -11,7 +11,7 @@ import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from stet.web.web_address import WebAddress, WebError
 
@@ -19,11 +19,11 @@ Ip = IPv4Address | IPv6Address
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host. Raises OSError if there are none."""
 
-_LOCAL_NAMES = ("localhost", "local", "internal", "intranet", "lan", "home.arpa")
+_LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa")
 """What names inside a network end in; the metadata services of clouds are among them."""
 
-_REFUSED_4 = tuple(
-    IPv4Network(each)
+_REFUSED = tuple(
+    ip_network(each)
     for each in (
         "0.0.0.0/8",
         "10.0.0.0/8",
@@ -41,49 +41,33 @@ _REFUSED_4 = tuple(
         "203.0.113.0/24",
         "224.0.0.0/4",
         "240.0.0.0/4",
-    )
-)
-_GLOBAL_6 = IPv6Network("2000::/3")
-_REFUSED_6 = tuple(
-    IPv6Network(each)
-    for each in (
         "2001::/23",  # protocol assignments, Teredo among them: an IPv4 address is inside
         "2001:db8::/32",
         "2002::/16",  # 6to4: an IPv4 address is inside
         "3fff::/20",
     )
 )
-_EXCEPTABLE = tuple(
-    ip_network(each)
-    for each in (
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "172.16.0.0/12",
-        "192.168.0.0/16",
-        "::1/128",
-        "fc00::/7",
-    )
-)
+_GLOBAL_6 = ip_network("2000::/3")
+_PRIVATE = ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+_EXCEPTABLE = tuple(ip_network(each) for each in (*_PRIVATE, "::1/128", "fc00::/7"))
 """What a setting can open. Not link-local addresses: the cloud's metadata is no page."""
 
 
 def is_public(ip: Ip) -> bool:
     """Whether an address is one of the open internet, and leads nowhere else."""
-    if isinstance(ip, IPv4Address):
-        return not any(ip in network for network in _REFUSED_4)
     # All that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo) are outside or refused.
-    return ip in _GLOBAL_6 and not any(ip in network for network in _REFUSED_6)
+    is_routed = isinstance(ip, IPv4Address) or ip in _GLOBAL_6
+    return is_routed and not any(ip in network for network in _REFUSED)
 
 
 def may_allow(ip: Ip) -> bool:
     """Whether a setting may open this address of a private network or of this machine."""
-    return any(ip in network for network in _EXCEPTABLE if network.version == ip.version)
+    return any(ip in network for network in _EXCEPTABLE)
 
 
 def is_allowed_host(address: WebAddress, allowed: Sequence[str]) -> bool:
     """Whether the settings name this place: `host` for any port, or `host:port`."""
-    host = f"[{address.host}]" if ":" in address.host else address.host
+    host = address.url_host
     spelled = {host, address.host, f"{host}:{address.port}"}
     return any(one.strip().lower().removesuffix(".") in spelled for one in allowed)
 
@@ -98,9 +82,7 @@ def check_name(address: WebAddress, allowed: Sequence[str]) -> None:
         check_ip(address, address.ip, allowed)
         return
     name = address.host
-    is_local = "." not in name or any(
-        name == ending or name.endswith(f".{ending}") for ending in _LOCAL_NAMES
-    )
+    is_local = "." not in name or f".{name}".endswith(_LOCAL_ENDINGS)
     if is_local and not is_allowed_host(address, allowed):
         raise _private_error(address, f"the name {name!r}")
 
@@ -122,13 +104,11 @@ async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]
     Raises:
         WebError: If there are no addresses, or one of them may not be connected to.
     """
-    if address.ip is not None:
-        found: tuple[Ip, ...] = (address.ip,)
-    else:
-        try:
-            found = tuple(ip_address(ip) for ip in await resolver(address.host, address.port))
-        except (OSError, ValueError) as error:
-            raise WebError(f"There is no host {address.host!r} ({error}).") from error
+    try:
+        names = [address.host] if address.ip else await resolver(address.host, address.port)
+        found = tuple(ip_address(name) for name in names)
+    except (OSError, ValueError) as error:
+        raise WebError(f"There is no host {address.host!r} ({error}).") from error
     if not found:
         raise WebError(f"There is no host {address.host!r}.")
     for ip in found:

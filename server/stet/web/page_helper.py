@@ -29,10 +29,6 @@ MAX_TITLE = 200
 _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
 
 
-class _PageTooLarge(Exception):
-    """The page grows too large when it is unpacked."""
-
-
 def main() -> None:
     """Read one page on the standard streams."""
     limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
@@ -45,8 +41,6 @@ def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
     """Return the answer to one question about a page's bytes."""
     try:
         return _read(asked, body)
-    except _PageTooLarge:
-        return {"error": f"it grows to more than {asked['size']} bytes when it is unpacked"}
     except InvalidContentCoding as error:
         return {"error": f"it {error}"}
     except ModuleNotFoundError as error:
@@ -63,7 +57,7 @@ def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
         limit = int(str(asked["size"]))
         body = decode("gzip", body, limit)
         if len(body) > limit:
-            raise _PageTooLarge
+            return {"error": f"it grows to more than {limit} bytes when it is unpacked"}
     decoded = _decoded(body, str(asked["charset"]), is_html=asked["kind"] == "html")
     title, (text, n_hidden) = "", strip_hidden(decoded)
     if asked["kind"] == "html":

@@ -14,7 +14,6 @@ import asyncio
 import logging
 import re
 from collections.abc import Mapping
-from enum import Enum
 from typing import Any
 
 import httpx2
@@ -38,30 +37,27 @@ _SPENT = re.compile(
 _KEY = re.compile(r"invalid_api_key|subscription_token", re.IGNORECASE)
 
 
-class RefusalReason(Enum):
-    """Why a search was refused."""
-
-    KEY = "key"
-    SPENT = "spent"
-    """The paid quota is used up: waiting does not help."""
-    HASTE = "haste"
-    OTHER = "other"
-
-
-def classify_refusal(status: int, response: object) -> RefusalReason:
-    """Return the meaning of a refusal.
+def _advice(key_env: str, status: int, response: object) -> str:
+    """Return what is to be done about a refusal.
 
     Args:
+        key_env: The variable that holds the key.
         status: The HTTP status.
         response: The body, if it was JSON.
     """
     code, message = _error_code(response), error_message(response)
     if status in {401, 403} or _KEY.search(code):
-        return RefusalReason.KEY
+        return f"The user must check the key in {key_env}. Go on without it."
     # OpenAI reports both a spent account and haste as 429, Brave names its rate limit by its code.
+    # Where the paid quota is used up, waiting does not help.
     if status in _SPENT_STATUSES or (status < 500 and _SPENT.search(f"{code} {message}")):
-        return RefusalReason.SPENT
-    return RefusalReason.HASTE if status == 429 else RefusalReason.OTHER
+        account = f"the account that the key in {key_env} belongs to"
+        return (
+            f"The user must look at {account}: what it may be asked is used up. Go on without it."
+        )
+    if status == 429:
+        return "It has been asked too often; wait before the next search, or go on without it."
+    return "Go on without it."
 
 
 def error_message(response: object) -> str:
@@ -121,9 +117,9 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
     if response is None:
         raise _failure_error(endpoint, "answered with something that is no JSON object")
     if response.get("status") in {"failed", "incomplete"}:
-        raise _failure_error(
-            endpoint, f"did not finish the search ({_short(endpoint, _why_unfinished(response))})"
-        )
+        reason = error_message(response) or error_message(response.get("incomplete_details"))
+        reason = _short(endpoint, reason or "it says no reason")
+        raise _failure_error(endpoint, f"did not finish the search ({reason})")
     return parse_answer(endpoint.provider, response)
 
 
@@ -166,33 +162,16 @@ def _parsed(raw: bytes) -> Mapping[str, Any] | None:
     return response if isinstance(response, Mapping) else None
 
 
-def _why_unfinished(response: Mapping[str, Any]) -> str:
-    """Why OpenAI's model has not finished, as far as that is said."""
-    return (
-        error_message(response)
-        or error_message(response.get("incomplete_details"))
-        or "it says no reason"
-    )
-
-
 def _refusal_error(endpoint: SearchEndpoint, status: int, response: object) -> WebError:
     message = error_message(response)
     said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
-    advice = {
-        RefusalReason.KEY: f"The user must check the key in {endpoint.key_env}. Go on without it.",
-        RefusalReason.SPENT: f"The user must look at the account that the key in {endpoint.key_env} belongs "
-        "to: what it may be asked is used up. Go on without it.",
-        RefusalReason.HASTE: "It has been asked too often; wait before the next search, or go on without it.",
-        RefusalReason.OTHER: "Go on without it.",
-    }[classify_refusal(status, response)]
+    advice = _advice(endpoint.key_env, status, response)
     return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
 
 
 def _failure_error(endpoint: SearchEndpoint, what: str) -> WebError:
-    problem = _short(endpoint, what)
-    return WebError(
-        f"The search API {endpoint.provider} {problem}. Try once more, or go on without."
-    )
+    problem = f"The search API {endpoint.provider} {_short(endpoint, what)}."
+    return WebError(f"{problem} Try once more, or go on without.")
 
 
 def _short(endpoint: SearchEndpoint, message: str) -> str:

@@ -10,7 +10,6 @@ requests (serper.dev), and public clients of it, LangChain's among them.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -44,26 +43,6 @@ class SearchEndpoint:
     def redact_key(self, text: str) -> str:
         """`text` with the key blotted out, should a server have echoed it."""
         return text.replace(self.api_key, "[key]")
-
-
-@dataclass(frozen=True, slots=True)
-class _SearchProvider:
-    """What is known of a provider: where it is, and the variables that hold its key."""
-
-    base_url: str
-    key_envs: tuple[str, ...]
-
-
-_PROVIDERS: Mapping[Provider, _SearchProvider] = MappingProxyType(
-    {
-        "openai": _SearchProvider("https://api.openai.com/v1", ("OPENAI_API_KEY",)),
-        "serper": _SearchProvider("https://google.serper.dev", ("SERPER_API_KEY",)),
-        "brave": _SearchProvider(
-            "https://api.search.brave.com/res/v1", ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY")
-        ),
-        "tavily": _SearchProvider("https://api.tavily.com", ("TAVILY_API_KEY",)),
-    }
-)
 
 
 def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> SearchEndpoint | None:
@@ -143,12 +122,12 @@ class WebSearchAnswer:
 
 def build_request(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
     """Return the request for at most `limit` pages for a query."""
-    return _REQUESTS[endpoint.provider](endpoint, query, limit)
+    return _PROVIDERS[endpoint.provider].ask(endpoint, query, limit)
 
 
 def parse_answer(provider: Provider, response: Mapping[str, Any]) -> WebSearchAnswer:
     """Return the content of an answer; parts that are not as documented are left out."""
-    return _ANSWERS[provider](response)
+    return _PROVIDERS[provider].read(response)
 
 
 def _ask_openai(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:  # noqa: ARG001 - it takes no limit
@@ -170,14 +149,14 @@ def _read_openai(response: Mapping[str, Any]) -> WebSearchAnswer:
     cited: list[WebHit] = []
     others: list[WebHit] = []
     for item in _objects(response, "output"):
-        action = item.get("action")
-        if item.get("type") == "web_search_call" and isinstance(action, Mapping):
-            others += [WebHit(_text(one, "url")) for one in _objects(action, "sources")]
+        if item.get("type") == "web_search_call":
+            sources = _objects(_object(item, "action"), "sources")
+            others += [_hit(one, "url") for one in sources]
         for part in _objects(item, "content"):
             if part.get("type") == "output_text":
                 texts.append(_text(part, "text"))
                 cited += [
-                    WebHit(_text(one, "url"), _text(one, "title"))
+                    _hit(one, "url", "title")
                     for one in _objects(part, "annotations")
                     if one.get("type") == "url_citation"
                 ]
@@ -191,16 +170,12 @@ def _ask_serper(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReque
 
 
 def _read_serper(response: Mapping[str, Any]) -> WebSearchAnswer:
-    box = response.get("answerBox")
-    box = box if isinstance(box, Mapping) else {}
-    hits = [
-        WebHit(_text(one, "link"), _text(one, "title"), _text(one, "snippet"))
-        for one in _objects(response, "organic")
-    ]
-    first = [WebHit(_text(box, "link"), _text(box, "title"), _text(box, "snippet"))] if box else []
+    box = _object(response, "answerBox")
+    found = (box, *_objects(response, "organic"))
+    hits = _deduplicate(_hit(one, "link", "title", "snippet") for one in found)
     # A box answers in a word, or by a passage, which may come from no page.
     answer = _text(box, "answer") or ("" if _text(box, "link") else _text(box, "snippet"))
-    return WebSearchAnswer(_deduplicate((*first, *hits)), answer)
+    return WebSearchAnswer(hits, answer)
 
 
 def _ask_brave(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
@@ -211,18 +186,11 @@ def _ask_brave(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReques
 
 
 def _read_brave(response: Mapping[str, Any]) -> WebSearchAnswer:
-    web = response.get("web")
-    web = web if isinstance(web, Mapping) else {}
-    return WebSearchAnswer(
-        _deduplicate(
-            WebHit(
-                _text(one, "url"),
-                unescape_entities(_text(one, "title")),
-                unescape_entities(_TAG.sub("", _text(one, "description"))),
-            )
-            for one in _objects(web, "results")
-        )
-    )
+    hits = []
+    for one in _objects(_object(response, "web"), "results"):
+        excerpt = unescape_entities(_TAG.sub("", _text(one, "description")))
+        hits.append(WebHit(_text(one, "url"), unescape_entities(_text(one, "title")), excerpt))
+    return WebSearchAnswer(_deduplicate(hits))
 
 
 def _ask_tavily(endpoint: SearchEndpoint, query: str, limit: int) -> SearchRequest:
@@ -232,25 +200,8 @@ def _ask_tavily(endpoint: SearchEndpoint, query: str, limit: int) -> SearchReque
 
 
 def _read_tavily(response: Mapping[str, Any]) -> WebSearchAnswer:
-    hits = _deduplicate(
-        WebHit(_text(one, "url"), _text(one, "title"), _text(one, "content"))
-        for one in _objects(response, "results")
-    )
-    return WebSearchAnswer(hits, _text(response, "answer"))
-
-
-_REQUESTS: Mapping[Provider, Callable[[SearchEndpoint, str, int], SearchRequest]] = {
-    "openai": _ask_openai,
-    "serper": _ask_serper,
-    "brave": _ask_brave,
-    "tavily": _ask_tavily,
-}
-_ANSWERS: Mapping[Provider, Callable[[Mapping[str, Any]], WebSearchAnswer]] = {
-    "openai": _read_openai,
-    "serper": _read_serper,
-    "brave": _read_brave,
-    "tavily": _read_tavily,
-}
+    hits = (_hit(one, "url", "title", "content") for one in _objects(response, "results"))
+    return WebSearchAnswer(_deduplicate(hits), _text(response, "answer"))
 
 
 def _objects(response: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
@@ -258,6 +209,17 @@ def _objects(response: Mapping[str, Any], name: str) -> Iterator[Mapping[str, An
     listed = response.get(name)
     if isinstance(listed, list):
         yield from (one for one in listed if isinstance(one, Mapping))
+
+
+def _object(response: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return an object, or an empty one if the value is of another type."""
+    value = response.get(name)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _hit(found: Mapping[str, Any], *names: str) -> WebHit:
+    """Return a page by the names of its address, title and excerpt, as far as there are any."""
+    return WebHit(*(_text(found, name) for name in names))
 
 
 def _text(response: Mapping[str, Any], name: str) -> str:
@@ -272,3 +234,39 @@ def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
         if hit.url:
             first.setdefault(hit.url, hit)
     return tuple(first.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _SearchProvider:
+    """What is known of a provider.
+
+    Attributes:
+        base_url: Where it is.
+        key_envs: The variables that hold its key.
+        ask: Makes a request for a query and at most so many pages.
+        read: Reads an answer.
+    """
+
+    base_url: str
+    key_envs: tuple[str, ...]
+    ask: Callable[[SearchEndpoint, str, int], SearchRequest]
+    read: Callable[[Mapping[str, Any]], WebSearchAnswer]
+
+
+_PROVIDERS: Mapping[Provider, _SearchProvider] = {
+    "openai": _SearchProvider(
+        "https://api.openai.com/v1", ("OPENAI_API_KEY",), _ask_openai, _read_openai
+    ),
+    "serper": _SearchProvider(
+        "https://google.serper.dev", ("SERPER_API_KEY",), _ask_serper, _read_serper
+    ),
+    "brave": _SearchProvider(
+        "https://api.search.brave.com/res/v1",
+        ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
+        _ask_brave,
+        _read_brave,
+    ),
+    "tavily": _SearchProvider(
+        "https://api.tavily.com", ("TAVILY_API_KEY",), _ask_tavily, _read_tavily
+    ),
+}

@@ -2,14 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stet.settings.values import WebSettings
 from stet.system.system import System
 from stet.web.address_policy import is_allowed_host
 from stet.web.fetch import AskPermission, Fetcher, WebPage, read_page
 from stet.web.search_formats import SearchEndpoint, WebHit, WebSearchAnswer, search_endpoint
-from stet.web.web_address import KnownAddresses, WebAddress, WebError, parse_url, without_fragment
+from stet.web.web_address import KnownAddresses, WebAddress, WebError, parse_url
 
 _MAX_CACHED_PAGES = 5
 
@@ -64,17 +64,13 @@ class WebAccess:
         if not is_allowed_host(address, self.fetcher.allowed):
             self.known.count_unapproved(address, words)
 
-    def approve(self, address: WebAddress) -> None:
-        """Note that the user has seen this address, and agrees."""
-        self.known.approve(address)
-
     async def read(self, address: WebAddress, permit: AskPermission) -> WebPage:
         """Return the page at an address. A page that this turn has read is not fetched again.
 
         Raises:
             WebError: If it can't or may not be read.
         """
-        address = without_fragment(address)
+        address = replace(address, fragment="")
         if (page := self._cached_pages.get(address.url)) is None:
             page = await read_page(await self.fetcher.fetch(address, permit), self.system)
             while len(self._cached_pages) >= _MAX_CACHED_PAGES:

@@ -9,7 +9,7 @@ the user is asked before any other host is contacted.
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import quote, urljoin, urlsplit
 
@@ -62,10 +62,15 @@ class WebAddress:
         return _ip(self.host)
 
     @property
+    def url_host(self) -> str:
+        """The host as it is written in a URL."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    @property
     def host_and_port(self) -> str:
         """Host, and port where it is not the usual one: what a yes of the user is for."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+        host, is_usual = self.url_host, self.port == PORTS[self.scheme]
+        return host if is_usual else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
@@ -136,11 +141,6 @@ def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
     if page.scheme == "https" and new.scheme == "http":
         raise WebError(f"{page.url} leads to {new.url}, which is not protected (http).")
     return new
-
-
-def without_fragment(address: WebAddress) -> WebAddress:
-    """Return the address of the whole page, without the fragment."""
-    return replace(address, fragment="")
 
 
 def _host(host: str, url: str) -> str:
@@ -229,9 +229,8 @@ class KnownAddresses:
     def count_unapproved(self, address: WebAddress, words: str) -> None:
         """Count an address that is about to be requested without the user having been asked."""
         if not self.contains(address, words):
-            self.n_sent_characters += max(
-                1, address.n_path_characters
-            )  # which one is chosen says something too
+            # Which one is chosen says something too.
+            self.n_sent_characters += max(1, address.n_path_characters)
 
     def approve(self, address: WebAddress) -> None:
         """Note that the user has seen this address, and agrees: the count begins again."""
@@ -256,9 +255,8 @@ class KnownAddresses:
                 f"The host is known here, but the address is new and carries {address.n_path_characters} "
                 "characters to it."
             )
-        if (
-            n_sent := self.n_sent_characters + address.n_path_characters
-        ) > MAX_NEW_CHARACTERS_OF_CHAT:
+        n_sent = self.n_sent_characters + address.n_path_characters
+        if n_sent > MAX_NEW_CHARACTERS_OF_CHAT:
             return (
                 "The host is known here, but the address is new, and with it the new addresses of "
                 f"this chat carry {n_sent} characters since you were last asked."
