@@ -6,9 +6,10 @@ world.open()
 assert await world.accept(hunk) == ["pending"]
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lsprotocol import types as lsp
 
@@ -56,6 +57,9 @@ class ScriptedClient(Client):
 
     def can(self, operation: str) -> bool:
         return operation in self._world.editor.resource_operations
+
+    def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
+        self._world.started.append(work)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         self._world.said.append(text)
@@ -108,6 +112,7 @@ class ApplyHarness:
 
     def __post_init__(self) -> None:
         self.said: list[str] = []
+        self.started: list[Coroutine[Any, Any, object]] = []
         self.shown: list[str] = []
         self.operations: list[str] = []
         self.versions: list[tuple[int | None, bool]] = []

@@ -152,7 +152,7 @@ class Client:
         """
         if not self._server.editor.document_changes:
             return await self._apply(label, lsp.WorkspaceEdit(changes={uri: list(edits)}))
-        change = _document_edit(uri, version, edits)
+        change = document_edit(uri, version, edits)
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=[change]))
 
     async def preview(self, label: str, edit: lsp.WorkspaceEdit) -> ApplyOutcome:
@@ -169,7 +169,7 @@ class Client:
         editors cut an existing file to nothing, and with those that should keep it Neovim makes none.
         """
         start = lsp.Position(0, 0)
-        fill = _document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
+        fill = document_edit(uri, None, [lsp.TextEdit(lsp.Range(start, start), text)])
         return await self._operate("create", label, lsp.CreateFile(uri=uri), fill)
 
     async def rename_file(self, label: str, uri: str, new_uri: str) -> ApplyOutcome:
@@ -258,6 +258,10 @@ class Client:
         """Put one message in front of the user; no link in it is one any more."""
         params = lsp.ShowMessageParams(type=kind, message=disable_links(text))
         self._server.window_show_message(params)
+
+    def warn(self, text: str) -> None:
+        """Show a message as a warning."""
+        self.show_message(text, lsp.MessageType.Warning)
 
     async def choose(self, text: str, choices: Sequence[str]) -> str | None:
         """Show the user a message with buttons.
@@ -366,8 +370,9 @@ class Client:
             log.info("%s: %s", method, error)
 
 
-def _document_edit(
-    uri: str, version: int | None, edits: Sequence[lsp.TextEdit]
+def document_edit(
+    uri: str, version: int | None, edits: Sequence[lsp.TextEdit | lsp.AnnotatedTextEdit]
 ) -> lsp.TextDocumentEdit:
+    """Return edits of one document, with the version that they are for."""
     document = lsp.OptionalVersionedTextDocumentIdentifier(uri=uri, version=version)
     return lsp.TextDocumentEdit(text_document=document, edits=list(edits))

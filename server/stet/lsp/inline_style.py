@@ -16,8 +16,6 @@ import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from typing import Any
 
-from lsprotocol import types as lsp
-
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import Ask
 from stet.lsp.editor_client import Client
@@ -27,10 +25,9 @@ from stet.review.errors import WrongHunkState
 from stet.review.inline.imported_hunks import AUTHOR, BlockDraft, find_blocks_in
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, OPEN, HunkState
-from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange, TextEdit
-from stet.text.stripped_document import SIGN, MalformedBlock
+from stet.text.stripped_document import SIGN
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace
@@ -44,30 +41,25 @@ class InlineStyle:
     """Has the editor put blocks into texts and take them out; a `BlockEditor` for the ledger."""
 
     def __init__(
-        self,
-        ledger: ReviewLedger,
-        delivery: EditApplier,
-        client: Client,
-        settings: Callable[[], Settings],
-        start: Start,
+        self, workspace: Workspace, ledger: ReviewLedger, delivery: EditApplier, client: Client
     ) -> None:
-        """Create the style. `settings` returns the settings in force; `start` begins a task after
-        the current answer.
-        """
+        self._workspace = workspace
         self._ledger = ledger
         self._delivery = delivery
         self._client = client
-        self._settings = settings
-        self._start = start
         self._rejected: dict[str, dict[str, str]] = {}
         self._cleared: dict[str, str] = {}
         ledger.blocks.editor = self
+
+    @property
+    def _is_wanted(self) -> bool:
+        return self._workspace.settings.edit.review_style == "inline"
 
     def handle_event(self, event: AgentEvent) -> None:
         """Handle an event of a turn: at its end, write its proposals into the text if the user
         wants that.
         """
-        if not isinstance(event, TurnEnded) or self._settings().edit.review_style != "inline":
+        if not isinstance(event, TurnEnded) or not self._is_wanted:
             return
         hunks = self._ledger.hunks(turn=event.turn.id)
         self._show([*(hunk.uri for hunk in hunks if hunk.state in LIVE), *self._cleared.values()])
@@ -75,19 +67,19 @@ class InlineStyle:
 
     def restored(self, hunk_ids: Iterable[str]) -> None:
         """Show restored hunks, which are pending again, as blocks if the user wants that."""
-        if self._settings().edit.review_style == "inline":
+        if self._is_wanted:
             self._show([self._ledger.hunk(hunk_id).uri for hunk_id in hunk_ids])
 
     def markers(self, hunk_id: str) -> None:
         """Put a conflict into the text, to be sorted out there."""
-        self._start(self._mark(hunk_id), f"mark {hunk_id}")
+        self._client.start(self._mark(hunk_id), f"mark {hunk_id}")
 
     def reject(self, hunk_id: str, reason: str) -> None:
         """Have the block of a hunk that the user does not want taken out; those of a file together."""
         uri = self._ledger.hunk(hunk_id).uri
         waiting = self._rejected.setdefault(canonical(uri), {})
         if not waiting:
-            self._start(self._take_out_rejected(uri), f"reject in {uri}")
+            self._client.start(self._take_out_rejected(uri), f"reject in {uri}")
         waiting[hunk_id] = reason
 
     async def amend(self, uri: str, texts: Mapping[str, str]) -> None:
@@ -124,15 +116,14 @@ class InlineStyle:
         await self._write(uri, edit_of, "Stet: take pending blocks out")
 
     def _show(self, uris: Iterable[str]) -> None:
-        for uri in {canonical(uri): uri for uri in uris}.values():
-            self._start(self._show_all(uri), f"show blocks in {uri}")
+        blocks = self._ledger.blocks
 
-    async def _show_all(self, uri: str) -> None:
         def edit_of(document: TextDocument) -> TextEdit | None:
-            blocks = self._ledger.blocks
             return blocks.show(document, blocks.showable(document))
 
-        await self._write(uri, edit_of, "Stet: show what is pending")
+        for uri in {canonical(uri): uri for uri in uris}.values():
+            work = self._write(uri, edit_of, "Stet: show what is pending")
+            self._client.start(work, f"show blocks in {uri}")
 
     async def _mark(self, hunk_id: str) -> None:
         hunk = self._ledger.hunk(hunk_id)
@@ -176,7 +167,7 @@ class InlineStyle:
         except EditError as reason:
             log.warning("%s: its hunks stay as they are shown: %s", uri, reason)
             if is_asked:
-                self._client.show_message(f"Stet: not done. {reason}", lsp.MessageType.Warning)
+                self._client.warn(f"Stet: not done. {reason}")
 
 
 MOMENT_SECONDS = 0.1
@@ -285,9 +276,8 @@ class BlockImport:
         is_new = not proposed <= self._proposed.get(key, frozenset())
         self._proposed[key] = proposed
         if is_new:
-            self._start(
-                self._import_closed(uri, self._workspace.snapshot()), "blocks in a closed note"
-            )
+            work = self._import_closed(uri, self._workspace.snapshot())
+            self._start(work, "blocks in a closed note")
 
     def _is_note(self, uri: str) -> bool:
         """Whether a document may hold blocks: by its name and language, not its text."""
@@ -354,35 +344,35 @@ class BlockImport:
     def _report(self, draft: BlockDraft) -> None:
         """Say once what can't be read."""
         document = draft.document
-        fresh = [bad for bad in draft.bad if self._is_unreported(document, bad)]
+        fresh = []
+        for bad in draft.bad:
+            # Its place in the file does not matter.
+            beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
+            if self._is_unreported(document, f"{bad.problem}\n{beginning}"):
+                fresh.append(bad)
         if not fresh:
             return
         name = self._workspace.snapshot().name_of(document.uri)
         message = "; ".join(f"line {bad.line + 1}: {bad.problem}" for bad in fresh[:_MOST_NAMED])
         more = f"; and {len(fresh) - _MOST_NAMED} more" if len(fresh) > _MOST_NAMED else ""
         log.warning("%s: %s blocks of another program can't be read", document.uri, len(fresh))
-        self._client.show_message(
-            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {message}{more}",
-            lsp.MessageType.Warning,
+        self._client.warn(
+            f"Stet: {name}: an `{SIGN}` block can't be read and is left as it is: {message}{more}"
         )
 
     def _report_too_long(self, draft: BlockDraft, size: int) -> None:
         """Say once that a note with blocks is too long for them to become hunks."""
-        known = (canonical(draft.document.uri), "too long")
-        if not draft.blocks or known in self._reported:
-            return
-        self._reported.add(known)
-        name = self._workspace.snapshot().name_of(draft.document.uri)
-        self._client.show_message(
-            f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is shown: "
-            f"they become hunks in notes of at most {_MOST_TEXT:,} characters. Split the note to decide them.",
-            lsp.MessageType.Warning,
-        )
+        if draft.blocks and self._is_unreported(draft.document, "too long"):
+            name = self._workspace.snapshot().name_of(draft.document.uri)
+            self._client.warn(
+                f"Stet: {name} has {size:,} characters, so its `{SIGN}` blocks stay text that a model is "
+                f"shown: they become hunks in notes of at most {_MOST_TEXT:,} characters. Split the note "
+                "to decide them."
+            )
 
-    def _is_unreported(self, document: TextDocument, bad: MalformedBlock) -> bool:
-        """Return whether an invalid block is unreported; its place in the file does not matter."""
-        beginning = "".join(document.lines[bad.line : bad.line + 3])[:_LONG_LINE]
-        known = (canonical(document.uri), f"{bad.problem}\n{beginning}")
+    def _is_unreported(self, document: TextDocument, what: str) -> bool:
+        """Return whether something about a document is reported for the first time."""
+        known = (canonical(document.uri), what)
         is_news = known not in self._reported
         self._reported.add(known)
         return is_news

@@ -21,9 +21,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lsprotocol import types as lsp
-
-from stet.lsp.editor_client import Client
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
@@ -91,16 +88,6 @@ log = logging.getLogger(__name__)
 _RESTORABLE = LIVE | {HunkState.ACCEPTED}
 
 Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-
-
-def create_warner(client: Client) -> Callable[[str], None]:
-    """Return a function that shows the user a warning and may be called from any thread."""
-    loop = asyncio.get_running_loop()
-
-    def say(text: str) -> None:
-        loop.call_soon_threadsafe(client.show_message, text, lsp.MessageType.Warning)
-
-    return say
 
 
 class ReviewPersistence:
@@ -298,10 +285,7 @@ class StoreMaintenance:
     """A task that calls `StateStore.flush` in a worker while the store has unwritten data."""
 
     def __init__(
-        self,
-        store: Callable[[], StateStore],
-        spawn: Spawn,
-        catch_up: Callable[[], Awaitable[None]],
+        self, store: Callable[[], StateStore], spawn: Spawn, catch_up: Callable[[], Awaitable[None]]
     ) -> None:
         """Made on the event loop, before its store.
 

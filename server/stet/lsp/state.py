@@ -32,7 +32,7 @@ from stet.lsp.presentation.generated_documents import GeneratedDocuments, Reques
 from stet.lsp.presentation.search_hits import LocatedPassage
 from stet.lsp.presentation.turn_view import TurnView
 from stet.lsp.preset_controller import PresetController
-from stet.lsp.review_persistence import ReviewPersistence, StoreMaintenance, create_warner
+from stet.lsp.review_persistence import ReviewPersistence, StoreMaintenance
 from stet.lsp.startup import Startup
 from stet.lsp.tasks import LatestRequest
 from stet.lsp.text_sync import TextSync
@@ -84,14 +84,14 @@ class Documents:
         maintenance = StoreMaintenance(
             lambda: self.store, server.tasks.spawn, lambda: catch_up(self.store)
         )
-        self.store = StateStore(
-            system,
-            lambda: self.workspace.folders,
-            create_warner(self.client),
-            maintenance.wake,
-        )
+        loop = asyncio.get_running_loop()
+
+        def warn(text: str) -> None:  # from any thread
+            loop.call_soon_threadsafe(self.client.warn, text)
+
+        self.store = StateStore(system, lambda: self.workspace.folders, warn, maintenance.wake)
         self.ledger = ReviewLedger(self.store)
-        self.workspace.blocks = lambda: self.ledger.blocks.known
+        self.workspace.blocks = self.ledger.blocks.known
         self.workspace.placed = self.ledger.blocks.placed
         self.presets = PresetController(self.workspace, self.store)
         self.renames = RenameTracker(
@@ -126,27 +126,17 @@ class ReviewUi:
 
     def __init__(
         self,
-        server: StetLanguageServer,
         documents: Documents,
         links: Callable[[], Awaitable["LinkCache"]],
     ) -> None:
-        """Show nothing yet.
-
-        Args:
-            server: The framework's side.
-            documents: The documents and their proposals.
-            links: Returns what is known of the links in files, after the start.
-        """
+        """Show nothing yet. `links` returns what is known of the links in files, after the start."""
         workspace, ledger, client = documents.workspace, documents.ledger, documents.client
-        start = server.tasks.start
         self.diff_documents = DiffDocuments(workspace, ledger, client, documents.generated)
         self.publisher = DiagnosticsPublisher(workspace, ledger, client)
         self.dead_links = DeadLinkView(workspace, self.publisher, client, links)
         self.edit_applier = EditApplier(workspace, ledger, client, documents.renames)
         self.preview = RefactorPreview(ledger, self.edit_applier, client)
-        self.inline = InlineStyle(
-            ledger, self.edit_applier, client, lambda: workspace.settings, start
-        )
+        self.inline = InlineStyle(workspace, ledger, self.edit_applier, client)
         self.editor_actions = editor_actions(ledger, self.edit_applier, client, documents.generated)
 
 
@@ -164,14 +154,10 @@ class Background:
     def __init__(self, server: StetLanguageServer, system: System, documents: Documents) -> None:
         """Start nothing yet."""
         workspace, client, start = documents.workspace, documents.client, server.tasks.start
-
-        def warn(message: str) -> None:
-            client.show_message(message, lsp.MessageType.Warning)
-
         self.index = IndexService(
             system,
             start,
-            warn,
+            client.warn,
             watches=lambda: server.editor.watches_files,
             endpoint=EmbeddingPort(system, workspace),
         )
@@ -180,7 +166,7 @@ class Background:
         self.symbols: LatestRequest[list[LocatedPassage]] = LatestRequest(
             server.tasks.spawn, "a search for symbols"
         )
-        self.opencode = OpenCodeBridge(workspace, system, start, warn)
+        self.opencode = OpenCodeBridge(workspace, system, start, client.warn)
         workspace.activity.moved = self.opencode.focus_changed
 
 
@@ -287,7 +273,7 @@ class ServerState:
         self.system = system
         self.observability = observability
         documents = self.documents = Documents(server, system, self._catch_up)
-        review = self.review = ReviewUi(server, documents, self._links)
+        review = self.review = ReviewUi(documents, self._links)
         background = self.background = Background(server, system, documents)
         self.agent_ui = AgentUi(server, system, documents, review, self._load_executor)
         self.workspace = documents.workspace

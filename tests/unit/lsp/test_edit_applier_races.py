@@ -4,9 +4,8 @@ Each test is played once for every time the disk is asked: just then the user do
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
 
 import pytest
 from lsprotocol import types as lsp
@@ -17,7 +16,6 @@ from stet.lsp.edits import edit_confirmation, file_hunk_applier
 from stet.lsp.edits.apply_order import accept_in_order
 from stet.lsp.inline_style import InlineStyle
 from stet.review.errors import ReviewError
-from stet.settings.values import Settings
 from tests.support.edit_applier_harness import ALL, TEXT, URI, YES, ApplyHarness, applies
 
 NEW = "file:///ws/n/b.txt"
@@ -262,10 +260,8 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
     world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))
-    work: list[Coroutine[Any, Any, None]] = []
-    style = InlineStyle(
-        world.ledger, world.delivery, world.client, Settings, lambda todo, _: work.append(todo)
-    )
+    work = world.started
+    style = InlineStyle(world.workspace, world.ledger, world.delivery, world.client)
     style.markers(hunk)
     await work.pop()
     assert "<<<<<<<" in world.text()

@@ -50,9 +50,7 @@ class OpenChatTexts:
     """Touched on the event loop only."""
 
     def __init__(
-        self,
-        generated: GeneratedDocuments,
-        start: Callable[[Coroutine[Any, Any, None], str], None],
+        self, generated: GeneratedDocuments, start: Callable[[Coroutine[Any, Any, None], str], None]
     ) -> None:
         """`start` begins a task."""
         self._world = generated.world

@@ -22,7 +22,7 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from stet.lsp import convert
-from stet.lsp.editor_client import Client
+from stet.lsp.editor_client import Client, document_edit
 from stet.lsp.edits.edit_applier import EditApplier
 from stet.lsp.edits.edit_sender import EditError
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
@@ -55,10 +55,8 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
     last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
     lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
-    for batch in (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last):
-        await _apply_by_document(
-            ledger, apply, _drop_failed_moves(ledger, batch, hunks, HunkState.ACCEPTED)
-        )
+    batches = (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last)
+    await _apply_batches(ledger, apply, hunks, batches, HunkState.ACCEPTED)
 
 
 def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
@@ -77,17 +75,21 @@ async def undo_in_order(
 ) -> None:
     """Undo these accepted hunks in the editor; their states show the result."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
+    batches = _undo_batches(ledger, hunks)
+    await _apply_batches(ledger, delivery.undo, hunks, batches, HunkState.UNDONE)
+
+
+def _undo_batches(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[Hunk]]:
+    """Yield what is undone together, in order; each must be undone before the next is requested."""
     lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
     whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
     for steps in _file_steps(ledger, whole):
         made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}
         within = [hunk for hunk in lines if canonical(ledger.hunk(hunk.id).uri) in made]
-        for batch in (within, steps):
-            links = _drop_failed_moves(ledger, batch, hunks, HunkState.UNDONE)
-            await _apply_by_document(ledger, delivery.undo, links)
+        yield within
+        yield steps
         lines = [hunk for hunk in lines if hunk not in within]
-    links = _drop_failed_moves(ledger, lines, hunks, HunkState.UNDONE)
-    await _apply_by_document(ledger, delivery.undo, links)
+    yield lines
 
 
 def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
@@ -108,36 +110,31 @@ def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hu
         yield step
 
 
-def _drop_failed_moves(
-    ledger: ReviewLedger, step: Sequence[Hunk], hunks: Sequence[Hunk], goal: HunkState
-) -> list[str]:
-    """Leave out the links of a file whose move was tried and did not come to `goal`.
+async def _apply_batches(
+    ledger: ReviewLedger,
+    apply_hunks: _ApplyHunks,
+    hunks: Sequence[Hunk],
+    batches: Iterable[Sequence[Hunk]],
+    goal: HunkState,
+) -> None:
+    """Apply batches of `hunks`, one edit a document, however its hunks spell it.
 
-    They are of the move's group; the turn's own edits of that file share only its proposal.
+    A hunk about a whole file goes alone. The links of a file whose move was tried and did not come to
+    `goal` are left out: they are of the move's group; the turn's own edits of that file share only its
+    proposal.
     """
     moves = {hunk.group: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
-    return [
-        hunk.id
-        for hunk in step
-        if hunk.kind in WHOLE_FILE
-        or hunk.group not in moves
-        or ledger.hunk(moves[hunk.group]).state is goal
-    ]
-
-
-async def _apply_by_document(
-    ledger: ReviewLedger, apply_hunks: _ApplyHunks, hunk_ids: Sequence[str]
-) -> None:
-    """One edit a document, however its hunks spell it; a hunk about a whole file goes alone."""
-    batches: dict[tuple[str, str], list[str]] = {}
-    for hunk_id in hunk_ids:
+    for batch in batches:
+        edits: dict[tuple[str, str], list[str]] = {}
         # Read only now: an earlier move has renamed its file.
-        hunk = ledger.hunk(hunk_id)
-        alone = hunk_id if hunk.kind in WHOLE_FILE else ""
-        batches.setdefault((canonical(hunk.uri), alone), []).append(hunk_id)
-    await asyncio.gather(
-        *(apply_hunks(ledger.hunk(batch[0]).uri, batch) for batch in batches.values())
-    )
+        for hunk in [ledger.hunk(one.id) for one in batch]:
+            if hunk.kind in WHOLE_FILE:
+                edits[canonical(hunk.uri), hunk.id] = [hunk.id]
+            elif hunk.group not in moves or ledger.hunk(moves[hunk.group]).state is goal:
+                edits.setdefault((canonical(hunk.uri), ""), []).append(hunk.id)
+        await asyncio.gather(
+            *(apply_hunks(ledger.hunk(edit[0]).uri, edit) for edit in edits.values())
+        )
 
 
 def editor_actions(
@@ -163,8 +160,6 @@ def editor_actions(
 CONFIRM_SECONDS = 1.5
 """How long after its answer the editor may take to send the text with the chosen changes."""
 _LEFT_OUT = "you left it out of the preview"
-
-Edits = list[lsp.TextEdit | lsp.AnnotatedTextEdit | lsp.SnippetTextEdit]
 
 
 class RefactorPreview:
@@ -192,20 +187,20 @@ class RefactorPreview:
                     document, edits, waiting = await self._mark_sent(hunks, encoding)
                     if waiting:
                         sent.append(document.uri)
-                        changes.append(_document_edit(document, edits))
+                        changes.append(document_edit(document.uri, document.version, edits))
                         annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
                 if not changes:
                     raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
                 await self._wait_outcome(sent, changes, annotations)
             except EditError as reason:
-                self._client.show_message(f"Stet: no preview. {reason}", lsp.MessageType.Warning)
+                self._client.warn(f"Stet: no preview. {reason}")
             finally:
                 for uri in sent:
                     self._ledger.outbox.cancel(uri, _LEFT_OUT)
 
     async def _mark_sent(
         self, hunks: Sequence[Hunk], encoding: Encoding
-    ) -> tuple[TextDocument, Edits, list[Hunk]]:
+    ) -> tuple[TextDocument, list[lsp.AnnotatedTextEdit], list[Hunk]]:
         """Return the edits of the hunks of one file that are still pending, each named by its hunk.
         Mark the hunks as sent.
 
@@ -216,7 +211,7 @@ class RefactorPreview:
         # Something else may have decided them while the file was held.
         now = [self._ledger.hunk(hunk.id) for hunk in hunks]
         waiting = [hunk for hunk in now if hunk.state is HunkState.PENDING]
-        edits: Edits = []
+        edits: list[lsp.AnnotatedTextEdit] = []
         for hunk in waiting:
             one = self._ledger.edit_of(document, (hunk.id,))
             edits += [
@@ -252,8 +247,3 @@ def _annotation(hunk: Hunk) -> lsp.ChangeAnnotation:
     return lsp.ChangeAnnotation(
         label=escape_line(hunk.summary) or hunk.id, needs_confirmation=True, description=hunk.id
     )
-
-
-def _document_edit(document: TextDocument, edits: Edits) -> lsp.TextDocumentEdit:
-    named = lsp.OptionalVersionedTextDocumentIdentifier(document.uri, document.version)
-    return lsp.TextDocumentEdit(named, edits)

@@ -10,8 +10,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from lsprotocol import types as lsp
-
 from stet.lsp.editor_client import Client
 from stet.lsp.edits.edit_confirmation import LateConfirmation
 from stet.lsp.edits.edit_sender import (
@@ -179,15 +177,11 @@ class EditApplier:
             while True:
                 document = await self._document(uri)
                 edit = edit_of(document)
-                if edit is None:
+                refused = edit and await self._sender.apply(document, edit, label)
+                if not refused:
                     return
-                try:
-                    await self._sender.apply(document, edit, label)
-                except EditError as refused:
-                    if not await self._sender.wait_for_newer_text(document, refused):
-                        raise
-                else:
-                    return
+                if not await self._sender.wait_for_newer_text(document, refused):
+                    raise refused
 
     def document_lock(self, uri: str) -> asyncio.Lock:
         """While it is held, nothing else is sent for a document."""
@@ -209,10 +203,9 @@ class EditApplier:
         """Carry out hunks that are in `state`, which says whether forward or back."""
         async with self.document_lock(uri):
             await self._may_send.wait()
-            kinds = {hunk_id: self._ledger.hunk(hunk_id).kind for hunk_id in ids}
-            work = [self._apply_file(hunk, state) for hunk in ids if kinds[hunk] in WHOLE_FILE]
-            lines = tuple(hunk for hunk in ids if kinds[hunk] not in WHOLE_FILE)
-            if lines:
+            whole = [hunk for hunk in ids if self._ledger.hunk(hunk).kind in WHOLE_FILE]
+            work = [self._apply_file(hunk, state) for hunk in whole]
+            if lines := tuple(hunk for hunk in ids if hunk not in whole):
                 work.append(self._apply_lines(uri, lines, approval))
             problems = [await problem_of(part) for part in work]
         done = "undone" if state is HunkState.ACCEPTED else "applied"
@@ -224,7 +217,7 @@ class EditApplier:
         if problem is not None:
             how = "seen" if isinstance(problem, EditUnconfirmed) else done
             log.warning("%s: not %s: %s", uri, how, problem)
-            self._client.show_message(f"Stet: not {how}. {problem}", lsp.MessageType.Warning)
+            self._client.warn(f"Stet: not {how}. {problem}")
 
     async def _apply_file(self, hunk_id: str, state: HunkState) -> None:
         """Carry out a hunk about a file as such.
@@ -309,7 +302,7 @@ class EditApplier:
         if not self._ledger.outbox.is_sent(uri):
             return False  # the text is there already
         label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
-        refused = await self._send(document, edit, label)
+        refused = await self._sender.apply(document, edit, label)
         await self._undo_withdrawn(uri, waiting, approval)
         left = self._remaining(waiting, approval)
         if refused is None or not left:
@@ -343,14 +336,6 @@ class EditApplier:
         if approval is not None:
             self._ledger.outbox.hold(document.uri, hunk_ids)
         return await self._sender.wait_for_newer_text(document, refused)
-
-    async def _send(self, document: TextDocument, edit: TextEdit, label: str) -> EditError | None:
-        """Have the editor apply an edit; return why it did not, or None."""
-        try:
-            await self._sender.apply(document, edit, label)
-        except EditError as refused:
-            return refused
-        return None
 
     async def _undo_withdrawn(
         self, uri: str, hunk_ids: Iterable[str], approval: Approval | None

@@ -89,18 +89,24 @@ class EditSender:
         self.confirmation = EditConfirmation(workspace, ledger, client)
         self._unseen: dict[str, str] = {}
 
-    async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> None:
+    async def apply(self, document: TextDocument, edit: TextEdit, label: str) -> EditError | None:
         """Apply an edit to a document in the editor.
 
-        Raises:
-            EditError: If the edit was not applied, or only in part, or the result is unknown; the
-                hunks get the reason.
+        Returns:
+            Why the edit was not applied, or only in part, or the result is unknown; the hunks get the
+            reason. None if it was applied.
         """
-        self._check_known(document)
+        if self._is_unseen(document):
+            reason = (
+                f"The editor said yes to an edit of {self._name(document)} before, and it was not seen. "
+                "Open the file, or save it, and then accept what still waits."
+            )
+            self._ledger.outbox.cancel(document.uri, reason)
+            return EditError(reason)
         wire = _before_the_last_line_end(edit, document)
         outcome = await self._send(document, wire, label)
         if await self.confirmation.wait_confirmed(document, wire, outcome):
-            return
+            return None
         problem = _error_of(outcome) if outcome.reason else self._unconfirmed_error(document)
         meant = self.confirmation.find_misapplied(document, wire)
         if meant is not None:
@@ -109,25 +115,17 @@ class EditSender:
                 "The editor applied the edit in the wrong place, behind what you were typing."
             )
         self._ledger.outbox.cancel(document.uri, str(problem))
-        raise problem
+        return problem
 
-    def _check_known(self, document: TextDocument) -> None:
-        """Check that a file that is not open has the text that an edit is made for.
-
-        Raises:
-            EditError: If an edit of the file may be in a buffer that we have not seen: made again,
-                it would be there twice, and another edit in the wrong place.
+    def _is_unseen(self, document: TextDocument) -> bool:
+        """Return whether an edit of a file that is not open may be in a buffer that we have not seen:
+        made again, it would be there twice, and another edit in the wrong place.
         """
         key = canonical(document.uri)
-        if self._unseen.get(key) != document.text or document.version is not None:
-            self._unseen.pop(key, None)
-            return
-        reason = (
-            f"The editor said yes to an edit of {self._name(document)} before, and it was not seen. "
-            "Open the file, or save it, and then accept what still waits."
-        )
-        self._ledger.outbox.cancel(document.uri, reason)
-        raise EditError(reason)
+        if self._unseen.get(key) == document.text and document.version is None:
+            return True
+        self._unseen.pop(key, None)
+        return False
 
     def _unconfirmed_error(self, document: TextDocument) -> EditError:
         """Return why an edit that the editor confirmed counts as not applied."""

@@ -36,11 +36,7 @@ class FileOperations:
     """Carries out the decisions about whole files."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        client: Client,
-        renames: RenameTracker,
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, renames: RenameTracker
     ) -> None:
         self._workspace = workspace
         self._ledger = ledger
@@ -139,11 +135,8 @@ class FileOperations:
     def _changed_reason(self, hunk: Hunk) -> str:
         """Why a new file whose text has changed is not undone."""
         name = self._name(hunk.uri)
-        later = [
-            other_text.id
-            for other_text in self._ledger.hunks(uri=hunk.uri)
-            if other_text.state is HunkState.ACCEPTED and other_text.kind not in WHOLE_FILE
-        ]
+        edits = (one for one in self._ledger.hunks(uri=hunk.uri) if one.kind not in WHOLE_FILE)
+        later = [one.id for one in edits if one.state is HunkState.ACCEPTED]
         if not later:
             return f"You have changed {name} since; delete it yourself."
         return (
@@ -174,11 +167,11 @@ class FileOperations:
         path, new = path_of(uri), path_of(new_uri)
         if path is None or new is None:
             raise EditError(f"{self._name(uri)} is no file on this machine.")
-        if await asyncio.to_thread(self._system.stat, path) is None:
+        if await self._is_gone(path):
             raise EditError(f"{self._name(uri)} is gone.")
         same = path.parent == new.parent and path.name.casefold() == new.name.casefold()
-        taken = None if same else await asyncio.to_thread(self._system.stat, new)
-        if taken is not None or self._workspace.document(new_uri) is not None:
+        is_free = same or await self._is_gone(new)
+        if not is_free or self._workspace.document(new_uri) is not None:
             raise EditError(f"{self._name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
@@ -187,19 +180,19 @@ class FileOperations:
             await self._check_saved(uri)
             old, real = self._real(path, hunk), self._real(new, hunk)
             await asyncio.to_thread(self._system.move_file, old, real)
-            self._warn_stale(uri, f"is {self._name(new_uri)} now")
+            if self._workspace.document(uri) is not None:
+                stale = f"{self._name(uri)} is {self._name(new_uri)} now: close its old buffer."
+                self._client.show_message(f"Stet: {stale}")
         self._renames.rename(uri, new_uri)
 
     async def _is_moved(self, path: Path, new: Path) -> bool:
-        stat = self._system.stat
-        gone = await asyncio.to_thread(stat, path) is None
-        return gone and await asyncio.to_thread(stat, new) is not None
+        return await self._is_gone(path) and not await self._is_gone(new)
 
     # -- the trash -------------------------------------------------------------------------------
 
     async def _move_to_trash(self, hunk: Hunk) -> Path:
         path = path_of(hunk.uri)
-        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
+        if path is None or await self._is_gone(path):
             raise EditError(f"{self._name(hunk.uri)} is no file on this machine, or gone already.")
         await self._check_saved(hunk.uri)
         return await self._delete(hunk, path)
@@ -241,11 +234,9 @@ class FileOperations:
         """Return the trashed copy that a hunk made in an earlier run. The copy with the hunk's text
         is preferred, else the newest.
         """
-        places = list(self._system.trashed(path))
-        for place in places:
-            if decode(self._system.read_bytes(place, MAX_FILE_BYTES)) == hunk.old:
-                return place
-        return places[0] if places else None
+        places, read = list(self._system.trashed(path)), self._system.read_bytes
+        same = (place for place in places if decode(read(place, MAX_FILE_BYTES)) == hunk.old)
+        return next(same, places[0] if places else None)
 
     def _real(self, path: Path, hunk: Hunk) -> Path:
         """Where a file is, checked as it is resolved: a link may have come after the policy check.
@@ -254,32 +245,21 @@ class FileOperations:
             EditError: If that is outside the workspace and its name is not, or the gate would not let the
                 hunk there.
         """
-        snapshot = self._workspace.snapshot()
-        real, roots = self._resolve_parent(path), snapshot.roots
-        bases = [self._system.real_path(root.path) for root in roots]
-        if any(parts_below(path, root.path) for root in roots) and not any(
-            parts_below(real, base) for base in bases
-        ):
-            name = self._name(uri_of(path))
-            raise EditError(f"{name} leads out of the workspace by a link.")
+        snapshot, real_path = self._workspace.snapshot(), self._system.real_path
+        # Not the last part: it may itself be a link, which is never followed.
+        real = real_path(path.parent) / path.name
+        is_inside = any(parts_below(real, real_path(root.path)) for root in snapshot.roots)
+        if not is_inside and any(parts_below(path, root.path) for root in snapshot.roots):
+            raise EditError(f"{self._name(uri_of(path))} leads out of the workspace by a link.")
         if refusal := refusal_at(snapshot, real, hunk):
             raise EditError(refusal.message)
         return real
-
-    def _warn_stale(self, uri: str, what: str) -> None:
-        """Warn of a stale buffer after a change by Stet that the editor can't make itself."""
-        if self._workspace.document(uri) is not None:
-            self._client.show_message(f"Stet: {self._name(uri)} {what}: close its old buffer.")
 
     # -- what is there ----------------------------------------------------------------------------
 
     @property
     def _system(self) -> System:
         return self._workspace.snapshot().system
-
-    def _resolve_parent(self, path: Path) -> Path:
-        """`path` with the links above it resolved: it may itself be one, which is never followed."""
-        return self._system.real_path(path.parent) / path.name
 
     def _name(self, uri: str) -> str:
         """Return the user's name for a file."""
@@ -304,7 +284,7 @@ class FileOperations:
     async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:
         """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
         path = path_of(uri)
-        if path is None or await asyncio.to_thread(self._system.stat, path) is None:
+        if path is None or await self._is_gone(path):
             return path, None
         return path, decode(await asyncio.to_thread(self._system.read_bytes, path, MAX_FILE_BYTES))
 

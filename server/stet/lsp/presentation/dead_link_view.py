@@ -253,7 +253,7 @@ class DeadLinkView:
         n_files = sum(bool(each.marks) for each in self.marked.values())
         n_links = sum(len(each.marks) for each in self.marked.values())
         for message in missing:
-            self._client.show_message(f"Stet: {message}", lsp.MessageType.Warning)
+            self._client.warn(f"Stet: {message}")
         if n_links:
             more = " (more are not shown)" if n_links >= MAX_MARKS else ""
             links = f"{n_links} dead link{'s' if n_links > 1 else ''}"

@@ -81,7 +81,7 @@ class DiffDocuments:
         name = document_name(document.text)
         page = self._pages.get(name) if name else None
         if page is None:
-            self._client.show_message(f"Stet: {_UNKNOWN}", lsp.MessageType.Warning)
+            self._client.warn(f"Stet: {_UNKNOWN}")
             return
         self._apply_decisions(page, parse_decisions(page, document.text))
 

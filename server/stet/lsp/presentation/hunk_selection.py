@@ -6,6 +6,7 @@ decision on each selected hunk.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,20 +63,17 @@ def resolve_location(
     lines = [arguments.number(name) for name in ("from", "to", "line")]
     if pages is not None and page is not None:
         shown = pages.location_at(page.uri, _range_argument(wire, lines, page, workspace))
-        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
+        return _shown_location(shown, workspace)
     if uri is None and not (wire or any(lines)):
-        shown = pages.location_at_cursor() if pages else None
-        return _clamp_location(shown, workspace) if shown else _active_location(workspace)
+        return _shown_location(pages.location_at_cursor() if pages else None, workspace)
     if uri is None and (uri := workspace.snapshot().activity.active) is None:
         message = "a place in a file needs the file: `uri` or `file`"
         raise arguments.missing(message, "uri", "file")
     document = open_document(uri, workspace)
     wanted_range = _range_argument(wire, lines, document, workspace)
-    return (
-        _selected_location(document, workspace)
-        if wanted_range is None
-        else _location_at(document, wanted_range, workspace)
-    )
+    if wanted_range is None:
+        return _selected_location(document, workspace)
+    return _location_at(document, wanted_range, workspace)
 
 
 def open_document(uri: str, workspace: Workspace) -> TextDocument:
@@ -109,16 +107,6 @@ def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocum
     return None if uri is None else pages.page(uri)
 
 
-def _active_location(workspace: Workspace) -> EditorLocation:
-    """Return the active file and the selection in it."""
-    uri = workspace.snapshot().activity.active
-    return (
-        EditorLocation(None, None)
-        if uri is None
-        else _selected_location(open_document(uri, workspace), workspace)
-    )
-
-
 def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
     """Everything that is selected in a document, and the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
@@ -136,17 +124,19 @@ def _location_at(document: TextDocument, range_: Range, workspace: Workspace) ->
     return EditorLocation(document.uri, range_, selection.cursor if is_in else None)
 
 
-def _clamp_location(shown: tuple[str, Range], workspace: Workspace) -> EditorLocation:
-    """Return a place limited to its file's extent. Return the active place if the file is no longer
-    there.
+def _shown_location(shown: tuple[str, Range] | None, workspace: Workspace) -> EditorLocation:
+    """Return a place that a review page shows, limited to its file's extent. If there is none, or its
+    file is no longer there, return the active file and the selection in it.
     """
-    uri, stretch = shown
-    try:
-        document = open_document(uri, workspace)
-    except InvalidParams:
-        return _active_location(workspace)
-    start, end = document.clamp(stretch.start), document.clamp(stretch.end)
-    return EditorLocation(document.uri, Range(start, end))
+    if shown is not None:
+        uri, stretch = shown
+        with suppress(InvalidParams):
+            document = open_document(uri, workspace)
+            start, end = document.clamp(stretch.start), document.clamp(stretch.end)
+            return EditorLocation(document.uri, Range(start, end))
+    if (active := workspace.snapshot().activity.active) is None:
+        return EditorLocation(None, None)
+    return _selected_location(open_document(active, workspace), workspace)
 
 
 def _range_argument(
@@ -238,11 +228,9 @@ def select_hunks(
     by_all, line = arguments.flag("all"), arguments.number("line")
     if len(named) + by_all != 1:
         message = f"name exactly one of: {', '.join((*names, 'uri', 'all'))}"
-        raise (
-            InvalidParams(message)
-            if named
-            else arguments.missing(message, *names, "uri", "file", "all")
-        )
+        if named:
+            raise InvalidParams(message)
+        raise arguments.missing(message, *names, "uri", "file", "all")
     if line is not None and uri is None:
         raise arguments.missing("a line needs its file: `uri` or `file`", "uri", "file")
     if "hunk" in named:

@@ -144,6 +144,8 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     hunks = ledger.hunks(turn=turn.id)
     states = {hunk.id: hunk.state for hunk in hunks}
     has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
+    is_over = turn.state in FINAL_STATES
+    success = turn.is_success(has_proposed=has_proposed) if is_over else None
     return {
         "turn": turn.id,
         "chat": turn.ask.chat,
@@ -157,9 +159,7 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         ],
         "answer": turn.answer,
         "summary": turn.summary,
-        "success": turn.is_success(has_proposed=has_proposed)
-        if turn.state in FINAL_STATES
-        else None,
+        "success": success,
         "proposals": [proposal.id for proposal in proposals],
         "hunks": [hunk for proposal in proposals for hunk in proposal.hunks],
         "replaced": [hunk.id for hunk in ledger.replaced_by(turn.id)],

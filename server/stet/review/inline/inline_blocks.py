@@ -66,7 +66,6 @@ class InlineBlocks:
         self.editor: BlockEditor | None = None
         self._store = store
 
-    @property
     def known(self) -> Mapping[str, frozenset[str]]:
         """Return, by canonical URI, the ids of blocks in the text or restorable by an undo."""
         return self._store.inline
