@@ -105,8 +105,7 @@ def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ai
             groups[-1].append(piece)
         else:
             groups.append([piece])
-    found = (_parse_group(group) for group in groups)
-    return tuple(one for one in found if one is not None)
+    return tuple(filter(None, map(_parse_group, groups)))
 
 
 def removal_edit(text: str, start: int, end: int) -> Replacement:
@@ -174,26 +173,15 @@ def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_
             continue
         at = start
         for line in split_lines(raw):
-            said = line.strip()
-            if said:
+            if said := line.strip():
                 begins = at + len(line) - len(line.lstrip())
                 number = bisect_right(starts, begins) - 1
-                yield _line_comment(text[starts[number] : begins], said, begins, number)
+                before = text[starts[number] : begins]
+                sign = found[0] if (found := _SIGN.match(said)) else ""
+                lines = (said[len(sign) :].strip(),)
+                place = (begins, begins + len(said))
+                yield _CommentLine(*place, lines, number, len(before), sign, not before.strip())
             at += len(line)
-
-
-def _line_comment(before: str, said: str, start: int, number: int) -> _CommentLine:
-    """Return the comment to the end of line `number`, where `before` precedes the comment."""
-    sign = found[0] if (found := _SIGN.match(said)) else ""
-    return _CommentLine(
-        start,
-        start + len(said),
-        (said[len(sign) :].strip(),),
-        number,
-        len(before),
-        sign,
-        not before.strip(),
-    )
 
 
 def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
@@ -260,7 +248,7 @@ def _quick_match(line: str) -> tuple[Marker, str] | None:
     at = max(places)
     before, after = line[:at], line[at + 3 :].strip()
     is_end = not after or (len(after) <= MAX_CLOSING and after.endswith(_CLOSINGS))
-    if is_end and (not before or not _is_of_word(before[-1])):
+    if is_end and not (before[-1:].isalnum() or before[-1:] == "_"):
         signs = [place + len(sign) for sign in _SIGNS if (place := before.find(sign)) >= 0]
         signs += [len(sign) for sign in _SIGNS_AT_START if folded.startswith(sign)]
         if signs or after:
@@ -272,9 +260,8 @@ def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
     """Return the same as `_quick_match`, for a mark right after the sign."""
     at = -1
     for _ in range(_MAX_MARKS):
-        at = min(
-            (n for mark in ("ai!", "ai?") if (n := folded.find(mark, at + 1)) >= 0), default=-1
-        )
+        places = [folded.find(mark, at + 1) for mark in ("ai!", "ai?")]
+        at = min((place for place in places if place >= 0), default=-1)
         if at < 0:
             return None
         before, said = folded[:at].rstrip(), line[at + 3 :]
@@ -283,7 +270,3 @@ def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
             closing = next((one for one in _CLOSINGS if said.endswith(one)), "")
             return marker_of(line[at + 2]), line[begins.end() :].removesuffix(closing).strip()
     return None
-
-
-def _is_of_word(character: str) -> bool:
-    return character.isalnum() or character == "_"

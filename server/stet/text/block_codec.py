@@ -32,7 +32,7 @@ no longer whole is reported as broken and left alone.
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import chain
@@ -151,9 +151,12 @@ def render_block(
     Returns:
         The lines; None if line ends are so mixed that no block can separate the two texts.
     """
+    end = closing_end(before, after, form)
+    if end is None:
+        return None
     if form.style is BlockStyle.FENCE:
-        return _render_fence(block_id, before, after, form)
-    return _render_conflict(block_id, before, after, form, summary)
+        return _render_fence(block_id, before, after, form, end)
+    return _render_conflict(block_id, (before, after), form, end, summary)
 
 
 def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
@@ -225,13 +228,8 @@ _ACTING = re.compile(
 """What is hidden, ends a line in some editors, or can't be written as UTF-8: escaped in the JSON."""
 
 
-def _render_fence(block_id: str, before: str, after: str, form: BlockForm) -> str | None:
-    """Return the block for a change of the lines `before` into `after`. Return None if no block can
-    show the change.
-    """
-    end = closing_end(before, after, form)
-    if end is None:
-        return None
+def _render_fence(block_id: str, before: str, after: str, form: BlockForm, end: str) -> str:
+    """Return the block for a change of the lines `before` into `after`, whose line end is `end`."""
     content = json.dumps(
         {
             "id": block_id,
@@ -263,16 +261,19 @@ def _read_fence(lines: Sequence[str], first: int, known: Collection[str]) -> Inl
     fields = _parse_fields("".join(lines[first + 1 : last]), known)
     if fields is None:
         return None
-    last = tag_line(lines, last)
+    return json_block(fields, lines, first, last)
+
+
+def json_block(
+    fields: Mapping[str, str], lines: Sequence[str], first: int, fence: int
+) -> InlineBlock:
+    """Return the block of these fields, between its first line and its closing fence."""
+    last = tag_line(lines, fence)
     end = line_end(lines[last])
     kind, before, after = fields["type"], fields["before"], fields["after"]
-    return InlineBlock(
-        fields["id"],
-        first,
-        last + 1,
-        "" if kind == "add" and not before else before + end,
-        "" if kind == "delete" and not after else after + end,
-    )
+    before = "" if kind == "add" and not before else before + end
+    after = "" if kind == "delete" and not after else after + end
+    return InlineBlock(fields["id"], first, last + 1, before, after)
 
 
 def _fence_id(line: str) -> str | None:
@@ -327,14 +328,10 @@ _RUN = re.compile(r"<{7,}|={7,}|>{7,}|\|{7,}")
 
 
 def _render_conflict(
-    block_id: str, before: str, after: str, form: BlockForm, summary: str = ""
-) -> str | None:
-    """Return the block for a change of the lines `before` into `after`. Return None if no block can
-    show the change.
-    """
-    end = closing_end(before, after, form)
-    if end is None:
-        return None
+    block_id: str, lines: tuple[str, str], form: BlockForm, end: str, summary: str
+) -> str:
+    """Return the block for a change of the first lines into the others, whose line end is `end`."""
+    before, after = lines
     size = _marker_size(before, after)
     said = escape_line(summary).strip()[:_MAX_SUMMARY]
     note = f" ({said})" if said else ""
@@ -351,12 +348,8 @@ def _render_conflict(
 
 def _marker_size(before: str, after: str) -> int:
     """Return the length that the markers around these lines need."""
-    runs = (
-        len(run[0])
-        for line in chain(split_lines(before), split_lines(after))
-        if (run := _RUN.match(line))
-    )
-    return max(runs, default=_MARKER_SIZE - 1) + 1
+    runs = map(_RUN.match, chain(split_lines(before), split_lines(after)))
+    return max((len(run[0]) for run in runs if run), default=_MARKER_SIZE - 1) + 1
 
 
 def _read_conflict(lines: Sequence[str], first: int, known: Collection[str]) -> InlineBlock | None:

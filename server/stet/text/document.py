@@ -51,14 +51,9 @@ class TextDocument:
         return tuple(split_lines(self.text))
 
     @cached_property
-    def _starts(self) -> tuple[int, ...]:
-        """The offset at which each line starts."""
-        return tuple(accumulate(map(len, self.lines[:-1]), initial=0))
-
-    @property
     def line_starts(self) -> tuple[int, ...]:
-        """Return the offset in code points at which each line starts."""
-        return self._starts
+        """The offset in code points at which each line starts."""
+        return tuple(accumulate(map(len, self.lines[:-1]), initial=0))
 
     @property
     def n_lines(self) -> int:
@@ -93,9 +88,9 @@ class TextDocument:
         """Return the offset of `position`, clamped."""
         line, character = position.line, position.character
         if character == 0 and 0 <= line < len(self.lines):
-            return self._starts[line]  # so most are: hunks are whole lines
+            return self.line_starts[line]  # so most are: hunks are whole lines
         place = self.clamp(position)
-        return self._starts[place.line] + place.character
+        return self.line_starts[place.line] + place.character
 
     def position_at(self, offset: int) -> Position:
         r"""Return the position of `offset`, clamped.
@@ -103,8 +98,8 @@ class TextDocument:
         An offset between `\r` and `\n` gives the position before both.
         """
         offset = max(0, min(offset, len(self.text)))
-        line = bisect_right(self._starts, offset) - 1
-        column = offset - self._starts[line]
+        line = bisect_right(self.line_starts, offset) - 1
+        column = offset - self.line_starts[line]
         return self.clamp(Position(line, column)) if column else Position(line, 0)
 
     @property

@@ -18,30 +18,9 @@ def blank(text: str) -> str:
     return _NOT_A_LINE_END.sub(" ", text)
 
 
-_PYTHON = re.compile(
-    r"#[^\r\n]*"
-    r'|"""(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:"""|\Z)'
-    r"|'''(?:[^'\\]|\\[\s\S]|'(?!''))*+(?:'''|\Z)"
-    r'|"(?:[^"\\\r\n]|\\[\s\S])*+"?'
-    r"|'(?:[^'\\\r\n]|\\[\s\S])*+'?"
-)
-_STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"?' + r"|'(?:[^'\\\r\n]|\\[^\r\n])*+'?"
-_C_COMMENT = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
-_C_LIKE = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}")
-_SCRIPT = re.compile(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}|`(?:[^`\\]|\\[\s\S])*+`?")
-# A quote alone is a lifetime in Rust.
-_RUST = re.compile(
-    r"""\b[bc]?r(?P<marks>#*+)"(?:[^"]|"(?!(?P=marks)))*+(?:"|\Z)|"""
-    rf"""//[^\r\n]*|{_C_COMMENT}|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\\r\n]|\\[^\r\n]{{1,8}})'"""
-)
-_CSS = re.compile(rf"(?P<string>{_STRING})|{_C_COMMENT}")
-_HASH = re.compile(rf"(?P<string>{_STRING})|#[^\r\n]*")
-_PHP = re.compile(rf"(?P<string>{_STRING})|(?://|#(?!\[))[^\r\n]*|{_C_COMMENT}")
-_LATEX = re.compile(r"(?P<string>\\[^\r\n])|%[^\r\n]*")
-
-
-def _masker(pattern: re.Pattern[str]) -> Callable[[str], str]:
-    """Blanks what `pattern` finds, but for its group `string`."""
+def _masker(source: str) -> Callable[[str], str]:
+    """Return a function that blanks what a pattern finds, but for its group `string`."""
+    pattern = re.compile(source)
     keeps = "string" in pattern.groupindex
 
     def put(match: re.Match[str]) -> str:
@@ -50,14 +29,27 @@ def _masker(pattern: re.Pattern[str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(put, text)
 
 
-mask_python = _masker(_PYTHON)
-mask_c = _masker(_C_LIKE)
-mask_script = _masker(_SCRIPT)
-mask_rust = _masker(_RUST)
-mask_css = _masker(_CSS)
-mask_hash = _masker(_HASH)
-mask_php = _masker(_PHP)
-mask_latex = _masker(_LATEX)
+_STRING = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"?' + r"|'(?:[^'\\\r\n]|\\[^\r\n])*+'?"
+_C_COMMENT = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+
+mask_python = _masker(
+    r"#[^\r\n]*"
+    r'|"""(?:[^"\\]|\\[\s\S]|"(?!""))*+(?:"""|\Z)'
+    r"|'''(?:[^'\\]|\\[\s\S]|'(?!''))*+(?:'''|\Z)"
+    r'|"(?:[^"\\\r\n]|\\[\s\S])*+"?'
+    r"|'(?:[^'\\\r\n]|\\[\s\S])*+'?"
+)
+mask_c = _masker(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}")
+mask_script = _masker(rf"(?P<string>{_STRING})|//[^\r\n]*|{_C_COMMENT}|`(?:[^`\\]|\\[\s\S])*+`?")
+# A quote alone is a lifetime in Rust.
+mask_rust = _masker(
+    r"""\b[bc]?r(?P<marks>#*+)"(?:[^"]|"(?!(?P=marks)))*+(?:"|\Z)|"""
+    rf"""//[^\r\n]*|{_C_COMMENT}|"(?:[^"\\]|\\[\s\S])*+"?|'(?:[^'\\\r\n]|\\[^\r\n]{{1,8}})'"""
+)
+mask_css = _masker(rf"(?P<string>{_STRING})|{_C_COMMENT}")
+mask_hash = _masker(rf"(?P<string>{_STRING})|#[^\r\n]*")
+mask_php = _masker(rf"(?P<string>{_STRING})|(?://|#(?!\[))[^\r\n]*|{_C_COMMENT}")
+mask_latex = _masker(r"(?P<string>\\[^\r\n])|%[^\r\n]*")
 
 _FENCE = re.compile(
     r"(?P<lead>(?:[ \t]|>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))*+)(?P<marks>`{3,}|~{3,})(?P<info>.*)"

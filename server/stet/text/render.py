@@ -62,18 +62,13 @@ def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
     Raises:
         UnclearEdit: Only some lines of the new text have numbers.
     """
-    old_lines, new_lines = _lines(old_text), _lines(new_text)
-    numbers = [_number(line) for line in old_lines]
+    numbers = [_number(line) for line in _lines(old_text)]
     first = numbers[0]
     if first is None or numbers != list(range(first, first + len(numbers))):
         return None
-    n_marked = sum(_number(line) is not None for line in new_lines)
-    if n_marked not in {0, len(new_lines)}:
-        raise UnclearEdit(
-            f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number. "
-            "Send both texts without line numbers."
-        )
-    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
+    marked = [_number(line) is not None for line in _lines(new_text)]
+    what = "a line number. Send both texts without line numbers."
+    return _strip_both(old_text, new_text, marked, what)
 
 
 def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None:
@@ -86,16 +81,23 @@ def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None
     Raises:
         UnclearEdit: Only some lines of the new text have numbers or marks.
     """
-    old_lines, new_lines = _lines(old_text), _lines(new_text)
+    old_lines = _lines(old_text)
     if not any(map(_MARK.match, old_lines)) or not all(map(_has_line_number, old_lines)):
         return None
-    n_marked = sum(map(_has_line_number, new_lines))
-    if n_marked not in {0, len(new_lines)}:
-        raise UnclearEdit(
-            f"{n_marked} of {len(new_lines)} lines of the new text begin with a line number or a "
-            "mark. Send both texts without them."
-        )
-    return _strip_numbers(old_text), _strip_numbers(new_text) if n_marked else new_text
+    marked = [*map(_has_line_number, _lines(new_text))]
+    what = "a line number or a mark. Send both texts without them."
+    return _strip_both(old_text, new_text, marked, what)
+
+
+def _strip_both(old_text: str, new_text: str, marked: list[bool], what: str) -> tuple[str, str]:
+    """Return both texts without marks. `marked` says which lines of the new text have one.
+
+    Raises:
+        UnclearEdit: Only some lines of the new text have one.
+    """
+    if any(marked) and not all(marked):
+        raise UnclearEdit(f"{sum(marked)} of {len(marked)} lines of the new text begin with {what}")
+    return _strip_numbers(old_text), _strip_numbers(new_text) if any(marked) else new_text
 
 
 def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
@@ -109,11 +111,9 @@ def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
     Raises:
         UnclearEdit: Lines of the new text have numbers or marks, and none of the old text has.
     """
-    if not any(map(_AS_SHOWN.match, _lines(new_text))) or any(
-        map(_has_line_number, _lines(old_text))
-    ):
+    if not any(map(_AS_SHOWN.match, _lines(new_text))):
         return
-    if any(map(_AS_SHOWN.match, split_plain(text))):
+    if any(map(_has_line_number, _lines(old_text))) or any(map(_AS_SHOWN.match, split_plain(text))):
         return
     raise UnclearEdit(
         "Lines of the new text begin with a line number or a mark, as the file was shown to you, and "

@@ -75,14 +75,13 @@ def _chain(error: BaseException, *, with_messages: bool) -> Iterator[str]:
 
 def _calls(error: BaseException) -> Iterator[str]:
     calls = traceback.extract_tb(error.__traceback__)
-    if len(calls) <= _FIRST + _LAST:
-        first, last = list(calls), []
-    else:
-        first, last = calls[:_FIRST], calls[-_LAST:]
-    yield from map(_call, first)
-    if last:
-        yield f"  ... {len(calls) - _FIRST - _LAST} calls more"
-        yield from map(_call, last)
+    n_more = len(calls) - _FIRST - _LAST
+    if n_more <= 0:
+        yield from map(_call, calls)
+        return
+    yield from map(_call, calls[:_FIRST])
+    yield f"  ... {n_more} calls more"
+    yield from map(_call, calls[-_LAST:])
 
 
 def _call(call: traceback.FrameSummary) -> str:

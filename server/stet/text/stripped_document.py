@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from stet.text.block_codec import InlineBlock, find_blocks, may_hold_blocks, tag_line
+from stet.text.block_codec import InlineBlock, find_blocks, json_block, may_hold_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.large_document import LargeDocument
@@ -87,11 +87,7 @@ class StrippedDocument:
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
         """How far lines are moved before each block, and after the last one."""
-        return tuple(
-            accumulate(
-                (len(whole_lines(b.before)) - (b.end - b.first) for b in self.blocks), initial=0
-            )
-        )
+        return tuple(accumulate(map(_n_more, self.blocks), initial=0))
 
     def _in_block(self, block: InlineBlock, shift: int, position: Position) -> Position:
         line = self.real.lines[position.line]
@@ -100,6 +96,11 @@ class StrippedDocument:
         if 0 <= nth < len(before) and line and line == before[nth]:
             return Position(block.first + shift + nth, position.character)
         return Position(block.first + shift, 0)
+
+
+def _n_more(block: InlineBlock) -> int:
+    """How many lines more the text has without a block."""
+    return len(whole_lines(block.before)) - (block.end - block.first)
 
 
 def strip_blocks(
@@ -125,9 +126,8 @@ def strip_blocks(
         done = block.end
     text = "".join((*pieces, *document.lines[done:]))
     # Revisions count changes of the real text: no change leads from this text to another.
-    return StrippedDocument(
-        document, replace(document, text=text, revision=NO_REVISION, real=document), blocks
-    )
+    plain = replace(document, text=text, revision=NO_REVISION, real=document)
+    return StrippedDocument(document, plain, blocks)
 
 
 def _without_placed(document: LargeDocument, blocks: tuple[InlineBlock, ...]) -> StrippedDocument:
@@ -154,7 +154,7 @@ def plain_changes(
         visible part of the block.
     """
     places = [(block.first, block.end) for block in before]
-    shifts = [len(whole_lines(block.before)) - (block.end - block.first) for block in before]
+    shifts = [*map(_n_more, before)]
     found: list[TextChange] = []
     for change in changes:
         start, end = change.range.start, change.range.end
@@ -184,18 +184,15 @@ def _moved(change: TextChange, n_lines: int) -> TextChange:
 
 def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[InlineBlock, ...]:
     """Return the blocks in a text, in order of place."""
-    block_text: tuple[InlineBlock, ...] = ()
+    blocks: tuple[InlineBlock, ...] = ()
     if known and may_hold_blocks(document.text):
-        block_text = find_blocks(document.lines, known).blocks
+        blocks = find_blocks(document.lines, known).blocks
     if not document.is_markdown or SIGN not in document.text:
-        return block_text
-    taken = {line for block in block_text for line in range(block.first, block.end)}
-    others = [
-        block
-        for block in find_imported(document.lines).blocks
-        if taken.isdisjoint(range(block.first, block.end))
-    ]
-    return tuple(sorted((*block_text, *others), key=lambda block: block.first))
+        return blocks
+    taken = {line for block in blocks for line in range(block.first, block.end)}
+    found = find_imported(document.lines).blocks
+    others = (block for block in found if taken.isdisjoint(range(block.first, block.end)))
+    return tuple(sorted((*blocks, *others), key=lambda block: block.first))
 
 
 SIGN = "ai-edit"
@@ -216,6 +213,7 @@ _IN_HEAD = 200
 _MOST_INDENT = 3
 """Spaces before a fence; with more it is code."""
 _BEFORE_FENCE = frozenset("`~ ")
+_LINE_END = re.compile(r"\r\n|\n|\r")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _FIELDS = ("id", "type", "before", "after")
 
@@ -382,23 +380,9 @@ def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Inl
     fields = _fields(content)
     if isinstance(fields, str):
         return fields
-    last = tag_line(lines, last)
-    end = line_end(lines[last])
     within = line_end(lines[first])
-    kind = fields["type"]
-    before, after = (_with_breaks(fields[name], within) for name in ("before", "after"))
-    return InlineBlock(
-        fields["id"],
-        first,
-        last + 1,
-        "" if kind == "add" and not before else before + end,
-        "" if kind == "delete" and not after else after + end,
-    )
-
-
-def _with_breaks(text: str, line_end: str) -> str:
-    """Return `text` with this line end instead of each of its own."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", line_end)
+    fields |= {name: _LINE_END.sub(within, fields[name]) for name in ("before", "after")}
+    return json_block(fields, lines, first, last)
 
 
 def _fields(content: str) -> dict[str, str] | str:
