@@ -13,7 +13,7 @@ from stet.text.edit import LineChange, Splice, TextChange
 from stet.text.large_document import LARGE
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
-from stet.text.sequence import common_runs, n_common, n_common_end
+from stet.text.sequence import common_ends, common_runs, n_common, n_common_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,29 @@ class LineHunk:
         """The line after `old`."""
         return self.old_start + len(self.old)
 
-    def slid(self, n: int, block: tuple[str, ...]) -> "LineHunk":
+    def slid(self, n: int, block: tuple[str, ...] | None = None) -> "LineHunk":
         """Return the difference moved `n` lines down, with `block` as the inserted or removed
-        lines.
+        lines if it is given.
         """
-        old, new = (block, ()) if self.old else ((), block)
+        old, new = self.old, self.new
+        if block is not None:
+            old, new = (block, ()) if self.old else ((), block)
         return LineHunk(self.old_start + n, old, self.new_start + n, new)
 
 
 _MAX_HUNKS = 100
 _MAX_SLIDE = 64
 _MAX_LINES = 1_000
+
+
+def apply_hunks(hunks: Iterable[LineHunk], lines: Sequence[str]) -> list[str]:
+    """Return `lines` with the new lines of these hunks, which are in order, for the old ones."""
+    made: list[str] = []
+    done = 0
+    for hunk in hunks:
+        made += [*lines[done : hunk.old_start], *hunk.new]
+        done = hunk.old_end
+    return [*made, *lines[done:]]
 
 
 def join_moved_blocks(
@@ -149,8 +161,7 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
     if len(old) == len(new) == 1:
         return (LineChange(first, 1, 1),) if old[0] != new[0] else ()
     # Most changes are one stretch, and a message may hold thousands of them.
-    head = n_common(old, new)
-    tail = n_common(old[head:][::-1], new[head:][::-1])
+    head, tail = common_ends(old, new)
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
     if not old and not new:
         return ()

@@ -12,13 +12,13 @@ last line has an end is a property of the whole text.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from stet.text.diff import LineHunk, diff_lines
+from stet.text.diff import LineHunk, apply_hunks, diff_lines
 from stet.text.lines import dominant_line_end, line_end, whole_lines, without_end
-from stet.text.sequence import n_common
+from stet.text.sequence import common_ends, n_common
 
 _ENDS = ("\r", "\n")
 
@@ -70,11 +70,12 @@ class Merger:
         made = _merge_lines(self._base, _side(self._base, whole_lines(ours)), self._side)
         if made is None:
             return None
-        lines = _with_all_ends(made.lines, ours, self.theirs, self.base)
+        merged, is_mixed = made
+        lines = _with_all_ends(merged, ours, self.theirs, self.base)
         text = "".join(lines)
         if "\r" in text and whole_lines(text) != tuple(lines):
             return None  # a `\r` is now before a `\n` of another line
-        return MergeResult(text, made.is_mixed)
+        return MergeResult(text, is_mixed)
 
 
 class MergeResult(NamedTuple):
@@ -87,13 +88,6 @@ class MergeResult(NamedTuple):
 
     text: str
     is_mixed: bool = False
-
-
-class _MergedLines(NamedTuple):
-    """The lines of a merged text, as `MergeResult` has them."""
-
-    lines: list[str]
-    is_mixed: bool
 
 
 class _Side(NamedTuple):
@@ -120,8 +114,7 @@ class _Stretch(NamedTuple):
 
 def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
     """Return the changes that lead from `base` to `lines`."""
-    head = n_common(base, lines)
-    tail = n_common(base[head:][::-1], lines[head:][::-1])
+    head, tail = common_ends(base, lines)
     old, new = base[head : len(base) - tail], lines[head : len(lines) - tail]
     inner = diff_lines([without_end(line) for line in old], [without_end(line) for line in new])
     found = {
@@ -129,9 +122,7 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
         for start, end, hunk_shift in _gaps(inner, len(old))
         for at in range(start, end)
     }
-    hunks = tuple(
-        LineHunk(hunk.old_start + head, hunk.old, hunk.new_start + head, hunk.new) for hunk in inner
-    )
+    hunks = tuple(hunk.slid(head) for hunk in inner)
     return _Side(lines, hunks, _conversion(found, [*base[:head], *base[len(base) - tail :]]))
 
 
@@ -157,8 +148,10 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
     return ends
 
 
-def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLines | None:
-    """Return the merged lines; a line that is not the last may lack its line end."""
+def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[str], bool] | None:
+    """Return the merged lines, and whether one of them is mixed; a line that is not the last may lack
+    its line end.
+    """
     made: list[str] = []
     is_mixed = False
     done = our_shift = their_shift = 0
@@ -166,14 +159,12 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLine
         both = (*mine, *others)
         first = min((hunk.old_start for hunk in both), default=len(base))
         end = max((hunk.old_end for hunk in both), default=len(base))
-        made += _untouched(
-            _Stretch(
-                base[done:first],
-                ours.lines[done + our_shift : first + our_shift],
-                theirs.lines[done + their_shift : first + their_shift],
-            )
-        )
         our_first, their_first = first + our_shift, first + their_shift
+        made += _untouched(
+            base[done:first],
+            ours.lines[done + our_shift : our_first],
+            theirs.lines[done + their_shift : their_first],
+        )
         our_shift += _line_delta(mine)
         their_shift += _line_delta(others)
         stretch = _Stretch(
@@ -189,10 +180,10 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> _MergedLine
             settled = _resolve(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
             if settled is None:
                 return None
-            made += settled.lines
-            is_mixed |= settled.is_mixed
+            made += settled[0]
+            is_mixed |= settled[1]
         done = end
-    return _MergedLines(made, is_mixed)
+    return made, is_mixed
 
 
 def _overlapping_hunks(
@@ -228,9 +219,8 @@ def _keeps_size(hunk: LineHunk) -> bool:
     return len(hunk.old) == len(hunk.new)
 
 
-def _untouched(stretch: _Stretch) -> Sequence[str]:
+def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
     """Lines that all three have, up to their ends."""
-    base, ours, theirs = stretch
     if base == ours:
         return theirs
     if base == theirs:
@@ -251,14 +241,14 @@ def _one_sided(
         other_side: The old lines with the line ends of the other side.
         ends: Which line end the other side turned into which.
     """
-    if len(base) == len(new):
-        if base == other_side:
-            return new
-        return [
-            without_end(line) + (line_end(same) if old != same else line_end(line))
-            for old, line, same in zip(base, new, other_side, strict=True)
-        ]
-    return _converted(new, ends)
+    if len(base) != len(new):
+        return _converted(new, ends)
+    if base == other_side:
+        return new
+    return [
+        without_end(line) + line_end(same if old != same else line)
+        for old, line, same in zip(base, new, other_side, strict=True)
+    ]
 
 
 def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
@@ -269,8 +259,10 @@ def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
     return [text + ends.get(end, end) for text, end in pairs]
 
 
-def _resolve(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _MergedLines | None:
-    """Lines that both sides changed; None if they conflict.
+def _resolve(
+    stretch: _Stretch, ends: dict[str, str], *, same_size: bool
+) -> tuple[list[str], bool] | None:
+    """Lines that both sides changed, and whether one of them is mixed; None if they conflict.
 
     Args:
         stretch: The lines.
@@ -280,9 +272,8 @@ def _resolve(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _Me
     base, ours, theirs = stretch
     if not same_size:
         same = len(ours) == len(theirs) and all(map(_same_text, ours, theirs))
-        return _MergedLines([*_converted(ours, ends)], is_mixed=False) if same else None
-    head = n_common(base, ours)
-    tail = n_common(base[head:][::-1], ours[head:][::-1])
+        return ([*_converted(ours, ends)], False) if same else None
+    head, tail = common_ends(base, ours)
     made = [*theirs[:head]]
     is_mixed = False
     for at in range(head, len(base) - tail):
@@ -291,7 +282,7 @@ def _resolve(stretch: _Stretch, ends: dict[str, str], *, same_size: bool) -> _Me
             return None
         made.append(line)
         is_mixed |= not (_same_text(line, ours[at]) or _same_text(line, theirs[at]))
-    return _MergedLines([*made, *theirs[len(base) - tail :]], is_mixed)
+    return [*made, *theirs[len(base) - tail :]], is_mixed
 
 
 def _same_text(one: str, other: str) -> bool:
@@ -370,18 +361,13 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     old = TOKEN.findall(base[head : len(base) - tail])
     mine = _changes(old, TOKEN.findall(ours[head : len(ours) - tail]))
     others = _changes(old, TOKEN.findall(theirs[head : len(theirs) - tail]))
-    known = {(one.hunk.old_start, one.hunk.old, one.hunk.new) for one in mine}
-    others = [
-        one for one in others if (one.hunk.old_start, one.hunk.old, one.hunk.new) not in known
-    ]
+    # What both have written alike counts once, wherever each side has it.
+    known = {replace(one.hunk, new_start=0) for one in mine}
+    others = [one for one in others if replace(one.hunk, new_start=0) not in known]
     if any(one.touches(other, old) for one in mine for other in others):
         return None
-    made: list[str] = []
-    done = 0
-    for hunk in sorted((one.hunk for one in (*mine, *others)), key=lambda one: one.old_start):
-        made += [*old[done : hunk.old_start], *hunk.new]
-        done = hunk.old_end
-    return "".join((base[:head], *made, *old[done:], base[len(base) - tail :]))
+    hunks = sorted((one.hunk for one in (*mine, *others)), key=lambda one: one.old_start)
+    return "".join((base[:head], *apply_hunks(hunks, old), base[len(base) - tail :]))
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:

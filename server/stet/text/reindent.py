@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise, product
 
-from stet.text.diff import LineHunk, diff_lines
+from stet.text.diff import LineHunk, apply_hunks, diff_lines
 from stet.text.lines import line_end, whole_lines, without_end
 from stet.text.match_result import UnclearEdit
 from stet.text.merge import TOKEN
@@ -93,14 +93,13 @@ def _rules(theirs: str, ours: str) -> Iterator[IndentRule]:
         yield IndentRule(added=ours.removesuffix(theirs))
     elif theirs.endswith(ours):
         yield IndentRule(removed=theirs.removesuffix(ours))
-    conversions = [
-        IndentRule("", "", width, tabs) for tabs in (True, False) for width in _TAB_WIDTHS
-    ]
-    yield from (rule for rule in conversions if rule.to_file(theirs) == ours)
-    for rule in conversions:
-        converted = rule.to_file(theirs)
-        if converted is not None and ours.endswith(converted):
-            yield replace(rule, added=ours.removesuffix(converted))
+    widths = product((True, False), _TAB_WIDTHS)
+    conversions = [IndentRule(tab_width=width, tabs=tabs) for tabs, width in widths]
+    converted = [(rule, rule.to_file(theirs)) for rule in conversions]
+    yield from (rule for rule, indent in converted if indent == ours)
+    for rule, indent in converted:
+        if indent is not None and ours.endswith(indent):
+            yield replace(rule, added=ours.removesuffix(indent))
 
 
 _MAX_PAIRS = 2_500
@@ -215,8 +214,8 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int,
     for hunk in (*diff_lines(old, new), LineHunk(len(old), (), 0, ())):
         yield from ((i, i + shift) for i in range(at, hunk.old_start))
         at = hunk.old_end
-        for nth in range(min(len(hunk.old), len(hunk.new))):
-            yield hunk.old_start + nth, hunk.old_start + shift + nth
+        for i in range(hunk.old_start, hunk.old_start + min(len(hunk.old), len(hunk.new))):
+            yield i, i + shift
         shift += len(hunk.new) - len(hunk.old)
 
 
@@ -241,12 +240,13 @@ def reindent_block(
     """
     made: list[tuple[str, str]] = []
     at = 0
-    old, new = _use_plain_punctuation(old, new, [without_end(line) for line in block])
+    lines = [(without_end(line), line_end(line)) for line in block]
+    old, new = _use_plain_punctuation(old, new, [text for text, _ in lines])
     for hunk in diff_lines(old, new):
-        made += [(without_end(line), line_end(line)) for line in block[at : hunk.old_start]]
+        made += lines[at : hunk.old_start]
         at = hunk.old_end
-        made += _changed(block[hunk.old_start : at], hunk, indent, default)
-    made += [(without_end(line), line_end(line)) for line in block[at:]]
+        made += _changed(lines[hunk.old_start : at], hunk, indent, default)
+    made += lines[at:]
     if not made:
         return ""
     ends = [end or default for _, end in made[:-1]] + [line_end(block[-1])]
@@ -307,16 +307,17 @@ def _use_plain_punctuation(
 
 
 def _changed(
-    block: Sequence[str], hunk: LineHunk, indent: IndentRule, default: str
+    block: Sequence[tuple[str, str]], hunk: LineHunk, indent: IndentRule, default: str
 ) -> Iterator[tuple[str, str]]:
     """Yield the new lines of one hunk, each with its line end."""
     partner = dict(pair_lines(hunk.old, hunk.new))
     for j, line in enumerate(hunk.new):
-        if j in partner:
-            i = partner[j]
-            yield _merge_line(without_end(block[i]), hunk.old[i], line, indent), line_end(block[i])
+        i = partner.get(j)
+        if i is not None:
+            text, end = block[i]
+            yield _merge_line(text, hunk.old[i], line, indent), end
         else:
-            block_end = line_end(block[j]) if j < len(block) else ""
+            block_end = block[j][1] if j < len(block) else ""
             yield _indented(line, indent), block_end or default
 
 
@@ -361,16 +362,10 @@ def _merge_line_body(current: str, old: str, new: str) -> str:
     if current == old or plain_punctuation(current) != plain_punctuation(old):
         return new
     old_tokens, new_tokens = TOKEN.findall(old), TOKEN.findall(new)
-    bounds = [0]
-    for token in old_tokens:
-        bounds.append(bounds[-1] + len(plain_punctuation(token)))
+    sizes = (len(plain_punctuation(token)) for token in old_tokens)
+    bounds = list(accumulate(sizes, initial=0))
     where = punctuation_origins(current)
     if any(bound and where[bound] == where[bound - 1] for bound in bounds):
         return new
     sources = [current[where[a] : where[b]] for a, b in pairwise(bounds)]
-    made: list[str] = []
-    at = 0
-    for hunk in diff_lines(old_tokens, new_tokens):
-        made += [*sources[at : hunk.old_start], *hunk.new]
-        at = hunk.old_end
-    return "".join((*made, *sources[at:]))
+    return "".join(apply_hunks(diff_lines(old_tokens, new_tokens), sources))

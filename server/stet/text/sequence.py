@@ -40,8 +40,7 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, 
     """
     # Two texts are mostly equal at both ends, and slices of one type compare fast.
     a, b = list(a), list(b)
-    head = n_common(a, b)
-    tail = n_common(a[head:][::-1], b[head:][::-1])
+    head, tail = common_ends(a, b)
     names: dict[str, int] = {}
     ids_a = [names.setdefault(item, len(names)) for item in a[head : len(a) - tail]]
     ids_b = [names.setdefault(item, len(names)) for item in b[head : len(b) - tail]]
@@ -68,6 +67,12 @@ def n_common(one: Sequence[str], other: Sequence[str]) -> int:
         else:
             high = middle - 1
     return low
+
+
+def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """How many items (or characters) both begin with, and end with after that."""
+    head = n_common(one, other)
+    return head, n_common(one[head:][::-1], other[head:][::-1])
 
 
 def n_common_end(one: str, other: str) -> int:
