@@ -42,8 +42,7 @@ from stet.context.context_values import ContextSection
 from stet.context.natural_language import detect_workspace_language
 from stet.context.project_instructions import NAME, project_instructions
 from stet.context.since_last_turn import cut_off, since_last_turn_section
-from stet.links.link import LinkGraph
-from stet.links.link_scan import LinkCache, scan_links
+from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.llm.model import ContextOverflow, Message, Model, estimate_prompt
 from stet.llm.model_endpoint import host_of
 from stet.llm.providers import is_free

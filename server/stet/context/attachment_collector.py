@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from stet.context.context_values import CurrentDocument
-from stet.links.link import LinkGraph
-from stet.links.link_scan import ScannedLinks, scan_links
+from stet.links.link_scan import LinkGraph, scan_links
 from stet.system.system import FileKind
 from stet.text.document import TextDocument
 from stet.workspace.attachments import Attachments
@@ -296,7 +295,7 @@ def find_scope_files(
                 continue
             with suppress(NotShown):
                 files.append(AttachedFile(snapshot.show(uri), name, mtime))
-    is_partial = context.scope == "linked" and isinstance(graph, ScannedLinks) and graph.is_cut
+    is_partial = context.scope == "linked" and graph is not None and graph.is_cut
     return ScopeFiles(tuple(files), tuple(left_out), is_partial)
 
 

@@ -40,7 +40,7 @@ from stet.context.context_values import (
     section,
     single_line,
 )
-from stet.links.link import LinkGraph
+from stet.links.link_scan import LinkGraph
 from stet.settings.values import Settings
 from stet.text.document import TextDocument
 from stet.text.lines import without_end

@@ -15,7 +15,7 @@ from pathlib import Path
 from stet.links.file_table import FileTable, is_below, join_path
 from stet.links.link import Edge, LinkKind
 from stet.links.link_resolver import existing_target, link_path, resolve_link
-from stet.links.link_scan import ScannedLinks
+from stet.links.link_scan import LinkGraph
 from stet.text.document import TextDocument
 from stet.text.position import Position
 from stet.text.unicode_normal import fold_name
@@ -24,16 +24,10 @@ from stet.workspace.uris import path_of, uri_of
 
 _ALWAYS = frozenset(
     {
-        LinkKind.WIKI,
-        LinkKind.EMBED,
-        LinkKind.MARKDOWN,
-        LinkKind.ANGLE,
-        LinkKind.LATEX,
-        LinkKind.LATEX_IMAGE,
-        LinkKind.RUST_MOD,
-        LinkKind.RUST_PATH,
+        LinkKind.WIKI, LinkKind.EMBED, LinkKind.MARKDOWN, LinkKind.ANGLE, LinkKind.LATEX,
+        LinkKind.LATEX_IMAGE, LinkKind.RUST_MOD, LinkKind.RUST_PATH,
     }
-)
+)  # fmt: skip
 _IF_RELATIVE = frozenset({LinkKind.JAVASCRIPT, LinkKind.CSS, LinkKind.PYTHON_FROM, LinkKind.RUBY})
 
 
@@ -48,7 +42,7 @@ def is_local(edge: Edge) -> bool:
 class DeadLinkChecker:
     """Tells dead links from live ones, for one scan. Blocks on the disk."""
 
-    def __init__(self, snapshot: Snapshot, scan: ScannedLinks) -> None:
+    def __init__(self, snapshot: Snapshot, scan: LinkGraph) -> None:
         self._snapshot = snapshot
         self._scan = scan
         self._privacy = snapshot.privacy()
@@ -84,11 +78,8 @@ class DeadLinkChecker:
     def _files(self) -> FileTable:
         """All files that may be named, those without text too."""
         if self._all_files is None:
-            paths = frozenset(
-                each.path.as_posix()
-                for each in self._snapshot.walk(only_text=False)
-                if each.path is not None
-            )
+            walk = self._snapshot.walk(only_text=False)
+            paths = frozenset(each.path.as_posix() for each in walk if each.path is not None)
             self._all_files = FileTable(paths, self._scan.files.roots, self._scan.files.aliases)
         return self._all_files
 
@@ -156,17 +147,18 @@ class NameSuggestions:
         trigrams = _trigrams(stem)
         shared = Counter(nth for trigram in trigrams for nth in self._with.get(trigram, ()))
         alike = {nth: 2 * n / (len(trigrams) + self._n_trigrams[nth]) for nth, n in shared.items()}
-        best = sorted(alike, key=lambda nth: (-alike[nth], len(self._names[nth]), self._names[nth]))
+
+        def rank(nth: int) -> tuple[float, int, str]:
+            return -alike[nth], len(self._names[nth]), self._names[nth]
+
+        best = sorted(alike, key=rank)
         letters = SequenceMatcher(autojunk=False)
         letters.set_seq2(stem[:100])
         for nth in best[:_N_COMPARED]:
             letters.set_seq1(self._stems[nth][:100])
             if alike[nth] < MIN_LIKENESS and (same := letters.ratio()) >= MIN_SAME:
                 alike[nth] = same
-        found = sorted(
-            (nth for nth in best if alike[nth] >= MIN_LIKENESS),
-            key=lambda nth: (-alike[nth], len(self._names[nth]), self._names[nth]),
-        )
+        found = sorted((nth for nth in best if alike[nth] >= MIN_LIKENESS), key=rank)
         return tuple(self._names[nth] for nth in found[:limit])
 
 
@@ -198,19 +190,16 @@ class DeadLink:
     near: tuple[str, ...]
 
 
-def files_below(scan: ScannedLinks, folders: Collection[Path]) -> list[str]:
+def files_below(scan: LinkGraph, folders: Collection[Path]) -> list[str]:
     """Return the URIs of the files with links below these folders, by path. If there are no
     folders, return all.
     """
     tops = [folder.as_posix() for folder in folders]
-    return [
-        scan.uris[path]
-        for path in sorted(scan.links)
-        if not tops or any(is_below(path, top) for top in tops)
-    ]
+    paths = (path for path in scan.links if not tops or any(is_below(path, top) for top in tops))
+    return [scan.uris[path] for path in sorted(paths)]
 
 
-def dead_links(snapshot: Snapshot, scan: ScannedLinks, uris: Iterable[str]) -> Iterator[DeadLink]:
+def dead_links(snapshot: Snapshot, scan: LinkGraph, uris: Iterable[str]) -> Iterator[DeadLink]:
     """Yield the dead links of these files, in order of file and place. Blocks on the disk."""
     dead, places = DeadLinkChecker(snapshot, scan), LinkLocations(snapshot)
     near: NameSuggestions | None = None

@@ -7,9 +7,8 @@ and Unicode form where the exact name is not there: a note written on one machin
 import posixpath
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from types import MappingProxyType
 
 from stet.links.build_files import BuildFile
 from stet.text.unicode_normal import fold_name, normalize_unicode
@@ -88,12 +87,7 @@ class FileTable:
             for alias, paths in self.aliases.items()
         }
         builds = {new if path == old else path: build for path, build in self.builds.items()}
-        return FileTable(
-            self.paths - {old} | {new},
-            self.roots,
-            MappingProxyType(aliases),
-            MappingProxyType(builds),
-        )
+        return replace(self, paths=self.paths - {old} | {new}, aliases=aliases, builds=builds)
 
     @cached_property
     def python_names(self) -> frozenset[str]:
@@ -108,15 +102,11 @@ class FileTable:
     @cached_property
     def go_modules(self) -> tuple[tuple[str, str], ...]:
         """The names of Go's modules with their folders, longer names first."""
-        homes = ((build, posixpath.dirname(path)) for path, build in self.builds.items())
-        found = [
-            each
-            for build, home in homes
-            for each in (
-                *([(build.module, home)] if build.module else []),
-                *((name, join_path(home, to)) for name, to in build.replaced),
-            )
-        ]
+        found: list[tuple[str, str]] = []
+        for path, build in self.builds.items():
+            home = posixpath.dirname(path)
+            found += [(build.module, home)] if build.module else []
+            found += ((name, join_path(home, to)) for name, to in build.replaced)
         return tuple(sorted(found, key=lambda each: (-len(each[0]), each)))
 
     @cached_property

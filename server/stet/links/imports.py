@@ -5,12 +5,12 @@ outside comments. Whether an import means a file of the workspace is decided in
 `stet.links.link_resolver`.
 """
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 
 from stet.links.link import Link, LinkKind
 from stet.text import masking
-from stet.text.masking import mask_rust
 
 _MAX_DEPTH = 16
 """The most nested inline modules; deeper modules are not scanned."""
@@ -31,7 +31,7 @@ def find_rust(text: str) -> Iterator[Link]:
     """`mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use other::{a, b::{c, d}}`."""
     inside: list[str | None] = [""]
     paths: list[Link] = []
-    for match in _TOKEN.finditer(mask_rust(text)):
+    for match in _TOKEN.finditer(masking.mask_rust(text)):
         here = inside[-1]
         if match["path"] is not None:
             paths += _path(text, match.start("path"))
@@ -62,18 +62,14 @@ def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[
 
 def _enter_or_leave(match: re.Match[str], inside: list[str | None]) -> None:
     """Go into a block or out of one; `inside` holds the modules of each."""
+    here, name = inside[-1], match["inline"]
     if match["open"] is not None:
-        inside.append(inside[-1])
-    elif match["inline"] is not None:
-        inside.append(_deeper(inside[-1], match["inline"]))
+        inside.append(here)
+    elif name is not None:
+        is_scanned = here is not None and here.count("/") + 2 <= _MAX_DEPTH
+        inside.append(posixpath.join(here or "", name) if is_scanned else None)
     elif match["close"] is not None and len(inside) > 1:
         inside.pop()
-
-
-def _deeper(inside: str | None, name: str) -> str | None:
-    if inside is None or inside.count("/") + 2 > _MAX_DEPTH:
-        return None
-    return f"{inside}/{name}" if inside else name
 
 
 def _uses(match: re.Match[str], inside: str) -> Iterator[Link]:
@@ -152,26 +148,27 @@ _LATEX_IMAGE = _pattern(r"\\includegraphics\*?(?:\[[^\[\]\r\n]*+\])?" + _LATEX_N
 def find_python(text: str) -> Iterator[Link]:
     """`import a.b, c as d` and `from .a import b, c as d`."""
     masked = _PYTHON_CONTINUED.sub(lambda end: " " * len(end[0]), masking.mask_python(text))
-    for found in _PYTHON_IMPORT.finditer(masked):
-        if not _begins_statement(masked, found.start()):
-            continue
-        for name in _PYTHON_MODULE.finditer(found["names"]):
-            start = found.start("names") + name.start("name")
-            yield Link(LinkKind.PYTHON, name["name"], start, renamed=name["alias"] is not None)
-    for found in _PYTHON_FROM.finditer(masked):
-        if not _begins_statement(masked, found.start()):
-            continue
+    for found in _statements(_PYTHON_IMPORT, masked):
+        yield from _names(LinkKind.PYTHON, _PYTHON_MODULE, found, "names")
+    for found in _statements(_PYTHON_FROM, masked):
         module = found["module"]
         yield Link(LinkKind.PYTHON_FROM, module, found.start("module"))
         group = "names" if found["inner"] is None else "inner"
-        for name in _PYTHON_NAME.finditer(found[group]):
-            yield Link(
-                LinkKind.PYTHON_NAME,
-                name["name"],
-                found.start(group) + name.start("name"),
-                context=module,
-                renamed=name["alias"] is not None,
-            )
+        yield from _names(LinkKind.PYTHON_NAME, _PYTHON_NAME, found, group, module)
+
+
+def _names(
+    kind: LinkKind, pattern: re.Pattern[str], found: re.Match[str], group: str, module: str = ""
+) -> Iterator[Link]:
+    """Yield the names in a group of an import."""
+    for name in pattern.finditer(found[group]):
+        start = found.start(group) + name.start("name")
+        yield Link(kind, name["name"], start, module, renamed=name["alias"] is not None)
+
+
+def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches at the beginning of a statement."""
+    return (found for found in pattern.finditer(text) if _begins_statement(text, found.start()))
 
 
 def _begins_statement(text: str, at: int) -> bool:
@@ -189,42 +186,30 @@ def find_go(text: str) -> Iterator[Link]:
 
 
 def _finder(
-    kind: LinkKind, mask: Callable[[str], str], *patterns: re.Pattern[str]
+    mask: Callable[[str], str], pattern: re.Pattern[str], **kinds: LinkKind
 ) -> Callable[[str], Iterator[Link]]:
-    """Return a function that finds links of one kind: group `path` of each match in masked text."""
+    """Return a function that finds links in masked text: each group of the pattern has its kind."""
 
     def find(text: str) -> Iterator[Link]:
-        masked = mask(text)
-        for pattern in patterns:
-            for found in pattern.finditer(masked):
-                group = "path" if found["path"] is not None else "bare"
-                yield Link(kind, found[group], found.start(group))
+        for found in pattern.finditer(mask(text)):
+            for group, kind in kinds.items():
+                if found[group] is not None:
+                    yield Link(kind, found[group], found.start(group))
 
     return find
 
 
-find_javascript = _finder(LinkKind.JAVASCRIPT, masking.mask_script, _JAVASCRIPT)
-find_jvm = _finder(LinkKind.JVM, masking.mask_c, _JVM)
-find_ruby = _finder(LinkKind.RUBY, masking.mask_hash, _RUBY)
-find_php_files = _finder(LinkKind.PHP, masking.mask_php, _PHP)
-find_php_uses = _finder(LinkKind.PHP_USE, masking.mask_php, _PHP_USE)
-find_css = _finder(LinkKind.CSS, masking.mask_css, _CSS)
-find_latex = _finder(LinkKind.LATEX, masking.mask_latex, _LATEX)
-
-
-def find_c(text: str) -> Iterator[Link]:
-    """`#include "a.h"`, and `#include <a.h>`, which may be of the workspace too."""
-    for found in _C.finditer(masking.mask_c(text)):
-        if found["path"] is not None:
-            yield Link(LinkKind.C_INCLUDE, found["path"], found.start("path"))
-        else:
-            yield Link(LinkKind.C_SYSTEM, found["system"], found.start("system"))
-
-
-def find_references(text: str) -> Iterator[Link]:
-    """Yield `/// <reference path="a.d.ts" />`, which is a comment to all but TypeScript."""
-    for found in _REFERENCE.finditer(text):
-        yield Link(LinkKind.REFERENCE, found["path"], found.start("path"))
+find_javascript = _finder(masking.mask_script, _JAVASCRIPT, path=LinkKind.JAVASCRIPT)
+find_jvm = _finder(masking.mask_c, _JVM, path=LinkKind.JVM)
+find_ruby = _finder(masking.mask_hash, _RUBY, path=LinkKind.RUBY)
+find_php_files = _finder(masking.mask_php, _PHP, path=LinkKind.PHP)
+find_php_uses = _finder(masking.mask_php, _PHP_USE, path=LinkKind.PHP_USE)
+find_css = _finder(masking.mask_css, _CSS, path=LinkKind.CSS, bare=LinkKind.CSS)
+find_latex = _finder(masking.mask_latex, _LATEX, path=LinkKind.LATEX)
+# `#include <a.h>` may be of the workspace too.
+find_c = _finder(masking.mask_c, _C, path=LinkKind.C_INCLUDE, system=LinkKind.C_SYSTEM)
+# `/// <reference path="a.d.ts" />` is a comment to all but TypeScript.
+find_references = _finder(str, _REFERENCE, path=LinkKind.REFERENCE)
 
 
 def find_latex_images(text: str) -> Iterator[Link]:

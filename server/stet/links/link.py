@@ -1,8 +1,7 @@
-"""A link, which is a part of a text that names another file, and the port to the graph of links."""
+"""A link, which is a part of a text that names another file."""
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 
 class LinkKind(StrEnum):
@@ -90,19 +89,17 @@ class Edge:
     targets: tuple[str, ...]
 
 
-class LinkGraph(Protocol):
-    """Links between the files that may be shown; URIs may have any spelling."""
+@dataclass(frozen=True, slots=True)
+class ResolvedLink:
+    """The target of a link.
 
-    def outgoing(self, uri: str) -> tuple[Edge, ...]:
-        """Return the links in a file, including dead links, in order of place."""
-        ...
+    Attributes:
+        targets: The target files: one file, except for packages.
+        base: The folder to which the link is relative; None: the file's own folder, or a link by
+            name.
+        lead: The text of the link before the path from `base`: the alias of a folder.
+    """
 
-    def backlinks(self, uri: str) -> tuple[Edge, ...]:
-        """Return the links in other files that lead to this file, in order of file and place."""
-        ...
-
-    def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
-        """Return the files within `depth` steps in either direction, the nearest first. The file
-        itself is left out.
-        """
-        ...
+    targets: tuple[str, ...]
+    base: str | None = None
+    lead: str = ""

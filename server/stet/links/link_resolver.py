@@ -8,14 +8,12 @@ includes are paths from the file's own folder. Names of modules are in `stet.lin
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from stet.links import module_resolver as modules
 from stet.links.file_table import FileTable, join_path, nearest_file, nearest_note
-from stet.links.link import Link, LinkKind
-from stet.links.module_resolver import script_locations
+from stet.links.link import Link, LinkKind, ResolvedLink
+from stet.links.module_resolver import resolve_module, script_locations
 from stet.notes.yaml_text import unquote_name
 from stet.text.bounded_input import unescape_entities
 from stet.text.document import ending_of
@@ -58,30 +56,13 @@ _COMPILED = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedLink:
-    """The target of a link.
-
-    Attributes:
-        targets: The target files: one file, except for packages.
-        base: The folder to which the link is relative; None: the file's own folder, or a link by
-            name.
-        lead: The text of the link before the path from `base`: the alias of a folder.
-    """
-
-    targets: tuple[str, ...]
-    base: str | None = None
-    lead: str = ""
-
-
 def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the target of `link` in the file `source`, or None if there is no target."""
     if link.kind in (LinkKind.WIKI, LinkKind.EMBED):
         return _wiki(link_path(link), source, files)
     if link.kind in PATH_ENDINGS:
         return _path(link, source, files)
-    found = modules.resolve_module(link, source, files)
-    return None if found is None else ResolvedLink(*found)
+    return resolve_module(link, source, files)
 
 
 def link_path(link: Link) -> str:
@@ -95,23 +76,24 @@ def link_path(link: Link) -> str:
 
 def _wiki(name: str, source: str, files: FileTable) -> ResolvedLink | None:
     if name.startswith(("./", "../")):
-        target = _at(join_path(posixpath.dirname(source), name), ("", *WIKI_ENDINGS), files)
-        return None if target is None else ResolvedLink((target,))
+        path = join_path(posixpath.dirname(source), name)
+        return _found(_at(path, ("", *WIKI_ENDINGS), files))
     tail = name.strip("/")
     has_ending = "." in posixpath.basename(tail)
     endings = ("", *WIKI_ENDINGS) if has_ending else (*WIKI_ENDINGS, "")
     root = files.root_of(source)
-    if root is not None:
-        target = _at(join_path(root, tail), endings, files)
-        if target is not None:
-            return ResolvedLink((target,), root)
+    if root is not None and (target := _at(join_path(root, tail), endings, files)):
+        return ResolvedLink((target,), root)
     if name.startswith("/"):
         return None  # a path from the root, and nothing else
     for ending in endings:
         target = nearest_note(files.ending_like(tail + ending), source, tail + ending)
         if target is not None:
             return ResolvedLink((target,), target.rsplit("/", tail.count("/") + 1)[0])
-    target = nearest_note(files.aliases.get(fold_name(name), ()), source)
+    return _found(nearest_note(files.aliases.get(fold_name(name), ()), source))
+
+
+def _found(target: str | None) -> ResolvedLink | None:
     return None if target is None else ResolvedLink((target,))
 
 
@@ -198,9 +180,8 @@ def main_script(folder: str, files: FileTable) -> str | None:
     build = files.builds.get(f"{folder}/package.json")
     mains = () if build is None else build.main
     endings = PATH_ENDINGS[LinkKind.JAVASCRIPT]
-    return next(
-        (at for each in mains if (at := _at(join_path(folder, each), endings, files))), None
-    )
+    found = (_at(join_path(folder, each), endings, files) for each in mains)
+    return next(filter(None, found), None)
 
 
 def _other_name(kind: LinkKind, path: str, files: FileTable) -> str | None:

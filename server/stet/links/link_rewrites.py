@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from stet.links.file_table import FileTable
-from stet.links.link import Link, LinkKind
+from stet.links.link import Link, LinkKind, ResolvedLink
 from stet.links.link_resolver import (
     FROM_ABOVE,
     PATH_ENDINGS,
     Exists,
-    ResolvedLink,
     existing_target,
     resolve_link,
 )
@@ -203,9 +202,9 @@ def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[
     wanted = [
         _ImportTarget(name, move.moved(found.targets[0]), found.base)
         for name in names
-        if (found := _resolved(name, source, move.before)) is not None
+        if (found := resolve_module(name, source, move.before)) is not None
     ]
-    was = _resolved(module, source, move.before)
+    was = resolve_module(module, source, move.before)
     if was is not None and len(wanted) < len(names):
         wanted.append(_ImportTarget(module, move.moved(was.targets[0]), was.base))
     place = move.moved(source)
@@ -235,11 +234,6 @@ class _ImportTarget:
     link: Link
     target: str
     base: str | None
-
-
-def _resolved(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    found = resolve_module(link, source, files)
-    return None if found is None else ResolvedLink(*found)
 
 
 def _split(module: str | None) -> tuple[str | None, str]:

@@ -8,15 +8,13 @@ a worker thread.
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from stet.links.build_files import BuildFile, is_build, read_build
 from stet.links.file_table import FileTable
-from stet.links.link import MAX_DEPTH, Edge, Link
-from stet.links.link_resolver import ResolvedLink, resolve_link
+from stet.links.link import MAX_DEPTH, Edge, Link, ResolvedLink
+from stet.links.link_resolver import resolve_link
 from stet.links.links import find_links, has_links
 from stet.notes.note_content import aliases_in
 from stet.text.document import NOTES, TextDocument, ending_of
@@ -55,7 +53,7 @@ class _GraphCache:
 
 
 @dataclass(frozen=True)  # without slots: cached results are stored beside the fields
-class ScannedLinks:
+class LinkGraph:
     """The link graph of one snapshot.
 
     Attributes:
@@ -72,7 +70,7 @@ class ScannedLinks:
     is_cut: bool = False
     known: _GraphCache = field(default_factory=_GraphCache, repr=False, compare=False)
 
-    def reuse(self, before: "ScannedLinks") -> "ScannedLinks":
+    def reuse(self, before: "LinkGraph") -> "LinkGraph":
         """Return this graph, with the results of `before` that still hold.
 
         Where a file has come, gone or got another name, any link may mean another one.
@@ -193,8 +191,6 @@ def _replace(
         back[target] = others | ({source: leading[target]} if target in leading else {})
 
 
-__all__ = ["LinkCache", "ScannedLinks", "scan_links"]
-
 log = logging.getLogger(__name__)
 
 MAX_FILES = 20_000
@@ -213,6 +209,11 @@ class FileLinks:
     build: BuildFile | None = None
 
 
+_NOTHING = FileLinks((), (), 0)
+_Stamp = tuple[float, int, int]
+"""When a file was written, its size, and the revision of its open text."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
     """A file that a scan has included.
@@ -223,7 +224,8 @@ class ScannedFile:
         path: Its path.
         may_link: Whether it can contain links.
         is_read: Whether the scan reads it.
-        found: The links found.
+        found: The links found; None if it was not read, or is gone.
+        stamp: What the links were found in.
     """
 
     located: Located
@@ -231,11 +233,7 @@ class ScannedFile:
     may_link: bool
     is_read: bool
     found: FileLinks | None = None
-
-
-_NOTHING = FileLinks((), (), 0)
-_Stamp = tuple[float, int, int]
-"""When a file was written, its size, and the revision of its open text."""
+    stamp: _Stamp | None = None
 
 
 class LinkCache:
@@ -246,25 +244,12 @@ class LinkCache:
         scanned: The files of the previous scan, by URI.
     """
 
-    def __init__(self, size: int = 2 * MAX_FILES) -> None:
-        self.latest: ScannedLinks | None = None
+    def __init__(self) -> None:
+        self.latest: LinkGraph | None = None
         self.scanned: Mapping[str, ScannedFile] = {}
-        self._size = size
-        self._found: OrderedDict[str, tuple[_Stamp, FileLinks]] = OrderedDict()
-
-    def get(self, path: str, stamp: _Stamp) -> FileLinks | None:
-        """Return the links found in the file at `path` with this stamp."""
-        cached = self._found.get(path)
-        return cached[1] if cached is not None and cached[0] == stamp else None
-
-    def save(self, path: str, stamp: _Stamp, file_links: FileLinks) -> None:
-        """Save the links. If there are too many, drop the oldest entries."""
-        self._found[path] = (stamp, file_links)
-        while len(self._found) > self._size:
-            self._found.popitem(last=False)
 
 
-def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> ScannedLinks:
+def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> LinkGraph:
     """Read the links of the whole workspace. Blocks on the disk."""
     cache = LinkCache() if cache is None else cache
     scan = _LinkScan(snapshot, cache)
@@ -306,8 +291,10 @@ class _LinkScan:
         """Take a file of the walk in."""
         if located.path is None:
             return
-        scanned = self.cache.scanned.get(located.uri)
-        if scanned is None or scanned.located is not located:
+        before = self.cache.scanned.get(located.uri)
+        if before is not None and before.located is located:
+            scanned = before
+        else:
             may_link, may_tell = has_links(located.name), is_build(located.name)
             scanned = ScannedFile(located, located.path.as_posix(), may_link, may_link or may_tell)
         self.uris[scanned.path] = located.uri
@@ -316,10 +303,9 @@ class _LinkScan:
                 self.is_cut = True
                 return
             if scanned.found is None:
-                scanned = replace(scanned, found=self._links_in(located, scanned.path))
+                scanned = self._read(scanned, before)
             self._add(scanned, scanned.found or _NOTHING)
-        if scanned.found is not _NOTHING:
-            self.scanned[located.uri] = scanned
+        self.scanned[located.uri] = scanned
 
     def _add(self, scanned: ScannedFile, file_links: FileLinks) -> None:
         self.n_characters += file_links.n_characters
@@ -327,37 +313,35 @@ class _LinkScan:
             self.links[scanned.path] = file_links.links
         if file_links.build is not None:
             self.builds[scanned.path] = file_links.build
-        if file_links.aliases:
-            for alias in dict.fromkeys(map(fold_name, file_links.aliases)):
-                self.aliases.setdefault(alias, []).append(scanned.path)
+        for alias in dict.fromkeys(map(fold_name, file_links.aliases)):
+            self.aliases.setdefault(alias, []).append(scanned.path)
 
-    def graph(self) -> ScannedLinks:
+    def graph(self) -> LinkGraph:
         """Return the links found, before they are resolved."""
         roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
         aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
-        files = FileTable(
-            frozenset(self.uris), roots, MappingProxyType(aliases), MappingProxyType(self.builds)
-        )
-        return ScannedLinks(files, self.links, self.uris, self.is_cut)
+        files = FileTable(frozenset(self.uris), roots, aliases, self.builds)
+        return LinkGraph(files, self.links, self.uris, self.is_cut)
 
-    def _links_in(self, located: Located, path: str) -> FileLinks:
-        document, stat = self.opened.get(path), located.stat
+    def _read(self, scanned: ScannedFile, before: ScannedFile | None) -> ScannedFile:
+        """Return the file with its links; they are found anew if it has changed."""
+        document, stat = self.opened.get(scanned.path), scanned.located.stat
         if document is not None:
             stamp = (0.0, 0, document.revision)
         else:
             stamp = (0.0, 0, 0) if stat is None else (stat.mtime, stat.size, 0)
-        file_links = self.cache.get(path, stamp)
-        if file_links is None:
-            try:
-                document = self.snapshot.show(located.uri)
-            except NotShown:
-                return _NOTHING  # gone since it was listed
-            file_links = _NOTHING if document.is_large else _read(document, located.name)
-            self.cache.save(path, stamp, file_links)
-        return file_links
+        if before is not None and before.stamp == stamp:
+            return replace(scanned, found=before.found, stamp=stamp)
+        try:
+            document = self.snapshot.show(scanned.located.uri)
+        except NotShown:
+            return scanned  # gone since it was listed
+        return replace(scanned, found=_links_in(document, scanned.located.name), stamp=stamp)
 
 
-def _read(document: TextDocument, name: str) -> FileLinks:
+def _links_in(document: TextDocument, name: str) -> FileLinks:
+    if document.is_large:
+        return _NOTHING
     text = document.text
     aliases = aliases_in(text) if ending_of(name) in NOTES else ()
     build = read_build(text, name) if is_build(name) else None

@@ -10,11 +10,10 @@ import re
 from urllib.parse import quote
 
 from stet.links.file_table import FileTable, is_below
-from stet.links.link import Link, LinkKind
+from stet.links.link import Link, LinkKind, ResolvedLink
 from stet.links.link_resolver import (
     PATH_ENDINGS,
     WIKI_ENDINGS,
-    ResolvedLink,
     link_path,
     main_script,
     resolve_link,

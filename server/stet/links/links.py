@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 
 from stet.links import imports
-from stet.links.imports import find_rust
 from stet.links.link import Link, LinkKind
 from stet.notes.yaml_text import find_quoted
 from stet.outline.headings import parse_blocks
@@ -211,7 +210,7 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
     ("vue svelte astro", _MARKUP),
     ("html htm", (find_html_links,)),
     ("c h cc cpp cxx hh hpp hxx inl m mm cu cuh", (imports.find_c,)),
-    ("rs", (find_rust,)),
+    ("rs", (imports.find_rust,)),
     ("go", (imports.find_go,)),
     ("java kt kts groovy scala", (imports.find_jvm,)),
     ("rb", (imports.find_ruby,)),

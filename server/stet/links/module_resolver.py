@@ -12,14 +12,13 @@ from the only place where exactly these parts exist.
 """
 
 import posixpath
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from types import MappingProxyType
 
 from stet.links.build_files import PACKAGE, BuildFile, Patterns, go_folder
 from stet.links.file_table import FileTable, is_below, join_path, nearest_file
-from stet.links.link import Link, LinkKind
+from stet.links.link import Link, LinkKind, ResolvedLink
 
 RUST_KEYWORDS = ("crate", "self", "super")
 """What a path counts from that begins with no name."""
@@ -28,16 +27,16 @@ _CRATE_TARGETS = ("tests", "benches", "examples")
 """Folders beside a `Cargo.toml` in which each file is the root of a crate."""
 
 
-def _rust_module(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+def _rust_module(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the file that `mod name;` declares, and the folder in which the file was looked for."""
     for folder in rust_module_folders(link, source, files):
         found = _rust_file(f"{folder}/{link.written}", files)
         if found is not None:
-            return found, folder
+            return ResolvedLink((found,), folder)
     return None
 
 
-def _rust_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+def _rust_use(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the file with the last module of a path, and the folder from which the path counts."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
@@ -59,11 +58,11 @@ def _rust_use(link: Link, source: str, files: FileTable) -> tuple[str, str] | No
         place = join_path(base, "/".join(parts[:n_parts]))
         found = _crate_root(crate, source, files) if place == crate else _rust_file(place, files)
         if found is not None and found != source:
-            return found, base
+            return ResolvedLink((found,), base)
     return None
 
 
-def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] | None:
+def _find_by_name(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Resolve a path that begins with a neighbouring module or with a crate of the workspace."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
@@ -72,14 +71,18 @@ def _find_by_name(link: Link, source: str, files: FileTable) -> tuple[str, str] 
     module_folder = join_path(_inner_folder(source, files), link.inside)
     if _rust_file(f"{module_folder}/{first}", files) is not None:
         found = _deepest(module_folder, [first, *parts], max(n_least + bool(lead), 1), files)
-        return (found, module_folder) if found is not None and found != source else None
+        return _other_file(found, module_folder, source)
     manifest = nearest_file(files.crates.get(first, ()), source)
     if manifest is None:
         return None
     root = files.crate_root(manifest)
     base = posixpath.dirname(root)
     found = _deepest(base, parts, max(n_least, 1), files) or (None if lead else root)
-    return (found, base) if found is not None and found != source else None
+    return _other_file(found, base, source)
+
+
+def _other_file(found: str | None, base: str, source: str) -> ResolvedLink | None:
+    return ResolvedLink((found,), base) if found is not None and found != source else None
 
 
 def _deepest(base: str, parts: list[str], n_least: int, files: FileTable) -> str | None:
@@ -111,14 +114,10 @@ def rust_crate_folder(source: str, files: FileTable) -> str | None:
     """Return the folder of the crate that holds `source`, or None if there is no crate above."""
     if _is_script(source, files):
         return posixpath.dirname(source)
-    return next(
-        (
-            folder
-            for folder in files.ancestors(source)
-            if _has_file(folder, _CRATE_ROOTS, files) or _holds_roots(folder, files)
-        ),
-        None,
-    )
+    for folder in files.ancestors(source):
+        if _has_file(folder, _CRATE_ROOTS, files) or _holds_roots(folder, files):
+            return folder
+    return None
 
 
 def _inner_folder(source: str, files: FileTable) -> str:
@@ -154,7 +153,7 @@ def _crate_root(crate: str, source: str, files: FileTable) -> str | None:
     """Return the root of a crate if it is certain which root is meant."""
     if _inner_folder(source, files) == crate:
         return source
-    return next((path for name in _CRATE_ROOTS if (path := f"{crate}/{name}") in files.paths), None)
+    return _first_file((f"{crate}/{name}" for name in _CRATE_ROOTS), files)
 
 
 def _has_file(folder: str, names: tuple[str, ...], files: FileTable) -> bool:
@@ -162,8 +161,12 @@ def _has_file(folder: str, names: tuple[str, ...], files: FileTable) -> bool:
 
 
 def _rust_file(path: str, files: FileTable) -> str | None:
-    endings = (".rs", "/mod.rs")
-    return next((path + ending for ending in endings if path + ending in files.paths), None)
+    return _first_file((f"{path}.rs", f"{path}/mod.rs"), files)
+
+
+def _first_file(paths: Iterable[str], files: FileTable) -> str | None:
+    """Return the first of these paths that is a file."""
+    return next((path for path in paths if path in files.paths), None)
 
 
 MAX_CONFIGS = 16
@@ -190,8 +193,7 @@ class ScriptLocation:
 
 def script_locations(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
     """Yield where the bare `name` in the file `source` may lead, as TypeScript and Node resolve it."""
-    folders = files.ancestors(source)
-    yield from _by_builds(name, folders, files.builds)
+    yield from _by_builds(name, files.ancestors(source), files.builds)
     yield from _by_package(name, source, files)
 
 
@@ -213,10 +215,8 @@ def _by_builds(
 
 def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[str]:
     """Yield the build files that define names: the nearest file, its base files, and its parts."""
-    first = (
-        path for folder in folders for each in _SCRIPTS if (path := f"{folder}/{each}") in builds
-    )
-    left = list(islice(first, 1))
+    first = (f"{folder}/{each}" for folder in folders for each in _SCRIPTS)
+    left = list(islice((path for path in first if path in builds), 1))
     seen: set[str] = set()
     while left and len(seen) < MAX_CONFIGS:
         config = left.pop(0)
@@ -232,9 +232,8 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
         ]
         for reference in build.references:
             place = posixpath.normpath(f"{home}/{reference}")
-            left += (
-                [place] if reference.endswith(".json") else [f"{place}/{one}" for one in _SCRIPTS]
-            )
+            is_file = reference.endswith(".json")
+            left += [place] if is_file else [f"{place}/{one}" for one in _SCRIPTS]
 
 
 def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
@@ -277,18 +276,16 @@ def _by_package(name: str, source: str, files: FileTable) -> Iterator[ScriptLoca
         yield ScriptLocation(folder, "src", is_whole=True)
 
 
-_Resolution = tuple[tuple[str, ...], str | None]
-"""The files, and the folder from which the name counts."""
 _PYTHON = (".py", ".pyi", "/__init__.py", "/__init__.pyi")
 _JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
 
 
-def resolve_module(link: Link, source: str, files: FileTable) -> _Resolution | None:
+def resolve_module(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return what the name in `link` means in the file `source`."""
     return _RESOLVERS[link.kind](link, source, files)
 
 
-def _python(link: Link, source: str, files: FileTable) -> _Resolution | None:
+def _python(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     module = link.written.replace(" ", "").replace("\t", "")
     if link.kind is LinkKind.PYTHON_NAME:
         module = f"{link.context}{'' if link.context.endswith('.') else '.'}{link.written}"
@@ -302,48 +299,33 @@ def _python(link: Link, source: str, files: FileTable) -> _Resolution | None:
         for _ in range(n_dots - 1):
             folder = posixpath.dirname(folder)
         found = _python_file(join_path(folder, path), files)
-        return None if found is None else ((found,), None)
-    for base in _python_bases(source, files):
+        return None if found is None else ResolvedLink((found,))
+    for base in files.ancestors(source):
+        if f"{base}/__init__.py" in files.paths:
+            continue  # a package itself: what holds packages is above
         found = _python_file(f"{base}/{path}", files)
         if found is not None and found != source:
-            return (found,), base
+            return ResolvedLink((found,), base)
     return _python_anywhere(path, source, files)
 
 
-def _python_bases(source: str, files: FileTable) -> Iterator[str]:
-    """Yield the folders above that hold packages and are no packages."""
-    for folder in files.ancestors(source):
-        if f"{folder}/__init__.py" not in files.paths:
-            yield folder
-
-
-def _python_anywhere(path: str, source: str, files: FileTable) -> _Resolution | None:
+def _python_anywhere(path: str, source: str, files: FileTable) -> ResolvedLink | None:
     """Return a top-level package of that name, in any source folder of the workspace."""
     tails = [path + ending for ending in (_PYTHON if "/" in path else _PYTHON[2:])]
-    bases = {
-        found: found[: -len(tail)].rstrip("/")
-        for tail in tails
-        for found in files.ending_with(tail)
-    }
-    best = nearest_file(
-        tuple(sorted(f for f, base in bases.items() if f"{base}/__init__.py" not in files.paths)),
-        source,
+    found = (
+        (path, path[: -len(tail)].rstrip("/")) for tail in tails for path in files.ending_with(tail)
     )
-    return None if best is None else ((best,), bases[best])
+    bases = {path: base for path, base in found if f"{base}/__init__.py" not in files.paths}
+    best = nearest_file(tuple(sorted(bases)), source)
+    return None if best is None else ResolvedLink((best,), bases[best])
 
 
 def _python_file(path: str, files: FileTable) -> str | None:
     # Python's names are case-sensitive, even if the disk folds case.
-    return next((path + ending for ending in _PYTHON if path + ending in files.paths), None)
+    return _first_file((path + ending for ending in _PYTHON), files)
 
 
-def _rust(link: Link, source: str, files: FileTable) -> _Resolution | None:
-    find = _rust_module if link.kind is LinkKind.RUST_MOD else _rust_use
-    found = find(link, source, files)
-    return None if found is None else ((found[0],), found[1])
-
-
-def _go(link: Link, source: str, files: FileTable) -> _Resolution | None:
+def _go(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the files of a package in a module of the workspace. If no module is known, return the
     files of a matching folder.
 
@@ -353,19 +335,17 @@ def _go(link: Link, source: str, files: FileTable) -> _Resolution | None:
     if files.go_modules:
         module_folder = go_folder(link.written, files.go_modules)
         copies = (f"{ancestor}/vendor/{link.written}" for ancestor in files.ancestors(source))
-        for folder in (*([module_folder] if module_folder is not None else []), *copies):
-            found = _go_files(folder, source, files)
-            if found:
-                return found, folder
+        for folder in (*filter(None, [module_folder]), *copies):
+            if found := _go_files(folder, source, files):
+                return ResolvedLink(found, folder)
         return None
     parts = link.written.split("/")
     if "." not in parts[0]:
         return None
     for first in range(1, len(parts)):
         for base in files.ancestors(source):
-            found = _go_files(f"{base}/{'/'.join(parts[first:])}", source, files)
-            if found:
-                return found, base
+            if found := _go_files(f"{base}/{'/'.join(parts[first:])}", source, files):
+                return ResolvedLink(found, base)
     return None
 
 
@@ -377,50 +357,40 @@ def _go_files(folder: str, source: str, files: FileTable) -> tuple[str, ...]:
     )
 
 
-def _jvm(link: Link, source: str, files: FileTable) -> _Resolution | None:
+def _jvm(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     parts = link.written.split(".")
     if parts[-1] == "*":
-        package = "/".join(parts[:-1])
-        folders = files.folders_ending_with(package)
-        found = tuple(
-            path
-            for folder in folders
-            for path in files.in_folder(folder)
-            if path.endswith(_JVM) and path != source
-        )
-        if found:
-            return found, None
+        folders = files.folders_ending_with("/".join(parts[:-1]))
+        inside = (path for folder in folders for path in files.in_folder(folder))
+        if found := tuple(path for path in inside if path.endswith(_JVM) and path != source):
+            return ResolvedLink(found)
         del parts[-1]  # the members of a class
     for n_parts in range(len(parts), 1, -1):  # one of its members may follow the class
         path = "/".join(parts[:n_parts])
         candidates = (each for ending in _JVM for each in files.ending_with(path + ending))
         best = nearest_file(tuple(sorted(candidates)), source)
         if best is not None:
-            return (best,), posixpath.splitext(best)[0][: -len(path) - 1]
+            return ResolvedLink((best,), posixpath.splitext(best)[0][: -len(path) - 1])
     return None
 
 
-def _php(link: Link, source: str, files: FileTable) -> _Resolution | None:
+def _php(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     parts = link.written.split("\\")
     for first in range(len(parts) - 1):  # what comes before may be no folder
         path = "/".join(parts[first:])
         best = nearest_file(files.ending_with(f"{path}.php"), source)
         if best is not None:
-            return (best,), best[: -len(path) - 5]
+            return ResolvedLink((best,), best[: -len(path) - 5])
     return None
 
 
-_RESOLVERS: Mapping[LinkKind, Callable[[Link, str, FileTable], _Resolution | None]] = (
-    MappingProxyType(
-        {
-            LinkKind.PYTHON: _python,
-            LinkKind.PYTHON_FROM: _python,
-            LinkKind.PYTHON_NAME: _python,
-            LinkKind.RUST_MOD: _rust,
-            LinkKind.RUST_USE: _rust,
-            LinkKind.GO: _go,
-            LinkKind.JVM: _jvm,
-            LinkKind.PHP_USE: _php,
-        }
-    )
-)
+_RESOLVERS: Mapping[LinkKind, Callable[[Link, str, FileTable], ResolvedLink | None]] = {
+    LinkKind.PYTHON: _python,
+    LinkKind.PYTHON_FROM: _python,
+    LinkKind.PYTHON_NAME: _python,
+    LinkKind.RUST_MOD: _rust_module,
+    LinkKind.RUST_USE: _rust_use,
+    LinkKind.GO: _go,
+    LinkKind.JVM: _jvm,
+    LinkKind.PHP_USE: _php,
+}

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from stet.links.dead_links import dead_links, files_below
 from stet.links.file_table import is_below
-from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
+from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
@@ -74,7 +74,7 @@ def _report(
     return lines
 
 
-def _sources(scan: ScannedLinks, located: Located | None, *, is_file: bool) -> list[str]:
+def _sources(scan: LinkGraph, located: Located | None, *, is_file: bool) -> list[str]:
     """Return the files to look at, in order of path."""
     if located is None:
         return files_below(scan, ())

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from stet.links.dead_links import DeadLinkChecker, LinkLocations, is_local
 from stet.links.link import Edge
-from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
+from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
@@ -81,7 +81,7 @@ class _LinkReport:
     """Says what the links of files are."""
 
     snapshot: Snapshot
-    scan: ScannedLinks
+    scan: LinkGraph
     places: LinkLocations
     dead: DeadLinkChecker
     direction: Literal["out", "back", "both"]

@@ -10,9 +10,9 @@ from functools import partial
 
 from pydantic import Field
 
-from stet.links.link import Link, LinkKind
-from stet.links.link_resolver import ResolvedLink, resolve_link
-from stet.links.link_scan import ScannedLinks, scan_links
+from stet.links.link import Link, LinkKind, ResolvedLink
+from stet.links.link_resolver import resolve_link
+from stet.links.link_scan import LinkGraph, scan_links
 from stet.links.link_writer import write_link, write_url
 from stet.links.links import find_links
 from stet.review.resolve.edit_instruction import EditInstruction, InvalidInstruction, find_section
@@ -127,7 +127,7 @@ def _compute_link_edit(
 
 
 def _format_link(
-    params: LinkFiles, document: TextDocument, paths: tuple[str, str], scan: ScannedLinks
+    params: LinkFiles, document: TextDocument, paths: tuple[str, str], scan: LinkGraph
 ) -> str:
     """Return the link in the form that the note uses.
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from stet.links.link import Link
 from stet.links.link_rewrites import files_linking_to, rewrite_links
-from stet.links.link_scan import ScannedLinks, scan_links
+from stet.links.link_scan import LinkGraph, scan_links
 from stet.links.links import find_links
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import EditDraft, MoveDraft
@@ -168,7 +168,7 @@ class _LinkUpdates:
         linked_from: For a file without text, the URIs of all files that link to it.
     """
 
-    scan: ScannedLinks
+    scan: LinkGraph
     edits: Mapping[str, tuple[Replacement, ...]]
     names: Mapping[str, str]
     left: tuple[tuple[str, Link], ...]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.links.link_scan import LinkCache, ScannedLinks, scan_links
+from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.notes.note_content import aliases_in
 from stet.settings.values import ContextSettings, PrivacySettings, Settings
 from stet.workspace.workspace import Workspace
@@ -12,7 +12,7 @@ from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import make_workspace, open_document
 
 
-def scan(world: Workspace, cache: LinkCache | None = None) -> ScannedLinks:
+def scan(world: Workspace, cache: LinkCache | None = None) -> LinkGraph:
     return scan_links(world.snapshot(), cache)
 
 
@@ -210,13 +210,16 @@ def test_build_files_are_read_and_followed() -> None:
     assert [names(e.targets) for e in graph.outgoing("file:///ws/cmd/main.go")] == [["in/a.go"], []]
 
 
-def test_a_cache_forgets_what_is_too_much() -> None:
-    cache = LinkCache(size=2)
-    scan(make_workspace(NOTES), cache)
-    kept = [
-        path for path, text in NOTES.items() if cache.get(path, (1_700_000_000.0, len(text), 0))
-    ]
-    assert kept == ["/ws/sub/c.md", "/ws/e.md"]
+def test_a_cache_forgets_what_is_gone() -> None:
+    system = MemorySystem(NOTES)
+    world = Workspace(system)
+    world.add_root("file:///ws")
+    cache = LinkCache()
+    scan(world, cache)
+    assert "file:///ws/a.md" in cache.scanned
+    system.remove("/ws/a.md")
+    scan(world, cache)
+    assert "file:///ws/a.md" not in cache.scanned
 
 
 def test_several_roots_are_one_graph() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stet.links.dead_links import DeadLinkChecker
-from stet.links.link_scan import ScannedLinks, scan_links
+from stet.links.link_scan import LinkGraph, scan_links
 from stet.notes.note_content import tags_in
 from stet.settings.values import ContextSettings, Settings
 from stet.workspace.snapshot import Snapshot
@@ -138,7 +138,7 @@ def snapshot() -> Snapshot:
 
 
 @pytest.fixture(scope="module")
-def scan(snapshot: Snapshot) -> ScannedLinks:
+def scan(snapshot: Snapshot) -> LinkGraph:
     """Its links."""
     return scan_links(snapshot)
 
@@ -148,9 +148,7 @@ def uri(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_links_lead_where_a_reader_would_go(
-    name: str, snapshot: Snapshot, scan: ScannedLinks
-) -> None:
+def test_links_lead_where_a_reader_would_go(name: str, snapshot: Snapshot, scan: LinkGraph) -> None:
     dead = DeadLinkChecker(snapshot, scan)
     found = [
         (
@@ -165,7 +163,7 @@ def test_links_lead_where_a_reader_would_go(
 
 @pytest.mark.parametrize("name", BACKLINKS)
 def test_backlinks_are_the_links_of_the_others(
-    name: str, snapshot: Snapshot, scan: ScannedLinks
+    name: str, snapshot: Snapshot, scan: LinkGraph
 ) -> None:
     sources = [snapshot.name_of(edge.source) for edge in scan.backlinks(uri(name))]
     assert sorted(sources) == sorted(BACKLINKS[name])
@@ -180,7 +178,7 @@ def test_tags_are_those_of_the_notes_that_are_shown(snapshot: Snapshot) -> None:
     assert found == TAGS
 
 
-def test_neighbours_are_reached_step_by_step(snapshot: Snapshot, scan: ScannedLinks) -> None:
+def test_neighbours_are_reached_step_by_step(snapshot: Snapshot, scan: LinkGraph) -> None:
     def near(name: str, depth: int) -> list[str]:
         return [snapshot.name_of(each) for each in scan.neighbours(uri(name), depth)]
 
