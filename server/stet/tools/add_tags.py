@@ -10,8 +10,7 @@ from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
 from stet.text.document import TextDocument
 from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.snapshot import Snapshot
 
 MAX_TAGS = 100

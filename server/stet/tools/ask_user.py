@@ -5,8 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stet.text.escape import escape
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 MAX_QUESTION = 2000
 """The maximum length of a question: it is shown in a message and beside a line."""

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.render import fence_for
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.names import is_absolute, last_part
-from stet.workspace.paths import Located, PathRefused
+from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown, Snapshot
 
 MAX_FILES = 200
@@ -40,44 +38,38 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
     left_out = "".join(f"Left out: {reason}\n" for reason in refused)
     if not texts:
         raise ToolError(f"None of these files can be copied. `list_files` gives names.\n{left_out}")
-    size = sum(len(document.text) for _, document in texts)
+    size = sum(map(len, texts.values()))
     if size > MAX_CHARACTERS:
         raise ToolError(
             f"These files have {size:,} characters; {MAX_CHARACTERS:,} is the most at once. "
             "Name fewer."
         )
     try:
-        await ctx.editor.show_document("copied", _document(texts))
+        # Each text is in a fence that it can't end.
+        sections = (_section(name, text) for name, text in texts.items())
+        await ctx.editor.show_document("copied", "\n".join(sections))
     except OSError as error:
         raise ToolError(f"The document can't be written: {error.strerror}.") from error
-    names = [located.name for located, _ in texts]
-    ctx.report.copied += [name for name in names if name not in ctx.report.copied]
-    listed = "".join(f"{name}\n" for name in names)
-    plural = "s" if len(names) > 1 else ""
-    return f"Shown to the user, {len(names)} file{plural}, {size} characters:\n{listed}{left_out}"
+    ctx.report.copied += [name for name in texts if name not in ctx.report.copied]
+    listed = "".join(f"{name}\n" for name in texts)
+    plural = "s" if len(texts) > 1 else ""
+    return f"Shown to the user, {len(texts)} file{plural}, {size} characters:\n{listed}{left_out}"
 
 
-def _gather(
-    snapshot: Snapshot, names: Sequence[str]
-) -> tuple[list[tuple[Located, TextDocument]], list[str]]:
-    """Return the texts that may be shown, each once, and the reasons against the others. Blocks on
-    disk access.
+def _gather(snapshot: Snapshot, names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the texts that may be shown, by name, and the reasons against the others. Blocks on disk
+    access.
     """
-    texts: dict[str, tuple[Located, TextDocument]] = {}
+    texts: dict[str, str] = {}
     refused = []
     for name in dict.fromkeys(names):
         try:
             located = snapshot.locate(name)
-            texts.setdefault(located.name, (located, snapshot.show(located.uri)))
+            texts.setdefault(located.name, snapshot.show(located.uri).text)
         except (PathRefused, NotShown) as refusal:
             problems = last_part(name) if is_absolute(name) else name
             refused.append(str(refusal).replace(name, problems))
-    return list(texts.values()), refused
-
-
-def _document(texts: Sequence[tuple[Located, TextDocument]]) -> str:
-    """Return the texts under their names, each in a fence that the text can't end."""
-    return "\n".join(_section(located.name, document.text) for located, document in texts)
+    return texts, refused
 
 
 def _section(name: str, text: str) -> str:

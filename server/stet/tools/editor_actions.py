@@ -94,16 +94,11 @@ class Question:
             meant.append(self.choices[number - 1])
         if meant:
             return meant[0] if len({*meant}) == 1 else None
-        if self.kind == "ask" and not is_choice:
-            return words or None
-        return self._parse_yes_no(folded)
-
-    def _parse_yes_no(self, folded: str) -> str | None:
-        if self.kind == "ask" or len(self.choices) != 2:
-            return None
-        if folded in ("y", "yes"):
-            return self.choices[0]
-        return self.choices[1] if folded in ("n", "no") else None
+        if self.kind == "ask":
+            return None if is_choice else words or None
+        places = {"y": 0, "yes": 0, "n": 1, "no": 1}
+        has_two = len(self.choices) == 2
+        return self.choices[places[folded]] if has_two and folded in places else None
 
 
 def _folded(text: str) -> str:

@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 from stet.links.file_outline import outline_file
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.walk import run_in_slices
 

@@ -10,8 +10,7 @@ from stet.links.file_table import is_below
 from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot

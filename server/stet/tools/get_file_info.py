@@ -12,8 +12,7 @@ from stet.outline.languages import language_named
 from stet.text.document import TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.text.render import iso_time, join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import path_of

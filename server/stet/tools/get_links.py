@@ -13,8 +13,7 @@ from stet.links.link import Edge
 from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -117,11 +116,9 @@ class _LinkReport:
 
     def _format_edge(self, edge: Edge) -> str:
         place = self.places.line_of(edge)
-        return (
-            self._quoted(edge.link.written)
-            if place is None
-            else f"{place[0]}: {self._quoted(place[1])}"
-        )
+        if place is None:
+            return self._quoted(edge.link.written)
+        return f"{place[0]}: {self._quoted(place[1])}"
 
     def _format_target(self, edge: Edge) -> str:
         if edge.targets:

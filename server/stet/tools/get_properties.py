@@ -9,8 +9,7 @@ from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 _BARE = frozenset({"int", "float", "bool", "timestamp"})
 

@@ -4,7 +4,7 @@ import dataclasses
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,8 +21,7 @@ from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
 from stet.tools.proposer import ComputedEdit, compute_edit
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
 
@@ -145,28 +144,20 @@ def _format_link(
         if written is not None and not _NOT_IN_WIKI.search(label):
             return f"[[{written}|{label}]]" if label else f"[[{written}]]"
     url = write_url(Link(LinkKind.MARKDOWN, "", 0), here, there)
-    return f"[{_IN_TEXT.sub(_escape_match, label or stem)}]({url})"
-
-
-def _escape_match(match: re.Match[str]) -> str:
-    return f"\\{match[1]}"
+    text = _IN_TEXT.sub(r"\\\1", label or stem)
+    return f"[{text}]({url})"
 
 
 def _has_wikilinks(
     document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]
 ) -> bool:
     """Whether wikilinks are the style: of the note, else of the workspace's notes."""
-    prefers = _prefers_wikilinks(find_links(document.text, here))
-    if prefers is None:
-        notes = (found for path, found in links.items() if ending_of(path) in NOTES)
-        prefers = _prefers_wikilinks(link for found in notes for link in found)
-    return prefers or False
-
-
-def _prefers_wikilinks(links: Iterable[Link]) -> bool | None:
-    """Whether more of these are wikilinks than URLs; None if none is either."""
-    kinds = Counter(link.kind in _WIKI for link in links if link.kind in _WIKI | _URL)
-    return kinds[True] > kinds[False] if kinds else None
+    notes = (link for path, found in links.items() if ending_of(path) in NOTES for link in found)
+    for style in (find_links(document.text, here), notes):
+        kinds = Counter(link.kind in _WIKI for link in style if link.kind in _WIKI | _URL)
+        if kinds:
+            return kinds[True] > kinds[False]
+    return False
 
 
 def _section(after: str | None, document: TextDocument) -> tuple[int, int]:
@@ -191,22 +182,15 @@ def _insert_link(link: str, document: TextDocument, first: int, last: int) -> Te
     while end > first and not document.lines[end - 1].strip():
         end -= 1
     above = document.lines[end - 1].rstrip("\r\n") if end > first else ""
+    content = f"\n{link}" if end > 0 else link
     if item := _ITEM.match(above):
-        content = f"{_next_marker(item[1])}{link}"
-    elif end > 0:
-        content = f"\n{link}"
-    else:
-        content = link
+        marker = _NUMBER.sub(lambda number: str(int(number[0]) + 1), item[1])
+        content = f"{marker}{link}"
     if end < document.n_lines:
         # Make the link a paragraph of its own on this side too.
-        content += "" if not document.lines[end].strip() else "\n"
+        content += "\n" if document.lines[end].strip() else ""
         return place_text(EditInstruction("insert", end + 1), f"{content}\n", document)
     return place_text(EditInstruction("end"), content, document)
-
-
-def _next_marker(marker: str) -> str:
-    """Return the marker of the list's next item."""
-    return _NUMBER.sub(lambda number: str(int(number[0]) + 1), marker)
 
 
 LINK_FILES = Tool("link_files", ToolGroup.ACTION, ToolKind.WRITE, LinkFiles, run)

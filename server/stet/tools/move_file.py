@@ -1,8 +1,7 @@
 """`move_file`: propose another name or folder for a file, with every link to it."""
 
 import asyncio
-import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -17,8 +16,7 @@ from stet.review.proposal import EditDraft, MoveDraft
 from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft, rebase_onto_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import uri_of
@@ -53,10 +51,9 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
         prepared, updates = await _prepare_move(places, ctx)
         if prepared.authorized.protected:
             prepared = prepared.with_caution(ctx.proposer.explain_source(old.name, new.name))
-        prepared_links = tuple(
-            rebase_onto_blocks(link, ctx.reader.snapshot()) for link in prepared.links
-        )
-        move, *links = ctx.ledger.propose(replace(prepared, links=prepared_links))
+        snapshot = ctx.reader.snapshot()
+        rebased = tuple(rebase_onto_blocks(link, snapshot) for link in prepared.links)
+        move, *links = ctx.ledger.propose(replace(prepared, links=rebased))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.name for link in prepared.draft.links))
@@ -102,8 +99,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     if new.uri == old.uri:  # the disk folds case, and only the case is to change
         path = old.path.with_name(name)
         new = Located(uri_of(path), path, snapshot.name_of(uri_of(path)))
-        return _MovePaths(old, new, holds_text)
-    if await asyncio.to_thread(snapshot.exists, new.uri):
+    elif await asyncio.to_thread(snapshot.exists, new.uri):
         raise ToolError(f"{params.to!r} exists already. To move into a folder, end it with `/`.")
     return _MovePaths(old, new, holds_text)
 
@@ -131,9 +127,8 @@ async def _prepare_move(
         uris = [updates.scan.uris[path] for path in documents]
         inspect = ctx.proposer.rules.prefetch_status([old.uri, new.uri, *uris])
         rules, unchanged = await asyncio.to_thread(_inspect_rules, inspect, updates, documents)
-        links = _link_edits(
-            updates, documents, unchanged, f"Links to {old.name} at {new.name}", ctx
-        )
+        summary = f"Links to {old.name} at {new.name}"
+        links = _link_edits(updates, documents, unchanged, summary, ctx)
         if links is None:
             continue
         draft = MoveDraft(
@@ -191,7 +186,7 @@ def _compute_link_updates(
     if not locations.holds_text:  # the scan does not include such files
         every_file = snapshot.walk(only_text=False)
         paths = {each.path.as_posix() for each in every_file if each.path is not None}
-        files = dataclasses.replace(files, paths=files.paths | paths | {here})
+        files = replace(files, paths=files.paths | paths | {here})
         linked_from = tuple(scan.uris[path] for path in files_linking_to(here, scan.links, files))
     rewriting = rewrite_links(scan.links, files, here, new.path.as_posix(), exists)
     names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
@@ -221,9 +216,8 @@ def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext)
         files |= {uri: snapshot.name_of(uri) for uri in updates.linked_from}
     unread = [name for uri, name in files.items() if not ctx.proposer.rules.editable(uri)]
     if unread:
-        names = ", ".join(map(repr, unread[:MAX_NAMED]))
-        more = f" and {len(unread) - MAX_NAMED} more" if len(unread) > MAX_NAMED else ""
-        raise ToolError(f"{problem}: {names}{more}. Read them, then move it.")
+        names = _join_names(list(map(repr, unread)))
+        raise ToolError(f"{problem}: {names}. Read them, then move it.")
 
 
 def _inspect_rules(
@@ -255,33 +249,29 @@ def _link_edits(
     drafts = []
     for path, document in documents.items():
         now = ctx.workspace.shown(document.uri) or document
-        if now.text != document.text:
-            is_unchanged = _is_as_scanned(updates, path, now)
-        else:
-            is_unchanged = path in unchanged
-        if not is_unchanged:
+        has_changed = now.text != document.text
+        if not (_is_as_scanned(updates, path, now) if has_changed else path in unchanged):
             return None
-        drafts.append(
-            ctx.proposer.edit_draft(
-                now, updates.names[path], TextEdit(updates.edits[path]), summary
-            )
-        )
+        edit = TextEdit(updates.edits[path])
+        drafts.append(ctx.proposer.edit_draft(now, updates.names[path], edit, summary))
     return tuple(drafts)
 
 
 def _describe_left(updates: _LinkUpdates) -> str:
     """Return the message to the model about links that could not be rewritten or looked for."""
     message = ""
-    if left := updates.left:
-        named = ", ".join(f"{link.written!r} in {name}" for name, link in left[:MAX_NAMED])
-        more = f" and {len(left) - MAX_NAMED} more" if len(left) > MAX_NAMED else ""
-        message = (
-            "These links can't be changed by themselves; see to them with `edit_file`: "
-            f"{named}{more}.\n"
-        )
+    if left := [f"{link.written!r} in {name}" for name, link in updates.left]:
+        message = "These links can't be changed by themselves; see to them with `edit_file`: "
+        message += f"{_join_names(left)}.\n"
     if updates.scan.is_cut:
         message += "The workspace is too large to look through: other files may link to it too.\n"
     return message
+
+
+def _join_names(names: Sequence[str]) -> str:
+    """Return a list of names of bounded length."""
+    n_more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
 
 
 MOVE_FILE = Tool("move_file", ToolGroup.ACTION, ToolKind.WRITE, MoveFile, run)

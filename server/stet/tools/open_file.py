@@ -4,8 +4,7 @@ import asyncio
 
 from pydantic import Field
 
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.snapshot import NotShown, Snapshot
 
 

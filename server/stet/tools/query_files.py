@@ -1,9 +1,10 @@
 """`query_files`: find files by what they say of themselves."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Literal, Self
+from functools import partial
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -14,10 +15,8 @@ from stet.privacy.redactor import Redactor
 from stet.text.escape import escape_line
 from stet.text.render import iso_time, join_bounded
 from stet.tools.file_globs import parse_glob
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.grep import describe_unsearched
-from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
@@ -26,6 +25,7 @@ from stet.workspace.walk import run_in_slices
 MAX_CONDITION = 500
 """Characters of one condition: a longer one takes long to read, and fits nothing."""
 
+_Condition = Annotated[str, Field(max_length=MAX_CONDITION)]
 _CONTINUE_HINT = "add a condition or a folder, or raise limit"
 
 
@@ -35,35 +35,24 @@ class QueryFiles(Params):
     With `task` or `text` the lines are shown too. For a search by words use `search_workspace`.
     """
 
-    tag: str = Field(
-        default="",
-        max_length=MAX_CONDITION,
-        description="A tag, inline or in front matter; holds its subtags.",
+    tag: _Condition = Field(
+        default="", description="A tag, inline or in front matter; holds its subtags."
     )
-    property: str = Field(
-        default="", max_length=MAX_CONDITION, description="Name of a front matter property it has."
-    )
-    value: str | None = Field(
+    property: _Condition = Field(default="", description="Name of a front matter property it has.")
+    value: _Condition | None = Field(
         default=None,
-        max_length=MAX_CONDITION,
         description="What the property is; may begin with `>`, `>=`, `<`, `<=`, `!=`, or `~` (holds "
         "this text). Numbers and ISO dates are compared as such; `>7d` is a date in the last 7 days. "
         "Of a list any item counts.",
     )
     folder: str = Field(default="", description="Only files below this folder.")
-    glob: str = Field(
+    glob: _Condition = Field(default="", description="Only paths that match, such as `**/*.md`.")
+    modified_after: _Condition = Field(
         default="",
-        max_length=MAX_CONDITION,
-        description="Only paths that match, such as `**/*.md`.",
-    )
-    modified_after: str = Field(
-        default="",
-        max_length=MAX_CONDITION,
         description="Written at or after this ISO date or time, UTC; or `7d`, `12h`, `2w` ago.",
     )
-    modified_before: str = Field(
+    modified_before: _Condition = Field(
         default="",
-        max_length=MAX_CONDITION,
         description="Written before this ISO date or time, UTC; or `7d`, `12h`, `2w` ago.",
     )
     links_to: str = Field(default="", description="A file that it links to.")
@@ -71,9 +60,7 @@ class QueryFiles(Params):
     task: Literal["open", "done"] | None = Field(
         default=None, description="Has a task `- [ ]` (open) or `- [x]` (done)."
     )
-    text: str = Field(
-        default="", max_length=MAX_CONDITION, description="Text it holds, case ignored."
-    )
+    text: _Condition = Field(default="", description="Text it holds, case ignored.")
     limit: int = Field(default=50, ge=1, le=500, description="At most so many files.")
 
     @field_validator("value", mode="before")
@@ -129,34 +116,31 @@ async def run(params: QueryFiles, ctx: ToolContext) -> str:
     )
     matches = await run_in_slices(match_all(query, snapshot), snapshot.system)
     result = [match for match in matches if match is not None]
-    asks_texts = params.tag or params.property or params.task or params.text
-    unsearched = (
-        await asyncio.to_thread(describe_unsearched, snapshot, params.folder) if asks_texts else ""
-    )
+    unsearched = ""
+    if params.tag or params.property or params.task or params.text:
+        unsearched = await asyncio.to_thread(describe_unsearched, snapshot, params.folder)
     if not result:
-        nothing = "No file meets all of that. Leave a condition out; `list_tags` gives the tags.\n"
-        return nothing + unsearched
+        hint = "Leave a condition out; `list_tags` gives the tags."
+        return f"No file meets all of that. {hint}\n{unsearched}"
     if params.modified_after or params.modified_before:
         result.sort(key=lambda match: (-(match.mtime or 0.0), match.name))
-    redactor = redactor_of(snapshot)
-    lines = await asyncio.to_thread(_all_lines, result[: params.limit], redactor)
+    lines = await asyncio.to_thread(_lines, result[: params.limit], redactor_of(snapshot))
     text = join_bounded(lines, _CONTINUE_HINT)
     if len(result) > params.limit:
         text += f"(cut: {len(result) - params.limit} more files; {_CONTINUE_HINT})\n"
     return text + unsearched
 
 
-def _all_lines(matches: Sequence[FileMatch], redactor: Redactor | None) -> list[str]:
-    return [line for match in matches for line in _lines(match, redactor)]
-
-
-def _lines(match: FileMatch, redactor: Redactor | None) -> Iterator[str]:
-    """Yield the lines that are shown of a file."""
-    written = None if match.mtime is None else iso_time(match.mtime)
-    yield escape_line(match.name) + (f" (written {written})" if written else "")
-    yield from (f"  {number}: {safe_line(line, redactor)}" for number, line in match.lines)
-    if match.n_more:
-        yield f"  ({match.n_more} more in this file: `read_file` shows them)"
+def _lines(matches: Sequence[FileMatch], redactor: Redactor | None) -> list[str]:
+    """Return the lines that are shown of the files."""
+    lines = []
+    for match in matches:
+        written = None if match.mtime is None else iso_time(match.mtime)
+        lines.append(escape_line(match.name) + (f" (written {written})" if written else ""))
+        lines += [f"  {number}: {safe_line(line, redactor)}" for number, line in match.lines]
+        if match.n_more:
+            lines.append(f"  ({match.n_more} more in this file: `read_file` shows them)")
+    return lines
 
 
 def _moment(text: str, now: datetime) -> datetime | None:
@@ -171,25 +155,21 @@ async def _linked(
     neighbors: list[frozenset[str]] = []
     for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
         if written:
-            other = ctx.reader.locate(written)
-            neighbors.append(
-                await asyncio.to_thread(_link_neighbors, snapshot, ctx.links, other, name)
-            )
+            look_up = partial(_link_neighbors, snapshot, ctx.links, ctx.reader.locate(written).uri)
+            neighbors.append(await asyncio.to_thread(look_up, name))
     return frozenset.intersection(*neighbors) if neighbors else None
 
 
-def _link_neighbors(
-    snapshot: Snapshot, cache: LinkCache, other: Located, name: str
-) -> frozenset[str]:
-    """Return the files that link to `other`, or with `linked_from` the files that `other` links to."""
+def _link_neighbors(snapshot: Snapshot, cache: LinkCache, uri: str, name: str) -> frozenset[str]:
+    """Return the files that link to `uri`, or with `linked_from` the files that it links to."""
     try:
-        snapshot.show(other.uri)
+        snapshot.show(uri)
     except NotShown as refused:
         raise ToolError(f"{name}: {refused} `list_files` gives the names.") from refused
     graph = scan_links(snapshot, cache)
     if name == "links_to":
-        return frozenset(canonical(edge.source) for edge in graph.backlinks(other.uri))
-    return frozenset(canonical(one) for edge in graph.outgoing(other.uri) for one in edge.targets)
+        return frozenset(canonical(edge.source) for edge in graph.backlinks(uri))
+    return frozenset(canonical(one) for edge in graph.outgoing(uri) for one in edge.targets)
 
 
 QUERY_FILES = Tool("query_files", ToolGroup.WORKSPACE, ToolKind.READ, QueryFiles, run)

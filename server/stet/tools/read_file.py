@@ -7,8 +7,7 @@ from pydantic import Field
 from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
 from stet.tools.file_reader import with_suggestions
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 MAX_LINES = 1000
 MAX_CHARACTERS = 60_000
@@ -54,20 +53,19 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
     last = min(params.end_line or document.n_lines, document.n_lines)
     if last < params.start_line:
         raise ToolError(f"end_line {last} is before start_line {params.start_line}.")
+    first = params.start_line - 1
     # No more than one line too many: of a very long text only these are looked at.
-    lines = document.lines[params.start_line - 1 : min(last, params.start_line + MAX_LINES)]
-    shown = _fitting(lines)
-    await ctx.reader.learn_around(document, params.start_line - 1, params.start_line - 1 + shown)
-    text = head + render_listing(view, params.start_line - 1, params.start_line - 1 + shown)
-    if shown == 0:
-        more = f"; read on with start_line={params.start_line + 1}" if len(lines) > 1 else ""
-        return (
-            f"(Line {params.start_line} alone is longer than {MAX_CHARACTERS} characters{more}.)\n"
-        )
-    if params.start_line - 1 + shown == last:
+    lines = document.lines[first : min(last, first + 1 + MAX_LINES)]
+    end = first + _fitting(lines)
+    await ctx.reader.learn_around(document, first, end)
+    text = head + render_listing(view, first, end)
+    if end == first:
+        more = f"; read on with start_line={first + 2}" if len(lines) > 1 else ""
+        return f"(Line {first + 1} alone is longer than {MAX_CHARACTERS} characters{more}.)\n"
+    if end == last:
         return text
-    next_line = params.start_line + shown
-    return f"{text}(cut: {document.n_lines - next_line + 1} more lines; read on with start_line={next_line})\n"
+    n_more = document.n_lines - end
+    return f"{text}(cut: {n_more} more lines; read on with start_line={end + 1})\n"
 
 
 def _fitting(lines: Sequence[str]) -> int:

@@ -1,14 +1,16 @@
 """`read_webpage`: the readable text of a page, after an approval if no user named its host."""
 
 import re
+from functools import partial
 
 from pydantic import Field
 
-from stet.privacy.request_log import Recipient, RequestRecord
+from stet.privacy.request_log import Recipient
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.tools.tool_errors import ToolError, UserDeclined
 from stet.web.fetch import WebPage
 from stet.web.untrusted_text import fence_untrusted
+from stet.web.web_access import WebAccess
 from stet.web.web_address import WebAddress, WebError, WebSource, add_source, parse_url
 
 READ_IT = "Read it"
@@ -41,71 +43,54 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
     if web is None:
         raise ToolError("No search API is configured. Go on without the web.")
 
-    async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
-        _refuse_secrets(address, ctx)
-        await ask(address, came_from)
-        ctx.workspace.request_log.add(_sending(address, ctx))
-
-    async def ask(address: WebAddress, came_from: WebAddress | None) -> None:
-        words = "\n".join(ctx.user_words)
-        if not (why := web.why_ask(address, words)):
-            if came_from is None:  # where a page leads the model has not made up
-                web.count_unapproved(address, words)
-            return
-        if address.host_and_port in web.refused or not await _ask_permission(
-            ctx, address, came_from, why
-        ):
-            web.refused.add(address.host_and_port)
-            raise UserDeclined(
-                f"The user does not want {address.url} to be read. Go on without it; don't ask again."
-            )
-        web.known.approve(address)
-
     try:
         address = parse_url(params.url)
-        page = await web.read(address, permit)
+        page = await web.read(address, partial(_permit, ctx, web))
     except WebError as error:
         raise ToolError(str(error)) from error
     add_source(ctx.report.sources, WebSource(page.url, page.title))
     return _select_part(address, page)
 
 
-def _refuse_secrets(address: WebAddress, ctx: ToolContext) -> None:
-    """See that no address carries a secret out.
+async def _permit(
+    ctx: ToolContext, web: WebAccess, address: WebAddress, came_from: WebAddress | None
+) -> None:
+    """See that an address may be read, and record the request.
 
     Raises:
-        ToolError: If this one does.
+        ToolError: If it carries a secret out.
+        UserDeclined: If the user says no.
     """
-    host_words = ctx.workspace.settings.privacy.redact_secrets
-    if host_words and ctx.workspace.redactor.redact(address.url).kinds:
+    if ctx.holds_secret(address.url):
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
-
-
-def _sending(address: WebAddress, ctx: ToolContext) -> RequestRecord:
-    """Return the record that a host is asked for a page."""
-    return RequestRecord(
-        ctx.reader.snapshot().system.now(),
-        Recipient.PAGE,
-        address.host_and_port,
-        turn=ctx.turn.id,
-        chat=ctx.turn.chat,
-        parts=(f"an address of {len(address.url)} characters",),
-        characters=len(address.url),
-        is_open=not ctx.workspace.settings.privacy.redact_secrets,
-    )
+    words = "\n".join(ctx.user_words)
+    if why := web.why_ask(address, words):
+        await _ask_permission(ctx, web, address, came_from, why)
+    elif came_from is None:  # where a page leads the model has not made up
+        web.count_unapproved(address, words)
+    ctx.record_request(Recipient.PAGE, address.host_and_port, "an address", address.url)
 
 
 async def _ask_permission(
-    ctx: ToolContext, address: WebAddress, came_from: WebAddress | None, why: str
-) -> bool:
-    """Whether the user agrees."""
+    ctx: ToolContext, web: WebAccess, address: WebAddress, came_from: WebAddress | None, why: str
+) -> None:
+    """Ask the user whether a page may be read.
+
+    Raises:
+        UserDeclined: If the user says no.
+    """
     redirect_note = f" {came_from.url} leads there." if came_from else ""
     letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""
-    named = (
-        "" if came_from else ctx.untrusted.explain_source((address.host_and_port,), ctx.user_words)
-    )
+    sources = () if came_from else (address.host_and_port,)
+    named = ctx.untrusted.explain_source(sources, ctx.user_words)
     text = f"Read the page {address.url}{letters}?{redirect_note} {why} {named}".rstrip()
-    return await ctx.ask_user("host", text, (READ_IT, DO_NOT_READ)) == READ_IT
+    is_refused = address.host_and_port in web.refused
+    if is_refused or await ctx.ask_user("host", text, (READ_IT, DO_NOT_READ)) != READ_IT:
+        web.refused.add(address.host_and_port)
+        raise UserDeclined(
+            f"The user does not want {address.url} to be read. Go on without it; don't ask again."
+        )
+    web.known.approve(address)
 
 
 def _select_part(address: WebAddress, page: WebPage) -> str:

@@ -7,12 +7,11 @@ from typing import Literal
 from pydantic import Field
 
 from stet.privacy.redactor import Redactor
-from stet.search.word_search import SearchMode, SearchQuery, SearchResults
+from stet.search.word_search import SearchMode, SearchPassage, SearchQuery, SearchResults
 from stet.text.escape import escape_line
 from stet.text.render import MAX_LINE, join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
-from stet.workspace.grep import InvalidRegex, describe_unsearched, grep
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.workspace.grep import GrepHit, InvalidRegex, describe_unsearched, grep
 from stet.workspace.grep_helper import MAX_LINE as MAX_HIT
 from stet.workspace.names import without_folders
 from stet.workspace.safe_excerpt import redactor_of, safe_line
@@ -60,8 +59,7 @@ async def run(params: SearchWorkspace, ctx: ToolContext) -> str:
         return await _search_regex(params, ctx) + unsearched
     query = SearchQuery(params.query, SearchMode(params.mode), params.folder, params.limit)
     found = await ctx.searcher.search(ctx.reader.snapshot(), query)
-    hits = [(each.name, each.line, each.text) for each in found.passages]
-    lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.reader.snapshot()))
+    lines = await asyncio.to_thread(_lines, found.passages, redactor_of(ctx.reader.snapshot()))
     return _format_hits(params, lines, found.n_more) + _search_notes(params, found) + unsearched
 
 
@@ -70,7 +68,7 @@ async def _search_regex(params: SearchWorkspace, ctx: ToolContext) -> str:
         found = await grep(ctx.reader.snapshot(), params.query, params.folder)
     except InvalidRegex as error:
         raise ToolError(str(error)) from error
-    hits = [(hit.name, hit.line, hit.text) for hit in found.hits[: params.limit]]
+    hits = found.hits[: params.limit]
     lines = await asyncio.to_thread(_lines, hits, redactor_of(ctx.reader.snapshot()))
     text = _format_hits(params, lines, len(found.hits) - len(lines))
     return text + (_NOT_ALL if found.is_cut else "")
@@ -88,7 +86,7 @@ def _search_notes(params: SearchWorkspace, result: SearchResults) -> str:
     """Return the notes on how the results were found."""
     notes = ""
     if params.mode == "semantic" and not result.used_vectors:
-        notes += (
+        notes = (
             "(Ranked by words: there is no index of meanings here. Try the words that the text itself "
             "would use.)\n"
         )
@@ -102,9 +100,9 @@ def _search_notes(params: SearchWorkspace, result: SearchResults) -> str:
     return notes
 
 
-def _lines(hits: Sequence[tuple[str, int, str]], redactor: Redactor | None) -> list[str]:
-    """Hits, by file, number and text, as they are shown."""
-    return [f"{escape_line(name)}:{line}: {_quoted(text, redactor)}" for name, line, text in hits]
+def _lines(hits: Sequence[GrepHit | SearchPassage], redactor: Redactor | None) -> list[str]:
+    """Return hits as they are shown."""
+    return [f"{escape_line(hit.name)}:{hit.line}: {_quoted(hit.text, redactor)}" for hit in hits]
 
 
 def _quoted(text: str, redactor: Redactor | None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from stet.links.link_scan import LinkCache
+from stet.privacy.request_log import Recipient, RequestRecord
 from stet.privacy.taint import TaintTracker
 from stet.review.ledger import ReviewLedger
 from stet.search.word_search import Searcher, WordSearcher
@@ -24,7 +25,7 @@ from stet.tools.editor_actions import (
 )
 from stet.tools.file_reader import FileReader, TurnIdentity
 from stet.tools.proposer import Proposer
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool_errors import ToolError as ToolError  # noqa: PLC0414 - for the tools
 from stet.tools.turn_report import TurnReport
 from stet.web.web_access import WebAccess
 from stet.workspace.workspace import Workspace
@@ -123,6 +124,25 @@ class ToolContext:
     def untrusted(self) -> TaintTracker:
         """Return the text by others that the model of the chat was shown, the chat's own tracker."""
         return self.proposer.untrusted
+
+    def holds_secret(self, text: str) -> bool:
+        """Return whether a text for the web holds a secret, where the user wants secrets redacted."""
+        is_redacted = self.workspace.settings.privacy.redact_secrets
+        return is_redacted and bool(self.workspace.redactor.redact(text).kinds)
+
+    def record_request(self, recipient: Recipient, host: str, what: str, text: str) -> None:
+        """Record that a host is sent a text. `what` says what the text is."""
+        record = RequestRecord(
+            self.workspace.snapshot().system.now(),
+            recipient,
+            host,
+            turn=self.turn.id,
+            chat=self.turn.chat,
+            parts=(f"{what} of {len(text)} characters",),
+            characters=len(text),
+            is_open=not self.workspace.settings.privacy.redact_secrets,
+        )
+        self.workspace.request_log.add(record)
 
     async def ask_user(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
         """Put a question to the user and return the answer.

@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 from stet.notes.note_properties import InvalidYaml, edit_properties
 from stet.text.document import TextDocument
 from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.snapshot import Snapshot
 
 MAX_PROPERTIES = 100

@@ -4,9 +4,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from stet.privacy.request_log import Recipient, RequestRecord
-from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.privacy.request_log import Recipient
+from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.web.search_formats import WebSearchAnswer
 from stet.web.untrusted_text import fence_untrusted, strip_hidden, strip_to_line
 from stet.web.web_address import WebError, WebSource, add_source
@@ -40,21 +39,10 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
     query = " ".join(params.query.split())
     if not query:
         raise ToolError("'query' holds no words. Say what you look for.")
-    settings, system = ctx.workspace.settings, ctx.reader.snapshot().system
-    redacted = ctx.workspace.redactor.redact(query)
-    if settings.privacy.redact_secrets and redacted.kinds:
+    if ctx.holds_secret(query):
         raise ToolError("The query holds a secret, which no search company is given.")
-    to = RequestRecord(
-        system.now(),
-        Recipient.SEARCH,
-        urlsplit(ctx.web.endpoint.base_url).netloc.rpartition("@")[2],
-        turn=ctx.turn.id,
-        chat=ctx.turn.chat,
-        parts=(f"a query of {len(query)} characters",),
-        characters=len(query),
-        is_open=not settings.privacy.redact_secrets,
-    )
-    ctx.workspace.request_log.add(to)
+    host = urlsplit(ctx.web.endpoint.base_url).netloc.rpartition("@")[2]
+    ctx.record_request(Recipient.SEARCH, host, "a query", query)
     try:
         answer = await ctx.web.search(query, params.limit)
     except WebError as error:
@@ -71,18 +59,13 @@ def _format_answer(answer: WebSearchAnswer) -> str:
     parts = []
     if answer.text:
         text, _ = strip_hidden(answer.text.strip())
-        cut = (
-            f"\n(cut: {len(text) - _MAX_ANSWER} more characters)" if len(text) > _MAX_ANSWER else ""
-        )
+        n_more = len(text) - _MAX_ANSWER
+        cut = f"\n(cut: {n_more} more characters)" if n_more > 0 else ""
         parts.append(f"{text[:_MAX_ANSWER]}{cut}\n")
     for number, hit in enumerate(answer.hits, 1):
-        lines = [
-            f"{number}. {strip_to_line(hit.title, _MAX_TITLE) or '(no title)'}",
-            f"   {hit.url}",
-        ]
-        if hit.excerpt:
-            lines.append(f"   {strip_to_line(hit.excerpt, _MAX_EXCERPT)}")
-        parts.append("\n".join(lines) + "\n")
+        title = strip_to_line(hit.title, _MAX_TITLE) or "(no title)"
+        excerpt = f"   {strip_to_line(hit.excerpt, _MAX_EXCERPT)}\n" if hit.excerpt else ""
+        parts.append(f"{number}. {title}\n   {hit.url}\n{excerpt}")
     return "\n".join(parts)
 
 

@@ -20,8 +20,7 @@ from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, EditFile, describe_new, fail_all, position_of
 from stet.tools.file_reader import with_suggestions
-from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolGroup, ToolKind
-from stet.tools.tool_errors import ToolError
+from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 
 def has_marks(call: EditFile) -> bool:
