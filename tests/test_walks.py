@@ -15,7 +15,7 @@ from tests.support.live_turns import provider, run, wait_for_states
 from tests.support.openai_server import OpenAIServer, Reply, call
 
 TRACED = (sys.executable, "-I", str(Path(__file__).parent / "support" / "traced_server.py"))
-LIMITS = {"keystroke": 19, "keystroke with a hunk": 37, "accept": 68, "ask": 131}
+LIMITS = {"keystroke": 15, "keystroke with a hunk": 31, "accept": 65, "ask": 131}
 """The most modules that an operation may enter. Lower a limit when the count has fallen."""
 
 TEXT = "".join(f"line {n}\n" for n in range(1, 41))

@@ -97,15 +97,11 @@ class DiskWatch:
     async def _read(self, uris: Sequence[str]) -> None:
         snapshot = self._workspace.snapshot()
         for uri, text in (await asyncio.to_thread(_read_texts, snapshot, uris)).items():
-            if self._workspace.document(uri) is None and not self._is_moving(uri):
+            # If the file is getting another name just now, its hunks go there, they are not lost.
+            sent = (hunk for hunk in self._ledger.live(uri) if hunk.state is HunkState.SENT)
+            is_moving = any(hunk.kind is HunkKind.MOVE for hunk in sent)
+            if self._workspace.document(uri) is None and not is_moving:
                 self._ledger.on_disk(uri, text)
-
-    def _is_moving(self, uri: str) -> bool:
-        """Whether a file is getting another name just now: its hunks go there, they are not lost."""
-        return any(
-            hunk.kind is HunkKind.MOVE and hunk.state is HunkState.SENT
-            for hunk in self._ledger.live(uri)
-        )
 
 
 def _read_texts(snapshot: Snapshot, uris: Iterable[str]) -> dict[str, str]:

@@ -161,11 +161,8 @@ class ReviewPersistence:
         while True:
             attempt += 1
             buffers = {uri: self._workspace.buffer(uri) for uri in places.values()}
-            documents = {
-                uri: document
-                for uri, place in places.items()
-                if (document := self._workspace.document(place)) is not None
-            }
+            found = {uri: self._workspace.document(place) for uri, place in places.items()}
+            documents = {uri: one for uri, one in found.items() if one is not None}
             known = {hunk.id for hunk in self._ledger.hunks()}
             closed = [uri for uri, buffer in buffers.items() if buffer is None]
             with self._ledger.note_changes(buffers.keys() - set(closed)) as changes:
@@ -200,12 +197,15 @@ class ReviewPersistence:
             documents: The open documents, by the same URI.
             known: Hunks of this run, by id.
         """
-        texts = self._on_disk({uri: at for uri, at in places.items() if uri not in documents})
-        texts |= {uri: document.text for uri, document in documents.items()}
+        texts = {uri: document.text for uri, document in documents.items()}
         for snapshot in restored.anchor_snapshots:
-            if snapshot.uri not in documents and path_of(snapshot.uri) is None:
+            uri = snapshot.uri
+            if uri not in documents and path_of(uri) is None:
                 # Never on a disk: the editor may open it again, with this text or another.
-                texts[snapshot.uri] = snapshot.text
+                texts[uri] = snapshot.text
+            elif uri not in documents and (path := path_of(places[uri])) is not None:
+                with suppress(OSError):  # gone: its hunks are marked
+                    texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
         return prepare_restore(restored, texts, known)
 
     def _tidy(self, hunks: Sequence[Hunk], folders: Sequence[str]) -> None:
@@ -238,15 +238,6 @@ class ReviewPersistence:
             self._timer.cancel()
         self._save_positions()
         await asyncio.to_thread(self._store.close)
-
-    def _on_disk(self, places: Mapping[str, str]) -> dict[str, str]:
-        """Return the texts of the files that exist, by URI; each file is read at its current place."""
-        texts = {}
-        for uri, place in places.items():
-            if (path := path_of(place)) is not None:
-                with suppress(OSError):  # gone: its hunks are marked
-                    texts[uri] = decode(self._system.read_bytes(path, MAX_BYTES))
-        return texts
 
     def hunks_changed(self, uri: str) -> None:
         """Save the positions of the hunks of `uri` once the user pauses."""

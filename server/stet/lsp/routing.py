@@ -129,8 +129,14 @@ class PendingReply:
     work: Coroutine[Any, Any, object]
     stops: bool
 
-    def __await__(self) -> Generator[Any, Any, object]:
-        return _await_at_boundary(self.name, self.work).__await__()
+    async def wait(self) -> object:
+        """Wait for the answer.
+
+        Raises:
+            JsonRpcException: The error for the editor; see `boundary`.
+        """
+        with boundary(self.name):
+            return await self.work
 
     def close(self) -> None:
         """Drop the work if it was never started; no caller needs it any more."""
@@ -195,7 +201,7 @@ class Router(Generic[State]):
                 return begun
             later = PendingReply(method, begun, stops=False)
             try:
-                return (yield _await_reply, (later,), None)
+                return (yield later.wait, (), None)
             finally:
                 later.close()  # a shutdown may have come before it was begun
 
@@ -207,7 +213,8 @@ class Router(Generic[State]):
         """Register the handler of a request that is answered when its awaitable is done."""
 
         async def handle(ls: LanguageServer, params: Any) -> object:  # noqa: ARG001 - pygls passes itself by this name
-            return await _await_at_boundary(method, handler(self._state(), params))
+            with boundary(method):
+                return await handler(self._state(), params)
 
         self._server.feature(method)(handle)
 
@@ -260,26 +267,11 @@ def call_handler(name: str, handler: Callable[..., Result], *arguments: object) 
             log.info("%s took %.0f ms", name, seconds * 1000)
 
 
-async def _await_reply(later: PendingReply) -> object:
-    """Give what is waited for."""
-    return await later
-
-
 async def call_in_turn(wait_turn: WaitTurn, call: Callable[[], object]) -> object:
     """Call a queued command when its turn comes, and return its answer."""
     await wait_turn()
     begun = call()
     return await begun if iscoroutine(begun) else begun
-
-
-async def _await_at_boundary(name: str, work: Awaitable[Result]) -> Result:
-    """Wait for a handler's answer at the boundary.
-
-    Raises:
-        JsonRpcException: The error for the editor; see `boundary`.
-    """
-    with boundary(name):
-        return await work
 
 
 @contextmanager

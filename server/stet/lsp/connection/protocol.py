@@ -432,11 +432,11 @@ class StetLanguageServer(LanguageServer):
             log.error("a built-in handler failed", exc_info=error)
 
 
-async def _await_answer(answer: Awaitable[Any], request: Future[Any] | None) -> Any:
+async def _await_answer(answer: PendingReply, request: Future[Any] | None) -> Any:
     """Wait for a command's answer. Cancel the waiting with `request`, whose work pygls would let
     continue.
     """
     task = asyncio.current_task()
     if request is not None and task is not None:
         request.add_done_callback(lambda _: request.cancelled() and task.cancel())
-    return await answer
+    return await answer.wait()

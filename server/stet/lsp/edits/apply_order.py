@@ -34,7 +34,6 @@ from stet.text.escape import escape_line
 from stet.tools.editor_actions import EditorActions
 from stet.workspace.uris import canonical
 
-_LINE_KINDS = frozenset(HunkKind) - WHOLE_FILE
 _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
 _ApplyHunks = Callable[[str, Sequence[str]], Awaitable[None]]
 
@@ -54,19 +53,14 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
 
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
     last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
-    lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
+    lines = [hunk for hunk in hunks if hunk.kind not in WHOLE_FILE]
     batches = (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last)
     await _apply_batches(ledger, apply, hunks, batches, HunkState.ACCEPTED)
 
 
 def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
     """Whether a removal is of a file whose name nothing that was made later takes up."""
-    files = {
-        canonical(uri)
-        for hunk_later in later
-        for uri in (hunk_later.uri, hunk_later.new_uri)
-        if uri
-    }
+    files = {canonical(uri) for one in later for uri in (one.uri, one.new_uri) if uri}
     return hunk.kind is HunkKind.REMOVE and canonical(hunk.uri) not in files
 
 
@@ -81,7 +75,7 @@ async def undo_in_order(
 
 def _undo_batches(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[Hunk]]:
     """Yield what is undone together, in order; each must be undone before the next is requested."""
-    lines = [hunk for hunk in hunks if hunk.kind in _LINE_KINDS]
+    lines = [hunk for hunk in hunks if hunk.kind not in WHOLE_FILE]
     whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
     for steps in _file_steps(ledger, whole):
         made = {canonical(ledger.hunk(one.id).uri) for one in steps if one.kind is HunkKind.CREATE}

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from stet.lsp.editor_client import Client
-from stet.lsp.edits.edit_confirmation import LateConfirmation
 from stet.lsp.edits.edit_sender import (
     EditError,
     EditRefused,
@@ -30,28 +29,11 @@ from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkState
 from stet.text.diff import unified_diff
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-
-async def offer_manual_edit(
-    snapshot: Snapshot, client: Client, document: TextDocument, edit: TextEdit, hunk_id: str
-) -> str:
-    """Write the edit that the editor won't apply to a file, show it, and return where it is."""
-    name, after = snapshot.name_of(document.uri), edit.apply(document.text)
-    text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
-    try:
-        path = await asyncio.to_thread(
-            snapshot.system.write_generated, f"refused-{hunk_id}.patch", text
-        )
-    except OSError as error:
-        log.warning("the refused edit could not be written: %s", error)
-        return ""
-    await client.show_document(path.as_uri())
-    return f" It is written down in {path}."
 
 
 Approval = dict[str, Hunk]
@@ -74,7 +56,6 @@ class EditApplier:
         self._files = FileOperations(workspace, ledger, client, renames)
         self._sender = EditSender(workspace, ledger, client)
         self.confirmation = self._sender.confirmation
-        self._late_confirmation = LateConfirmation(workspace, ledger)
         self._approvals: list[Approval] = []
         self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
         self._rejected: dict[str, str] = {}
@@ -308,7 +289,7 @@ class EditApplier:
         if refused is None or not left:
             return False
         if approval is not None:
-            self._late_confirmation.expect(uri, left)
+            self.confirmation.expect(uri, left)
         # The editor or its user did not want the whole of an edit that was applied in part.
         expected = waiting if approval is None else [one for one in waiting if one in approval]
         is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)
@@ -318,10 +299,22 @@ class EditApplier:
         # If one was refused this often, asking again leads to nothing.
         gave_up = any(self._refusals[hunk_id] >= SHOWN_AFTER_REFUSALS for hunk_id in left)
         if gave_up or not self._client.capabilities.apply_edit:
-            snapshot = self._workspace.snapshot()
-            where = await offer_manual_edit(snapshot, self._client, document, edit, left[0])
+            where = await self._offer_manual_edit(document, edit, f"refused-{left[0]}.patch")
             raise type(refused)(f"{refused}{where}")
         raise refused
+
+    async def _offer_manual_edit(self, document: TextDocument, edit: TextEdit, file: str) -> str:
+        """Write the edit that the editor won't apply to a file, show it, and return where it is."""
+        snapshot = self._workspace.snapshot()
+        name, after = snapshot.name_of(document.uri), edit.apply(document.text)
+        text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
+        try:
+            path = await asyncio.to_thread(snapshot.system.write_generated, file, text)
+        except OSError as error:
+            log.warning("the refused edit could not be written: %s", error)
+            return ""
+        await self._client.show_document(path.as_uri())
+        return f" It is written down in {path}."
 
     async def _can_retry(
         self,

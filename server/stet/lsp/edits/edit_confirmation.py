@@ -90,8 +90,7 @@ def _find_misapplied_nearby(
 
 def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
     start, end = document.offset_at(change.range.start), document.offset_at(change.range.end)
-    edit = TextEdit((Replacement(start, end, change.text),))
-    return TextDocument(document.uri, edit.apply(document.text))
+    return TextDocument(document.uri, document.text[:start] + change.text + document.text[end:])
 
 
 def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
@@ -149,6 +148,9 @@ OPENED_SECONDS = 2.0
 """How long an editor may take to open a file that it says it shows."""
 
 
+_ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
+
+
 class EditConfirmation:
     """Knows when the text of a document with hunks has become another."""
 
@@ -157,6 +159,7 @@ class EditConfirmation:
         self._ledger = ledger
         self._client = client
         self._shows = True
+        self._expected: dict[str, set[str]] = {}
 
     async def wait_confirmed(
         self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome
@@ -296,20 +299,10 @@ class EditConfirmation:
         except OSError:
             return None
 
-
-_ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
-
-
-class LateConfirmation:
-    """Accepted hunks that wait again because they were not seen in the text in time."""
-
-    def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
-        self._workspace = workspace
-        self._ledger = ledger
-        self._expected: dict[str, set[str]] = {}
-
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """From now on these count as accepted once the text reads as they want it."""
+        """Count hunks that were accepted, but not seen in the text in time, as accepted once the
+        text reads as they want it.
+        """
         if not self._expected:
             self._ledger.subscribe(self._hunks_changed)
         self._expected.setdefault(canonical(uri), set()).update(hunk_ids)
@@ -323,7 +316,9 @@ class LateConfirmation:
             asyncio.get_running_loop().call_soon(self._check, uri)
 
     def _check(self, uri: str) -> None:
-        waiting, document = self._expected.get(canonical(uri)), self._document(uri)
+        waiting, document = self._expected.get(canonical(uri)), self._workspace.document(uri)
+        if document is None and (text := self._ledger.base_text(uri)) is not None:
+            document = TextDocument(uri, text)
         if waiting is None or document is None or self._ledger.outbox.is_sent(uri):
             return
         hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
@@ -337,12 +332,3 @@ class LateConfirmation:
             del self._expected[canonical(uri)]
             if not self._expected:
                 self._ledger.unsubscribe(self._hunks_changed)
-
-    def _document(self, uri: str) -> TextDocument | None:
-        """Return the text that contains the hunks of a file, open or not, or None if there is no
-        text.
-        """
-        if (opened := self._workspace.document(uri)) is not None:
-            return opened
-        text = self._ledger.base_text(uri)
-        return None if text is None else TextDocument(uri, text)

@@ -107,7 +107,11 @@ class EditSender:
         outcome = await self._send(document, wire, label)
         if await self.confirmation.wait_confirmed(document, wire, outcome):
             return None
-        problem = _error_of(outcome) if outcome.reason else self._unconfirmed_error(document)
+        if outcome.reason:
+            kind = EditRefused if outcome.is_answered else EditUnanswered
+            problem: EditError = kind(outcome.reason)
+        else:
+            problem = self._unconfirmed_error(document)
         meant = self.confirmation.find_misapplied(document, wire)
         if meant is not None:
             await self._revert_misapplied(meant, label)
@@ -201,11 +205,6 @@ class EditSender:
             await asyncio.sleep(POLL_SECONDS)
             if (now := self._workspace.revision(uri)) != revision:
                 revision, since = now, loop.time()
-
-
-def _error_of(outcome: ApplyOutcome) -> EditError:
-    """Return the error for an edit that the editor did not apply."""
-    return EditRefused(outcome.reason) if outcome.is_answered else EditUnanswered(outcome.reason)
 
 
 def wire_version(version: int | None, editor: str) -> int | None:

@@ -64,7 +64,12 @@ class FileOperations:
             EditError: If something is in the way; then it stays accepted.
             OSError: If the disk refuses.
         """
-        await self._undo(hunk)
+        if hunk.kind is HunkKind.CREATE:
+            await self._undo_create(hunk)
+        elif hunk.kind is HunkKind.MOVE:
+            await self._move(hunk, hunk.new_uri, hunk.uri)
+        else:
+            await self._restore_from_trash(hunk)
         self._ledger.outbox.undone_whole(hunk.id)
 
     async def _accept(self, hunk: Hunk) -> None:
@@ -74,14 +79,6 @@ class FileOperations:
             await self._move(hunk, hunk.uri, hunk.new_uri)
         else:
             self._trashed[hunk.id] = await self._move_to_trash(hunk)
-
-    async def _undo(self, hunk: Hunk) -> None:
-        if hunk.kind is HunkKind.CREATE:
-            await self._undo_create(hunk)
-        elif hunk.kind is HunkKind.MOVE:
-            await self._move(hunk, hunk.new_uri, hunk.uri)
-        else:
-            await self._restore_from_trash(hunk)
 
     # -- a new file ------------------------------------------------------------------------------
 

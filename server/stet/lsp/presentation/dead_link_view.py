@@ -90,7 +90,7 @@ def find_marks(
     missing = []
     scan = scan_links(snapshot, cache)
     folders = [scope.folder for scope in scopes if scope.folder is not None]
-    is_whole = any(scope == DeadLinkScope() for scope in scopes)
+    is_whole = DeadLinkScope() in scopes
     uris = files_below(scan, () if is_whole else folders) if is_whole or folders else []
     for scope in scopes:
         if scope.uri is not None:
@@ -257,9 +257,8 @@ class DeadLinkView:
         if n_links:
             more = " (more are not shown)" if n_links >= MAX_MARKS else ""
             links = f"{n_links} dead link{'s' if n_links > 1 else ''}"
-            self._client.show_message(
-                f"Stet: {links} in {n_files} file{'s' if n_files > 1 else ''}{more}."
-            )
+            files = f"{n_files} file{'s' if n_files > 1 else ''}"
+            self._client.show_message(f"Stet: {links} in {files}{more}.")
         elif not missing:
             self._client.show_message("Stet: no dead links.")
 
@@ -269,9 +268,8 @@ class DeadLinkView:
         buffer = self._workspace.buffer(key)
         if buffer is None:
             return False
-        changes = None
-        if marked.revision is not None:
-            changes = self._workspace.changes_since(key, marked.revision)
+        known = marked.revision
+        changes = None if known is None else self._workspace.changes_since(key, known)
         if changes is None:  # opened since, or changed beyond what is remembered
             marks = tuple(relocate_marks(marked.marks, buffer.lines))
         else:

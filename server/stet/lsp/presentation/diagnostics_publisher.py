@@ -138,11 +138,10 @@ class DiagnosticsPublisher:
         # diagnostic.
         lines = self._lines(uri)
         found = [self._diagnostic(hunk, lines) for hunk in hunks]
-        found += [
-            self._question_diagnostic(question, place.current_range(), lines)
-            for _, question, place in self.pending_questions()
-            if place is not None and place.is_in(uri)
-        ]
+        for _, question, place in self.pending_questions():
+            if place is not None and place.is_in(uri):
+                at, data = self._range(place.current_range(), lines), {"question": question.id}
+                found.append(_create_diagnostic(at, escape(question.text), "question", data))
         if self.dead_links is not None:
             found += self.dead_links(uri)
         # The editor knows the file by its own spelling, which the hunks carry.
@@ -174,29 +173,11 @@ class DiagnosticsPublisher:
         return split_lines(self._ledger.base_text(uri) or "")
 
     def _diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
-        conflict = hunk.state is HunkState.CONFLICT
-        return lsp.Diagnostic(
-            range=self._hunk_range(hunk, lines),
-            message=describe(hunk),
-            severity=(
-                lsp.DiagnosticSeverity.Warning if conflict else lsp.DiagnosticSeverity.Information
-            ),
-            code="conflict" if conflict else "proposal",
-            source=SOURCE,
-            data={"hunk": hunk.id},
-        )
-
-    def _question_diagnostic(
-        self, question: Question, place: Range, lines: Sequence[str]
-    ) -> lsp.Diagnostic:
-        return lsp.Diagnostic(
-            range=self._range(place, lines),
-            message=escape(question.text),
-            severity=lsp.DiagnosticSeverity.Information,
-            code="question",
-            source=SOURCE,
-            data={"question": question.id},
-        )
+        place, data = self._hunk_range(hunk, lines), {"hunk": hunk.id}
+        if hunk.state is HunkState.CONFLICT:
+            severity = lsp.DiagnosticSeverity.Warning
+            return _create_diagnostic(place, describe(hunk), "conflict", data, severity)
+        return _create_diagnostic(place, describe(hunk), "proposal", data)
 
     def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
         if hunk.kind is HunkKind.CREATE:
@@ -213,3 +194,13 @@ class DiagnosticsPublisher:
         end = Position(last, len(body)) if body else Position(last + 1, 0)
         place = Range(Position(first, 0), end)
         return convert.to_wire_range(place, lines, self._workspace.encoding)
+
+
+def _create_diagnostic(
+    place: lsp.Range,
+    message: str,
+    code: str,
+    data: dict[str, str],
+    severity: lsp.DiagnosticSeverity = lsp.DiagnosticSeverity.Information,
+) -> lsp.Diagnostic:
+    return lsp.Diagnostic(place, message, severity, code, source=SOURCE, data=data)

@@ -123,18 +123,16 @@ class DiffDocuments:
         if not hunks or spots[0] is None or hunks[0].kind is HunkKind.CREATE:
             return None
         first = Position(spots[0].line_in(hunks[0]), 0)
-        if (
-            stretch.is_empty
-            or spots[1] is None
-            or canonical(hunks[-1].uri) != canonical(hunks[0].uri)
-        ):
+        is_one_file = canonical(hunks[-1].uri) == canonical(hunks[0].uri)
+        if stretch.is_empty or spots[1] is None or not is_one_file:
             return hunks[0].uri, Range(first, first)
         end = Position(max(spots[1].line_in(hunks[1]), first.line) + 1, 0)
         return hunks[0].uri, Range(first, end)
 
     def _forget_closed(self) -> None:
         """Keep those that are open, and the latest of the others."""
-        opened = {document_name(document.text) for document in self._generated.documents()}
+        documents = self._generated.world.snapshot().documents.values()
+        opened = {document_name(document.text) for document in documents}
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:
             del self._pages[name]
@@ -167,10 +165,9 @@ class DiffDocuments:
             if self._ledger.hunk(hunk_id).state in OPEN:
                 try:
                     self._ledger.reject(hunk_id)
+                    n_rejected += 1
                 except ReviewError as error:
                     refused.append((hunk_id, str(error)))
-                else:
-                    n_rejected += 1
         return n_rejected
 
     async def _amend_in_text(self, page: str, files: Mapping[str, Mapping[str, str]]) -> None:

@@ -14,17 +14,15 @@ import dataclasses
 import itertools
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stet.lsp.editor_client import Client
 from stet.privacy.request_log import Recipient, RequestRecord
 from stet.storage.state_store import StateStore
 from stet.system.system import System
-from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.escape import escape_line
 from stet.text.position import Range
@@ -32,10 +30,6 @@ from stet.text.render import fence_for, iso_time
 from stet.workspace.activity import ActivitySource, ActivityView
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Modification, ModificationKind, Workspace
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 Listener = Callable[[str, ModificationKind, Sequence[TextChange]], None]
 
@@ -80,10 +74,6 @@ class GeneratedDocuments:
             self.opened.discard(canonical(uri))
         for listener in self._listeners:
             listener(uri, kind, changes)
-
-    def documents(self) -> Iterable[TextDocument]:
-        """All of them that are open, as they are in the editor."""
-        return self.world.snapshot().documents.values()
 
     def focused(self, uri: str | None) -> None:
         """Record the document that the user is in now, whether it is generated or not; None means
@@ -301,20 +291,12 @@ class RequestLogDocument:
         """Return the persisted records that are valid. Call in a worker thread, because the
         validator is imported.
         """
-        return tuple(_read(self._rows.load_sent()))
+        from pydantic import TypeAdapter  # takes long
 
-
-def _read(rows: Iterable[str]) -> Iterable[RequestRecord]:
-    for row in rows:
-        try:
-            yield _rows_type().validate_json(row)
-        except ValueError:
-            log.warning("a kept note of what was sent makes no sense, and is left out")
-
-
-@cache
-def _rows_type() -> "TypeAdapter[RequestRecord]":
-    # Imported late: pydantic takes long, and this runs in a thread.
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(RequestRecord)
+        row_type, records = TypeAdapter(RequestRecord), []
+        for row in self._rows.load_sent():
+            try:
+                records.append(row_type.validate_json(row))
+            except ValueError:
+                log.warning("a kept note of what was sent makes no sense, and is left out")
+        return tuple(records)

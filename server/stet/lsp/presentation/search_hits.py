@@ -5,6 +5,7 @@ in-text style as well, and may have changed since.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
@@ -58,7 +59,9 @@ def locate_passages(
     documents: dict[str, TextDocument | None] = {}
     for passage in passages:
         if passage.uri not in documents:
-            documents[passage.uri] = _document(snapshot, passage.uri)
+            documents[passage.uri] = None
+            with suppress(NotShown):
+                documents[passage.uri] = snapshot.document_with_blocks(passage.uri)
         document = documents[passage.uri]
         if document is not None:
             yield _locate(passage, document, snapshot, encoding)
@@ -93,13 +96,6 @@ def to_symbol(place: LocatedPassage) -> lsp.SymbolInformation:
         kind=place.kind,
         container_name=f"{escape_line(passage.name)}{why}",
     )
-
-
-def _document(snapshot: Snapshot, uri: str) -> TextDocument | None:
-    try:
-        return snapshot.document_with_blocks(uri)
-    except NotShown:
-        return None
 
 
 def _locate(

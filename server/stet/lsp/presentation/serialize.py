@@ -18,6 +18,7 @@ from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.render import fence_for
+from stet.text.sequence import n_common
 from stet.tools.editor_actions import Question
 from stet.workspace.workspace import Workspace
 
@@ -116,9 +117,7 @@ def _notes(hunk: Hunk) -> list[str]:
 def _names(hunk: Hunk) -> tuple[str, str]:
     """Old and new name of a moved file, without the folders that both are in."""
     old, new = (escape_line(unquote(uri)).split("/") for uri in (hunk.uri, hunk.new_uri))
-    n = 0
-    while n < min(len(old), len(new)) - 1 and old[n] == new[n]:
-        n += 1
+    n = n_common(old[:-1], new[:-1])
     return f"from {'/'.join(old[n:])}", f"to {'/'.join(new[n:])}"
 
 

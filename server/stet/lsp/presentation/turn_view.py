@@ -204,15 +204,12 @@ class TurnView:
         if progress := self._progress.pop(turn.id, None):
             progress.end(message)
         # Progress is invisible in some editors and lost in others; this is how all of them tell.
-        if turn.state is not TurnState.CANCELLED:
-            kinds = {
-                TurnState.FAILED: lsp.MessageType.Error,
-                TurnState.LIMITED: lsp.MessageType.Warning,
-            }
-            is_success = turn.is_success(has_proposed=has_proposed)
-            usual = lsp.MessageType.Info if is_success else lsp.MessageType.Warning
-            kind = kinds.get(turn.state, usual)
-            self._client.show_message(f"Stet: {message}", kind)
+        if turn.state is TurnState.FAILED:
+            self._client.show_message(f"Stet: {message}", lsp.MessageType.Error)
+        elif turn.is_success(has_proposed=has_proposed):
+            self._client.show_message(f"Stet: {message}")
+        elif turn.state is not TurnState.CANCELLED:
+            self._client.warn(f"Stet: {message}")
 
 
 def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_proposed: bool) -> str:
