@@ -13,8 +13,9 @@ import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
 from stet.lsp.server import build_server
-from stet.settings.parse import ParsedSettings, parse_settings, read_layer
+from stet.settings.parse import read_layer
 from stet.settings.values import Price, Settings
+from tests.support.settings_parsing import ParsedSettings, parse_settings
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "server" / "stet"

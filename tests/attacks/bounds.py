@@ -5,7 +5,6 @@ import gzip
 import json
 
 from stet.llm.model import ToolCall
-from stet.settings.parse import parse_settings as settings_of
 from stet.system.system import System
 from stet.web import fetch as page
 from stet.web.address_policy import Fetched
@@ -18,6 +17,7 @@ from tests.attacks.stage import SETTINGS, Stage
 from tests.attacks.weaknesses import weakened
 from tests.support import openai_server as api
 from tests.support.http_server import HttpRequest
+from tests.support.settings_parsing import parse_settings as settings_of
 
 PATTERNS = (
     "(a+)+$", "(a|a)*$", "(a|aa)+$", "(.*a){20}b", "([a-z]+)*1", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$",

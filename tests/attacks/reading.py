@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stet.settings.parse import parse_settings
 from stet.system.system import FileStat, System
 from stet.workspace.paths import PathRefused
 from stet.workspace.snapshot import NotShown
@@ -17,6 +16,7 @@ from tests.attacks.registry import Result, attack
 from tests.attacks.seen import Seen
 from tests.attacks.stage import SETTINGS, Stage, accept_all
 from tests.attacks.weaknesses import weakened
+from tests.support.settings_parsing import parse_settings
 
 
 def read_by_all_tools(name: str) -> list[Order]:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stet.settings.parse import parse_settings
 from stet.system.system import System
 from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
+from tests.support.settings_parsing import parse_settings
 
 
 def turned(top: Path, tries: int) -> dict[str, int]:

@@ -12,7 +12,6 @@ from stet.llm.completion_stream import EventDecoder, EventTooLong
 from stet.notes.note_content import aliases_in
 from stet.notes.note_properties import InvalidYaml, read_properties
 from stet.outline.headings import find_front_matter
-from stet.settings.parse import parse_settings
 from stet.text.ai_comments import find_ai_comments
 from stet.text.block_codec import find_blocks
 from stet.text.document import TextDocument
@@ -20,6 +19,7 @@ from stet.text.lines import split_lines
 from stet.text.stripped_document import strip_blocks
 from stet.workspace.comments.comment_helper import comments_by_sign, comments_of_markdown
 from tests.support.growth import grows_evenly
+from tests.support.settings_parsing import parse_settings
 
 FEW = settings(max_examples=200, deadline=None)
 NAMES = ("a.md", "a.py", "a.rs", "a.go", "a.ts", "a.css", "a.html", "a.c", "a.java", "a.php")

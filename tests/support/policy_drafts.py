@@ -5,7 +5,6 @@ from pathlib import Path
 from stet.review.policy.authorization import Draft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
 from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
-from stet.settings.parse import parse_settings
 from stet.settings.values import EditSettings, Settings
 from stet.system.system import System
 from stet.text.document import TextDocument
@@ -14,6 +13,7 @@ from stet.workspace.path_status import inspect_path
 from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Workspace
 from tests.support.hostile_workspace import SETTINGS, VICTIM
+from tests.support.settings_parsing import parse_settings
 
 
 def world_at(*roots: Path, settings: Settings | None = None, folds_case: bool = False) -> Workspace:

@@ -20,7 +20,7 @@ from stet.settings.parse import (
     read_layer,
     value_at,
 )
-from stet.settings.restrictions import RESTRICTIONS
+from stet.settings.restrictions import NARROW_VALUES, RESTRICTIONS
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"
@@ -30,18 +30,11 @@ MAX_BYTES = 64 * 1024
 
 _NEGATES = "entries of {key!r} that begin with ! are ignored: a project may only keep more back"
 _NARROWEST = {
+    **NARROW_VALUES,
     "context.scope": "current",
     "context.linkDepth": 0,
     "edit.scope": "current",
-    "edit.canAdd": False,
-    "edit.canDelete": False,
-    "edit.canCreate": False,
-    "edit.canNavigate": False,
-    "bridges.opencode.enabled": False,
-    "privacy.redactSecrets": True,
 }
-
-
 _LOWERED = frozenset({"agent.maxCost"})
 """Limits that a project may lower; None means no limit."""
 

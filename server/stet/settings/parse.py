@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, g
 
 from stet.settings.restrictions import (
     RESTRICTIONS,
-    SWITCHES,
     AddedTexts,
     narrow_value,
+    read_restriction,
     restriction_meant_by,
-    switched_names,
-    written_texts,
 )
-from stet.settings.value_checks import KINDS, deny_problem, url_problem
+from stet.settings.value_checks import is_text, shorten, show_value, url_problem
 from stet.settings.values import PresetSettings, Settings
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MAX_PROBLEMS = 20
 """More are counted, not named: a stranger's file must not fill the log."""
-_MAX_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +57,6 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedSettings:
-    """Valid settings, and the errors in their source."""
-
-    settings: Settings
-    problems: tuple[Problem, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SettingsLayer:
     """What one source sets: valid values by dotted key (`model.baseUrl`), and its problems."""
 
@@ -75,17 +64,12 @@ class SettingsLayer:
     problems: tuple[Problem, ...] = ()
 
 
-def parse_settings(value: object) -> ParsedSettings:
-    """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
-    overlay = read_layer(value)
-    return ParsedSettings(build_settings(lay_over({}, overlay)), overlay.problems)
-
-
 def read_layer(value: object, source: str = "") -> SettingsLayer:
     """Read what one source sets, and nothing else, so that sources can be laid over each other."""
     values: dict[str, object] = {}
     problems = [
-        Problem(_short(key), message, source) for key, message in _read(_section(value), "", values)
+        Problem(shorten(key), message, source)
+        for key, message in _read(_section(value), "", values)
     ]
     more = len(problems) - MAX_PROBLEMS
     if more > 0:
@@ -137,7 +121,7 @@ def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tup
         return
     if not isinstance(value, Mapping):
         name = prefix.rstrip(".") or "stet"
-        yield name, f"setting {name!r} is ignored: it should be an object, not {_show(value)}"
+        yield name, f"setting {name!r} is ignored: it should be an object, not {show_value(value)}"
         return
     for name, item in value.items():
         key = f"{prefix}{name}"
@@ -146,10 +130,10 @@ def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tup
         elif key in _leaves():
             yield from _read_leaf(key, item, values)
         elif meant := restriction_meant_by(key):
-            yield key, f"unknown setting {_short(key)!r} is read as {meant!r}"
+            yield key, f"unknown setting {shorten(key)!r} is read as {meant!r}"
             yield from _read_restriction(meant, item, values, is_sure=False)
         else:
-            yield key, _unknown(_short(key))
+            yield key, _unknown(shorten(key))
 
 
 def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
@@ -160,31 +144,23 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
     if key in RESTRICTIONS:
         yield from _read_restriction(key, value, values)
         return
-    if get_origin(annotation) is tuple:
-        if _key_of(kind := get_args(annotation)[0]):
-            yield from _read_named(key, kind, value, values)
-            return
-        if not isinstance(value, list | tuple) and value != {}:
-            what = "texts" if kind is str else "objects"
-            yield key, f"setting {key!r} is ignored: it should be a list of {what}"
-            return
-        if kind is not str:
-            yield from _read_items(key, kind, value, values)
-            return
-        yield from _read_texts(key, value, values)
+    if get_origin(annotation) is not tuple:
+        yield from _read_scalar(key, value, values)
         return
-    yield from _read_scalar(key, value, values)
-
-
-def _read_texts(
-    key: str, value: Iterable[object], values: dict[str, object]
-) -> Iterator[tuple[str, str]]:
-    """Read a list of texts, which loses its bad items only."""
-    items = list(value)
-    good = tuple(item for item in items if isinstance(item, str) and _is_text(item))
-    if len(good) < len(items):
-        yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
-    values[key] = good
+    kind = get_args(annotation)[0]
+    if _key_of(kind):
+        yield from _read_named(key, kind, value, values)
+    elif not isinstance(value, list | tuple) and value != {}:
+        what = "texts" if kind is str else "objects"
+        yield key, f"setting {key!r} is ignored: it should be a list of {what}"
+    elif kind is str:
+        items = list(value)
+        values[key] = good = tuple(filter(is_text, items))
+        if len(good) < len(items):
+            yield key, f"setting {key!r} keeps only its texts: the other items are ignored"
+    else:
+        items = [(f"{key}[{number}]", item) for number, item in enumerate(value, 1)]
+        yield from _read_items(key, kind, items, values)
 
 
 def _read_restriction(
@@ -200,33 +176,15 @@ def _read_restriction(
     """
     if value is None:
         return
-    written = written_texts(value)
-    texts = tuple(filter(_is_text, written.texts))
-    is_list = written.is_list and texts == written.texts
-    is_whole = is_sure and is_list
-    if switch := SWITCHES.get(key):
-        names = switched_names(switch, KINDS[switch][1] if written.is_all else written.texts)
-        faults = [f"an entry of {key!r} switches nothing off: {why}" for why in names.problems]
-        texts, is_whole = names.names, is_whole and names.is_whole
-    else:
-        why_not = {text: deny_problem(text) for text in texts} if key == "privacy.deny" else {}
-        faults = [
-            f"the entry {_show(text)} of {key!r} keeps nothing back: {why}"
-            for text, why in why_not.items()
-            if why
-        ]
-        texts, is_whole = (
-            tuple(one for one in texts if not why_not.get(one)),
-            is_whole and not faults,
-        )
-    if not is_list:
-        read = ", ".join(map(repr, texts)) or "nothing"
-        yield key, f"setting {key!r} should be a list of texts: it is read as {_short(read)}"
-    yield from ((key, fault) for fault in faults)
+    read = read_restriction(key, value)
+    if not read.is_list:
+        shown = shorten(", ".join(map(repr, read.texts)) or "nothing")
+        yield key, f"setting {key!r} should be a list of texts: it is read as {shown}"
+    yield from ((key, fault) for fault in read.faults)
     other = values.get(key, ())  # of a key that was read as this one
     assert isinstance(other, tuple)
-    is_added = not is_whole or isinstance(other, AddedTexts)
-    values[key] = (AddedTexts if is_added else tuple)((*texts, *other))
+    is_added = not (is_sure and read.is_whole) or isinstance(other, AddedTexts)
+    values[key] = (AddedTexts if is_added else tuple)((*read.texts, *other))
 
 
 def _read_named(
@@ -234,41 +192,41 @@ def _read_named(
 ) -> Iterator[tuple[str, str]]:
     """Read an object of objects, each under its name; one that is wrong is left out and named."""
     if not isinstance(value, Mapping) and value not in ([], ()):
-        yield key, f"setting {key!r} is ignored: it should be an object, not {_show(value)}"
+        yield key, f"setting {key!r} is ignored: it should be an object, not {show_value(value)}"
         return
     named = dict(value) if isinstance(value, Mapping) else {}
     items = []
     for name, item in named.items():
-        place = f"{key}.{_short(str(name))}"
+        place = f"{key}.{shorten(str(name))}"
         if not _is_name(name):
             yield place, f"setting {place!r} is ignored: its name should be a line of text"
-        elif not isinstance(item, Mapping) and item != []:
-            yield place, f"setting {place!r} is ignored: it should be an object, not {_show(item)}"
+        elif item == []:  # an empty object of some languages
+            items.append((place, {_key_of(kind): name}))
         else:
-            items.append({**dict(item), _key_of(kind): name})
+            items.append(
+                (place, {**item, _key_of(kind): name} if isinstance(item, Mapping) else item)
+            )
     yield from _read_items(key, kind, items, values)
 
 
 def _read_items(
-    key: str, kind: type, items: Iterable[object], values: dict[str, object]
+    key: str, kind: type, items: Iterable[tuple[str, object]], values: dict[str, object]
 ) -> Iterator[tuple[str, str]]:
-    """Read a list of objects; leave out and report each object with an error.
-
-    An object in an object of objects is named by its key, any other by its number.
-    """
+    """Read objects, each with the name of its place; leave out and report each one with an error."""
     good = []
-    for number, item in enumerate(items, 1):
-        item_name = item.get(_key_of(kind)) if isinstance(item, Mapping) and _key_of(kind) else None
-        name = f"{key}[{number}]" if item_name is None else f"{key}.{_short(str(item_name))}"
+    for name, item in items:
         if not isinstance(item, Mapping):
-            yield name, f"setting {name!r} is ignored: it should be an object, not {_show(item)}"
-            continue
-        if wrong := _item_problem(item, kind):
+            yield (
+                name,
+                f"setting {name!r} is ignored: it should be an object, not {show_value(item)}",
+            )
+        elif wrong := _item_problem(item, kind):
             yield name, f"setting {name!r} is ignored: {wrong}"
-            continue
-        good.append(
-            kind(**{_snake(one): tuple(v) if isinstance(v, list) else v for one, v in item.items()})
-        )
+        else:
+            fields_ = {
+                _snake(one): tuple(v) if isinstance(v, list) else v for one, v in item.items()
+            }
+            good.append(kind(**fields_))
     values[key] = tuple(good)
 
 
@@ -281,15 +239,13 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
     for name, value in item.items():
         if name not in known:
             wanted = [one for one in known if one != _key_of(kind)]
-            return f"it has no {_show(name)}, only {', '.join(wanted)}"
+            return f"it has no {show_value(name)}, only {', '.join(wanted)}"
         given = tuple(value) if isinstance(value, list) else value
         try:
             _checker(annotations[known[str(name)].name]).validate_python(given)
         except ValidationError:
             return f"its {name} is not as it should be"
-        if not all(
-            _is_text(text) for text in (given if isinstance(given, tuple) else (str(given),))
-        ):
+        if not all(map(is_text, given if isinstance(given, tuple) else (str(given),))):
             return f"its {name} can't be written as UTF-8"
     missing = [name for name, one in known.items() if one.default is MISSING and name not in item]
     return f"it needs {' and '.join(missing)}" if missing else ""
@@ -302,29 +258,19 @@ def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator
     try:
         values[key] = _adapter(key).validate_python(value)
     except ValidationError as error:
-        bound = _bound(error.errors(include_url=False)[0].get("ctx", {}))
+        context = error.errors(include_url=False)[0].get("ctx", {})
+        bound = context.get("ge", context.get("le"))  # the limit that a number violated
         if (narrow := narrow_value(key, value)) is not None:
             values[key] = narrow
-            yield (
-                key,
-                f"setting {key!r} should be true or false: {_show(value)} is read as {_show(narrow)}",
-            )
+            read = f"{show_value(value)} is read as {show_value(narrow)}"
+            yield key, f"setting {key!r} should be true or false: {read}"
         elif bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
             yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
         else:
             values[key] = _adapter(key).validate_python(bound)
-            yield key, f"setting {key!r} is out of range: {bound} is used for {_show(value)}"
+            yield key, f"setting {key!r} is out of range: {bound} is used for {show_value(value)}"
     if key.endswith(".baseUrl") and (why := url_problem(str(values.get(key, "")))):
         yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
-
-
-def _bound(context: Mapping[str, Any]) -> int | float | None:
-    """Return the limit that a number violated, from pydantic's error context."""
-    for name in ("ge", "le"):
-        if name in context:
-            limit: int | float = context[name]
-            return limit
-    return None
 
 
 def _expected(key: str, value: object) -> str:
@@ -332,12 +278,12 @@ def _expected(key: str, value: object) -> str:
     annotation = _leaves()[key]
     choices = [str(choice) for choice in get_args(annotation)]
     if get_origin(annotation) is Literal:
-        near = difflib.get_close_matches(_short(str(value)), choices, 1)
+        near = difflib.get_close_matches(shorten(str(value)), choices, 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"{_show(value)} is none of {', '.join(choices)}{hint}"
+        return f"{show_value(value)} is none of {', '.join(choices)}{hint}"
     named = {"bool": "true or false", "int": "a whole number", "float": "a number", "str": "a text"}
     wanted = next(words for name, words in named.items() if name in str(annotation))
-    return f"it should be {wanted}, not {_show(value)}"
+    return f"it should be {wanted}, not {show_value(value)}"
 
 
 def _unknown(key: str) -> str:
@@ -356,28 +302,6 @@ def _is_of(key: str, setting: str) -> bool:
     return key == setting or key.startswith((f"{setting}.", f"{setting}["))
 
 
-def _show(value: object) -> str:
-    """Return a value for a sentence: short, control characters escaped, containers by their kind
-    only.
-    """
-    if isinstance(value, Mapping):
-        return "an object"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, int) and abs(value) >= 10**_MAX_SHOWN:
-        return "a number that long"  # Python refuses to print the longest ones
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else _short(repr(value))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-
-
-def _is_text(value: object) -> bool:
-    """Whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
-    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
-
-
 def _key_of(kind: type) -> str:
     """Return the attribute that the key of a nested object becomes; empty if it becomes no
     attribute.
@@ -388,7 +312,7 @@ def _key_of(kind: type) -> str:
 
 def _is_name(value: object) -> bool:
     """Whether `value` is a line of text that a person may call something by."""
-    return _is_text(value) and bool(str(value).strip()) and str(value).isprintable()
+    return is_text(value) and bool(str(value).strip()) and str(value).isprintable()
 
 
 def _is_optional(annotation: object) -> bool:

@@ -7,17 +7,24 @@ so that no slip allows anything.
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from stet.settings.value_checks import KINDS, name_problem, nearest_name
+from stet.settings.value_checks import (
+    KINDS,
+    deny_problem,
+    is_text,
+    name_problem,
+    nearest_name,
+    show_value,
+)
 
 SWITCHES = {f"agent.{switch}": switch for switch in KINDS}
 """The switch of each setting that names tools or groups."""
 RESTRICTIONS = frozenset({*SWITCHES, "privacy.deny", "context.excludedFolders"})
 """The settings that only restrict: lists of texts."""
-_NARROW_VALUES = {
+NARROW_VALUES = {
     "edit.canAdd": False,
     "edit.canDelete": False,
     "edit.canCreate": False,
@@ -43,25 +50,48 @@ class AddedTexts(tuple[str, ...]):
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenTexts:
-    """The texts of a value.
+class ReadRestriction:
+    """What a value restricts.
 
     Attributes:
-        texts: Each text once, in order.
+        texts: The names or patterns, each once, in order.
+        faults: A sentence for each text that restricts nothing as it is written.
         is_list: Whether the value is a list of texts and nothing else.
-        is_all: Whether the value is `true`, which means every name.
+        is_whole: Whether it is, and the meaning of each text is known.
     """
 
     texts: tuple[str, ...]
+    faults: tuple[str, ...]
     is_list: bool
-    is_all: bool
+    is_whole: bool
 
 
-def written_texts(value: object) -> WrittenTexts:
+def read_restriction(key: str, value: object) -> ReadRestriction:
+    """Read the list of a setting that restricts, in any form; for a switch, `true` is every name."""
+    switch = SWITCHES.get(key)
+    written, is_list = _written_texts(value)
+    is_list = is_list and all(map(is_text, written))
+    texts: dict[str, None] = {}
+    faults: dict[str, None] = {}
+    is_whole = is_list
+    for text in KINDS[switch][1] if switch and value is True else written:
+        if not switch and not is_text(text):
+            continue
+        meant, fault = _meant_texts(key, text)
+        texts |= {one: None for one in meant if one is not None}
+        faults |= {fault: None} if fault else {}
+        is_whole = is_whole and None not in meant
+    return ReadRestriction(tuple(texts), tuple(faults), is_list, is_whole)
+
+
+def _written_texts(value: object) -> tuple[list[str], bool]:
     """Read the texts of any JSON value: of a bare text, of lists in lists, of an object's keys.
 
     A key that has the value `false` or `null` is left out. `{}` is a list: some languages can't
     tell an empty list from an empty object.
+
+    Returns:
+        Each text once, in order, and whether the value is a list of texts and nothing else.
     """
     is_list = isinstance(value, list | tuple) or value == {}
     texts: dict[str, None] = {}
@@ -77,68 +107,45 @@ def written_texts(value: object) -> WrittenTexts:
         elif isinstance(item, list | tuple):
             waiting += reversed(item)
         is_list &= item is value
-    return WrittenTexts(tuple(texts), is_list, value is True)
+    return list(texts), is_list
 
 
-@dataclass(frozen=True, slots=True)
-class SwitchedNames:
-    """What a switch turns off.
+def _meant_texts(key: str, text: str) -> tuple[Sequence[str | None], str]:
+    """Return what a text restricts, None for a part of it that is unknown, and what is wrong with it.
 
-    Attributes:
-        names: The names of tools or groups, each once.
-        problems: A sentence for each text that names no tool or group.
-        is_whole: Whether the meaning of each text is known.
+    A text that is no name of a switch switches off what it means: the names in it, the names that match
+    it as a pattern, or else the most similar name.
     """
-
-    names: tuple[str, ...]
-    problems: tuple[str, ...]
-    is_whole: bool
-
-
-def switched_names(switch: str, texts: Iterable[str]) -> SwitchedNames:
-    """Read the names of a switch. A text that is no name is reported, and switches off what it
-    means: the names in it, the names that match it as a pattern, or else the most similar name.
-    """
-    _, known = KINDS[switch]
-    names: dict[str, None] = {}
-    problems: dict[str, None] = {}
-    is_whole = True
-    for text in texts:
-        if text in known:
-            names[text] = None
-            continue
-        problems[name_problem(switch, text)] = None
-        meant = list(_meant_names(text, known))
-        names |= dict.fromkeys(filter(None, meant))
-        is_whole &= all(meant)
-    return SwitchedNames(tuple(names), tuple(problems), is_whole)
-
-
-def _meant_names(text: str, known: tuple[str, ...]) -> Iterable[str]:
-    """Yield the names that a text means; "" for each part of the text that is like no name."""
-    parts = [part.strip() for part in _SEPARATORS.split(text)]
-    for part in parts if not any(parts) else filter(None, parts):
-        if part.casefold() in _ALL:
-            yield from known
+    switch = SWITCHES.get(key)
+    if switch is None:
+        if key == "privacy.deny" and (why := deny_problem(text)):
+            return (None,), f"the entry {show_value(text)} of {key!r} keeps nothing back: {why}"
+        return (text,), ""
+    known = KINDS[switch][1]
+    if text in known:
+        return (text,), ""
+    meant: list[str | None] = []
+    for part in [part for part in map(str.strip, _SEPARATORS.split(text.casefold())) if part]:
+        words = part.split()
+        if part in _ALL:
+            meant += known
         elif "*" in part or "?" in part:
-            yield from [name for name in known if fnmatchcase(name, part.casefold())] or [""]
-        elif len(words := part.split()) > 1 and all(word.casefold() in known for word in words):
-            yield from (word.casefold() for word in words)
+            meant += [name for name in known if fnmatchcase(name, part)] or [None]
+        elif len(words) > 1 and set(words) <= set(known):
+            meant += words
         else:
-            yield nearest_name(part, known)
+            meant.append(nearest_name(part, known) or None)
+    fault = f"an entry of {key!r} switches nothing off: {name_problem(switch, text)}"
+    return meant or (None,), fault
 
 
 def narrow_value(key: str, value: object) -> bool | None:
     """Return the truth value that a text or number means, if that value allows less; else None."""
-    narrow = _NARROW_VALUES.get(key)
-    if narrow is None or not isinstance(value, str | int | float) or isinstance(value, bool):
+    narrow = NARROW_VALUES.get(key)
+    if narrow is None:
         return None
-    is_meant = (
-        value == narrow
-        if not isinstance(value, str)
-        else value.strip().casefold() in _WORDS[narrow]
-    )
-    return narrow if is_meant else None
+    is_word = isinstance(value, str) and value.strip().casefold() in _WORDS[narrow]
+    return narrow if is_word or value == narrow else None
 
 
 def restriction_meant_by(key: str) -> str:

@@ -7,15 +7,39 @@ refused. The tools are defined above this layer; a test compares their names wit
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from ipaddress import AddressValueError, IPv4Address
 from urllib.parse import SplitResult, urlsplit
 
-_MAX_SHOWN = 80
-"""Characters of an address that are quoted."""
 _EXAMPLE = "write one such as 'http://127.0.0.1:11434/v1'"
 _NAME = re.compile(r"(?!-)[\w-]{1,63}(\.[\w-]{1,63})*\.?")
 _PATHS = ("/chat/completions", "/completions", "/embeddings", "/models")
+
+
+_MAX_SHOWN = 60
+
+
+def show_value(value: object) -> str:
+    """Return a value for a sentence: short, control characters escaped, containers by their kind
+    only.
+    """
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, int) and abs(value) >= 10**_MAX_SHOWN:
+        return "a number that long"  # Python refuses to print the longest ones
+    return str(value).lower() if isinstance(value, bool) else shorten(repr(value))
+
+
+def shorten(text: str, most: int = _MAX_SHOWN) -> str:
+    """Return a text for a sentence, with at most so many characters of it."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def is_text(value: object) -> bool:
+    """Whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
+    return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
 def url_problem(url: str) -> str:
@@ -26,8 +50,7 @@ def url_problem(url: str) -> str:
     why = _fault_of(url) if url else ""
     if not why or "@" in url:
         return why
-    shown = url if len(url) <= _MAX_SHOWN else f"{url[:_MAX_SHOWN]}\u2026"
-    return f"{why} (it reads {shown!r})"
+    return f"{why} (it reads {shorten(url, 80)!r})"
 
 
 def _fault_of(url: str) -> str:
@@ -150,5 +173,4 @@ def name_problem(switch: str, name: str) -> str:
         return ""
     near = nearest_name(name, known)
     hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known)}"
-    shown = name if len(name) <= 60 else f"{name[:60]}…"
-    return f"there is no {kind} {shown!r}; {hint}"
+    return f"there is no {kind} {shorten(name)!r}; {hint}"

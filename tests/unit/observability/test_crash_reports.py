@@ -9,7 +9,7 @@ import pytest
 from stet.lsp.capabilities import ClientCapabilities
 from stet.lsp.environment_facts import facts
 from stet.observability.crash_reports import MAX_PER_RUN, CrashReporter, ReportDirectory
-from stet.settings.parse import parse_settings
+from tests.support.settings_parsing import parse_settings
 
 TEXT = "the heron stood in the reeds"
 

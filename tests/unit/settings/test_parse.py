@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from stet.settings.parse import MAX_PROBLEMS, ParsedSettings, Problem, parse_settings
+from stet.settings.parse import MAX_PROBLEMS, Problem
 from stet.settings.values import (
     AgentSettings,
     CommandSettings,
@@ -20,6 +20,7 @@ from stet.settings.values import (
     WebSettings,
 )
 from tests.support.all_settings import ALL, ALL_SETTINGS
+from tests.support.settings_parsing import ParsedSettings, parse_settings
 
 
 @pytest.mark.parametrize("value", [ALL, {"stet": ALL}, {"stet": ALL, "pyright": {"x": 1}}])

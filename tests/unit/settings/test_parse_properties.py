@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from stet.settings.parse import ParsedSettings, parse_settings
 from stet.settings.values import PresetSettings
 from tests.support.all_settings import ALL
+from tests.support.settings_parsing import ParsedSettings, parse_settings
 
 # A busy machine is no reason to fail.
 FEW = hypothesis_settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stet.settings.parse import parse_settings
+from tests.support.settings_parsing import parse_settings
 
 GOOD = (
     "",

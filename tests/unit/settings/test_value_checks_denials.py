@@ -3,7 +3,7 @@
 import pytest
 
 from stet.settings.layers import SettingsFile, merge_settings
-from stet.settings.parse import parse_settings
+from tests.support.settings_parsing import parse_settings
 
 
 @pytest.mark.parametrize(

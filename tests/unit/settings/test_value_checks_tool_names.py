@@ -3,9 +3,9 @@
 import pytest
 
 from stet.agent.toolbox import ALL_TOOLS
-from stet.settings.parse import parse_settings
 from stet.settings.value_checks import GROUPS, TOOLS
 from stet.tools.tool import ToolGroup
+from tests.support.settings_parsing import parse_settings
 
 
 def test_the_names_are_those_of_the_tools_and_groups() -> None:

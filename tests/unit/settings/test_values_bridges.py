@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from stet.settings.layers import MergedSettings, SettingsFile, merge_settings
-from stet.settings.parse import ParsedSettings, Problem, parse_settings, read_layer
+from stet.settings.parse import Problem, read_layer
 from stet.settings.values import BridgeSettings, OpenCodeSettings, Settings
+from tests.support.settings_parsing import ParsedSettings, parse_settings
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference.md"
 URL = "http://127.0.0.1:4096"

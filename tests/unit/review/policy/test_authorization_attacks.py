@@ -8,7 +8,6 @@ import pytest
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.llm.model import ToolCall
 from stet.review.policy.rules import RejectedEdit
-from stet.settings.parse import parse_settings
 from stet.system.system import System
 from stet.tools.read_file import READ_FILE
 from stet.tools.tool import ToolContext
@@ -24,6 +23,7 @@ from tests.support.hostile_workspace import (
     build,
     disk,
 )
+from tests.support.settings_parsing import parse_settings
 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 

@@ -1,0 +1,20 @@
+"""Settings of one source, over the defaults."""
+
+from dataclasses import dataclass
+
+from stet.settings.parse import Problem, build_settings, lay_over, read_layer
+from stet.settings.values import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSettings:
+    """Valid settings, and the errors in their source."""
+
+    settings: Settings
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_settings(value: object) -> ParsedSettings:
+    """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
+    overlay = read_layer(value)
+    return ParsedSettings(build_settings(lay_over({}, overlay)), overlay.problems)
