@@ -68,23 +68,15 @@ def move_across_devices(path: Path, new: Path) -> None:
         _move_across_devices(source, target)
 
 
-def restore_copy(path: Path, new: Path) -> None:
-    """Copy a file to where nothing is; folders are made.
-
-    Raises:
-        OSError: As `move`.
-    """
-    with pin_path(path) as source, pin_path(new, make=True) as target:
-        _copy(source, target)
-
-
-def copy(path: Path, new: Path) -> None:
+def copy(path: Path, new: Path, *, make: bool = False) -> None:
     """Copy a regular file with its mode and times to where nothing is; complete, or not at all.
 
+    With `make` the folders above are created.
+
     Raises:
         OSError: As `move`.
     """
-    with pin_path(path) as source, pin_path(new) as target:
+    with pin_path(path) as source, pin_path(new, make=make) as target:
         _copy(source, target)
 
 

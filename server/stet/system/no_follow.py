@@ -23,15 +23,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-_READ = (
+BINARY = getattr(os, "O_BINARY", 0)
+"""Windows would translate line ends."""
+READ = (
     os.O_RDONLY
     | getattr(os, "O_CLOEXEC", 0)
     # Opening a pipe without a writer would wait for ever; Windows has no such files.
     | getattr(os, "O_NONBLOCK", 0)
-    # Windows would translate line ends.
-    | getattr(os, "O_BINARY", 0)
+    | BINARY
 )
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_READ_FILE = READ | _NOFOLLOW
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | BINARY
 _FOLDER = (
     getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 )
@@ -43,14 +46,8 @@ _RESOLVE_NO_SYMLINKS = 0x04
 _NOT_THERE = frozenset({errno.ENOSYS, errno.EPERM})
 """An older kernel, or a sandbox that does not know the call."""
 
-HAS_FOLDER_DESCRIPTORS = bool(_NOFOLLOW) and os.supports_dir_fd >= {
-    os.open,
-    os.stat,
-    os.mkdir,
-    os.link,
-    os.rename,
-    os.unlink,
-}
+_CALLS = {os.open, os.stat, os.mkdir, os.link, os.rename, os.unlink}
+HAS_FOLDER_DESCRIPTORS = bool(_NOFOLLOW) and os.supports_dir_fd >= _CALLS
 """Whether something can be done in a folder that is held open; not on Windows."""
 
 Openat2 = Callable[[bytes], int]
@@ -63,7 +60,7 @@ def open_no_follow(path: Path) -> int:
     Raises:
         OSError: If it can't be opened; with ELOOP, if a part of the path is a link.
     """
-    descriptor = _open_at_once(path, _READ)
+    descriptor = _open_at_once(path, READ)
     if descriptor is not None:
         return descriptor
     return open_each_folder(path) if HAS_FOLDER_DESCRIPTORS else _open_and_verify(path)
@@ -75,11 +72,7 @@ def open_each_folder(path: Path) -> int:
     Raises:
         OSError: As `open_no_follow`.
     """
-    folder = _open_each_folder(path.parent)
-    try:
-        return os.open(path.name, _READ | _NOFOLLOW, dir_fd=folder)
-    finally:
-        os.close(folder)
+    return _open_inside(path.parent, path.name, _READ_FILE)
 
 
 def open_folder(path: Path, *, make: bool = False) -> int:
@@ -116,11 +109,14 @@ def open_to_list(path: Path) -> int:
         OSError: As `open_folder`.
     """
     descriptor = _open_at_once(path, _LISTING)
-    if descriptor is not None:
-        return descriptor
+    return _open_inside(path, ".", _LISTING) if descriptor is None else descriptor
+
+
+def _open_inside(path: Path, name: str, flags: int) -> int:
+    """Return a descriptor of what has a name in the folder at `path`, opened folder by folder."""
     folder = _open_each_folder(path)
     try:
-        return os.open(".", _LISTING, dir_fd=folder)
+        return os.open(name, flags, dir_fd=folder)
     finally:
         os.close(folder)
 
@@ -189,7 +185,7 @@ def _open_and_verify(path: Path) -> int:
     Raises:
         OSError: As `open_no_follow`.
     """
-    descriptor = os.open(path, _READ)
+    descriptor = os.open(path, READ)
     real = os.path.realpath(path)
     if os.path.normcase(real) != os.path.normcase(path) or not os.path.samestat(
         os.fstat(descriptor), os.lstat(real)
@@ -221,13 +217,6 @@ def _openat2(flags: int) -> Openat2 | None:
         return None
     os.close(probe)
     return call
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | _BINARY
-_READ_FILE = os.O_RDONLY | _NO_LINK | _NEVER_WAIT | _BINARY
 
 
 class PinnedPath(NamedTuple):
@@ -306,17 +295,14 @@ class PinnedPath(NamedTuple):
     @contextmanager
     def remove_on_failure(self) -> Iterator[None]:
         """Take away the file that was just made if what follows fails; an error names it then."""
-        done = False
         try:
             yield
-            done = True
-        except OSError as error:
-            error.filename = error.filename or str(self.path)  # a write knows no name
+        except BaseException as error:
+            if isinstance(error, OSError):
+                error.filename = error.filename or str(self.path)  # a write knows no name
+            with suppress(OSError):
+                self.remove()
             raise
-        finally:
-            if not done:
-                with suppress(OSError):
-                    self.remove()
 
 
 @contextmanager

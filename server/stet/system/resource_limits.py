@@ -5,7 +5,6 @@ runs for days returns freed memory to the system. This file imports nothing larg
 with it.
 """
 
-import contextlib
 import sys
 from contextlib import suppress
 
@@ -21,7 +20,7 @@ def limit_resources(*, memory: int, cpu_seconds: int) -> None:
         (resource.RLIMIT_CPU, cpu_seconds),
         (resource.RLIMIT_FSIZE, 0),
     ):
-        with contextlib.suppress(ValueError, OSError):  # macOS does not limit address space
+        with suppress(ValueError, OSError):  # macOS does not limit address space
             resource.setrlimit(what, (most, most))
 
 

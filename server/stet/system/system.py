@@ -20,13 +20,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from stet.system import file_operations as user_files
-from stet.system.no_follow import HAS_FOLDER_DESCRIPTORS, open_no_follow, open_to_list
+from stet.system.no_follow import BINARY, HAS_FOLDER_DESCRIPTORS, READ, open_no_follow, open_to_list
 from stet.system.program import Program, ProgramResult, run_program
 
-_NEVER_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Opening a pipe without a writer would wait for ever; not known on Windows, which has no such files."""
-_BINARY = getattr(os, "O_BINARY", 0)
-"""Windows would translate line ends."""
 _TRASH = "trash"
 """Its folder in the state folder."""
 _TRIES = 1000
@@ -88,7 +84,7 @@ class System:
             OSError: If it can't be read or is no regular file.
         """
         try:
-            descriptor = os.open(path, os.O_RDONLY | _NEVER_WAIT | _BINARY)
+            descriptor = os.open(path, READ)
         except ValueError as error:
             raise FileNotFoundError(errno.ENOENT, f"No such file ({error})", str(path)) from error
         return _read(descriptor, path, limit)
@@ -166,9 +162,7 @@ class System:
         # Not needed before `initialize` is answered, and looked up only here.
         import platformdirs
 
-        folder = platformdirs.user_state_path("stet")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder
+        return _made(platformdirs.user_state_path("stet"))
 
     def cache_folder(self) -> Path:
         """Return the folder for what Stet can make again, for this user only; created if missing.
@@ -178,9 +172,7 @@ class System:
         """
         import platformdirs  # late: as above
 
-        folder = platformdirs.user_cache_path("stet")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder
+        return _made(platformdirs.user_cache_path("stet"))
 
     def write_generated(self, name: str, text: str) -> Path:
         """Write one of Stet's own documents, never a file of the user's; return its path.
@@ -196,7 +188,7 @@ class System:
         new = folder / f"{name}.{os.getpid()}.new"
         try:
             # Made for this user alone before there is anything in it, and put in place whole.
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _BINARY, 0o600)
+            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(text.encode("utf-8", "surrogatepass"))
             new.replace(path)
@@ -265,7 +257,7 @@ class System:
         Raises:
             OSError: As `create_file`, or if the trash holds it no more.
         """
-        user_files.restore_copy(self._without_links(trashed), path)
+        user_files.copy(self._without_links(trashed), path, make=True)
 
     def empty_trash(self, before: float, to_keep: Collection[Path]) -> int:
         """Delete older contents of the trash for good; return how many places were emptied.
@@ -310,6 +302,11 @@ class System:
     def _without_links(self, trashed: Path) -> Path:
         """Where a place in the trash truly is: links may lead to the state folder, it is the user's."""
         return self.real_path(trashed.parent) / trashed.name
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def _read(descriptor: int, path: Path, limit: int) -> bytes:
