@@ -133,10 +133,14 @@ def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
         model: The name of the model that is asked.
     """
     ids = _CallIds(numbered=_KIMI_K2.search(model) is not None)
-    found: list[Message] = []
-    for unit in _units(messages):
-        found += _unit(unit, ids)
-    return found
+    # A message belongs together with the results that follow it.
+    units: list[list[Message]] = []
+    for message in messages:
+        if units and message.role == "tool":
+            units[-1].append(message)
+        else:
+            units.append([message])
+    return [message for unit in units for message in _unit(unit, ids)]
 
 
 class _CallIds:
@@ -162,18 +166,6 @@ class _CallIds:
             given = _hashed(f"{given} {number}")
         self._used.add(given)
         return given
-
-
-def _units(messages: Iterable[Message]) -> Iterator[list[Message]]:
-    """Yield the groups of messages that belong together: a message and the results that follow it."""
-    unit: list[Message] = []
-    for message in messages:
-        if unit and message.role != "tool":
-            yield unit
-            unit = []
-        unit.append(message)
-    if unit:
-        yield unit
 
 
 def _unit(unit: Sequence[Message], ids: _CallIds) -> Iterator[Message]:

@@ -300,11 +300,8 @@ def _usage(figures: object) -> Usage | None:
     cached = details.get("cached_tokens") if isinstance(details, Mapping) else None
     if cached is None:
         cached = figures.get("prompt_cache_hit_tokens")  # DeepSeek's name
-    usage = Usage(
-        _count(figures.get("prompt_tokens")),
-        _count(figures.get("completion_tokens")),
-        _count(cached),
-    )
+    prompt, completion = figures.get("prompt_tokens"), figures.get("completion_tokens")
+    usage = Usage(_count(prompt), _count(completion), _count(cached))
     return usage if usage.total else None
 
 

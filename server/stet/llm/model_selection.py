@@ -246,10 +246,8 @@ def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
     """Whether a local server could be chosen: else none is bothered, and no time is spent."""
     if SCRIPT_ENV in environ or settings.base_url:
         return False
-    if settings.provider in {"ollama", "lmstudio"}:
-        return True
     if settings.provider != "auto":
-        return False
+        return settings.provider in {"ollama", "lmstudio"}
     return bool(settings.name) or not any(_key(preset, environ)[1] for preset in _AUTOMATIC)
 
 
@@ -318,15 +316,10 @@ def _keyless(
     preset: ProviderSpec, settings: ModelSettings, environment: ModelEnvironment, why: str
 ) -> ModelChoice:
     """Return the choice of a server that requires no key but that of `model.apiKeyEnv`, if any."""
-    return ModelChoice(
-        preset.name,
-        settings.name,
-        settings.base_url or preset.base_url,
-        why,
-        api_key=environment.environ.get(settings.api_key_env, "").strip(),
-        key_env=settings.api_key_env,
-        tools=_tools(preset, settings, is_users=bool(settings.base_url)),
-    )
+    base_url, key_env = settings.base_url or preset.base_url, settings.api_key_env
+    key = environment.environ.get(key_env, "").strip()
+    tools = _tools(preset, settings, is_users=bool(settings.base_url))
+    return ModelChoice(preset.name, settings.name, base_url, why, key, key_env, tools)
 
 
 def _hosted(
@@ -355,27 +348,16 @@ def _hosted(
             "azure wants three more settings: model.baseUrl (the resource's address, or "
             "AZURE_OPENAI_ENDPOINT), model.name (the deployment) and model.apiVersion."
         )
-    return ModelChoice(
-        preset.name,
-        name,
-        base_url,
-        why,
-        api_key=key,
-        key_env=key_env,
-        tools=_tools(preset, settings, is_users=bool(users_url)),
-        api_version=api_version if preset.name == "azure" else "",
-    )
+    tools = _tools(preset, settings, is_users=bool(users_url))
+    version = api_version if preset.name == "azure" else ""
+    return ModelChoice(preset.name, name, base_url, why, key, key_env, tools, version)
 
 
 def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -> ModelChoice:
-    return ModelChoice(
-        server.provider,
-        name,
-        server.base_url,
-        why,
-        tools=_tools(PROVIDERS[server.provider], settings, is_users=False),
-        context_tokens=server.context_tokens if name == server.models[0] else None,
-    )
+    tools = _tools(PROVIDERS[server.provider], settings, is_users=False)
+    size = server.context_tokens if name == server.models[0] else None
+    provider, url = server.provider, server.base_url
+    return ModelChoice(provider, name, url, why, tools=tools, context_tokens=size)
 
 
 def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) -> ModelChoice:

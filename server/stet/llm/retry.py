@@ -141,19 +141,16 @@ class RetryLoop:
         if is_final or self._n_tries >= self._policy.tries:
             raise failure.error
         self._broke_off = self._broke_off or once_only
-        seconds = self._seconds(failure)
+        cap = min(self._policy.cap, self._policy.base * 2 ** (self._n_tries - 1))
+        seconds = failure.retry_after
+        if seconds is None:
+            seconds = self._jitter(0.0, cap)
         if seconds > self._policy.longest_wait:
             raise self._too_long(failure, seconds)
         when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
         count = f"{self._n_tries + 1} of {self._policy.tries}"
         on_wait(f"{failure.error} Trying again {when} ({count}).")
         await asyncio.sleep(seconds)
-
-    def _seconds(self, failure: AttemptFailure) -> float:
-        if failure.retry_after is not None:
-            return failure.retry_after
-        cap = min(self._policy.cap, self._policy.base * 2 ** (self._n_tries - 1))
-        return self._jitter(0.0, cap)
 
     def _too_long(self, failure: AttemptFailure, seconds: float) -> ModelUnavailable:
         at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()

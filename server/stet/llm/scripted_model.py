@@ -93,12 +93,7 @@ class ScriptedModel:
         replies = [_reply(entry, f"{path}, reply {n}", system) for n, entry in enumerate(entries)]
         return cls(replies, name=path.name)
 
-    async def complete(
-        self,
-        request: Request,
-        on_text: Sink,
-        on_wait: Sink = ignore,  # noqa: ARG002  of the port; a script never waits for a server
-    ) -> Completion:
+    async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:  # noqa: ARG002 - a script never waits for a server
         """Return the next reply.
 
         Raises:
@@ -129,9 +124,8 @@ class ScriptedModel:
         completion = replace(completion, tool_calls=calls, model=completion.model or self.name)
         if completion.usage.total:
             return completion
-        return replace(
-            completion, usage=estimate_usage(request.messages, request.tools, completion)
-        )
+        usage = estimate_usage(request.messages, request.tools, completion)
+        return replace(completion, usage=usage)
 
     async def warm(self) -> None:
         """Nothing to do."""

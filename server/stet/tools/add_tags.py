@@ -42,9 +42,8 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
         ToolError: If one is not a valid tag, the front matter can't be read, or the edit is
             refused.
     """
-    computed, prepared = await compute_edit(
-        ctx.proposer, params.file, partial(_compute_edit, params), position="tags"
-    )
+    find = partial(_compute_edit, params)
+    computed, prepared = await compute_edit(ctx.proposer, params.file, find, position="tags")
     hunks = ctx.proposer.propose_prepared(prepared, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"

@@ -64,16 +64,9 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     if located.path is None:
         raise ToolError(f"{params.file!r} has no place on the disk: there is nothing to delete.")
     text = await asyncio.to_thread(_file_text, ctx.reader.snapshot(), located.uri)
-    why = _reason_line(params)
-    return RemoveDraft(
-        turn=ctx.turn.id,
-        chat=ctx.turn.chat,
-        author=ctx.turn.model,
-        uri=located.uri,
-        name=located.name,
-        text=text,
-        summary=f"Delete {located.name}: {why}" if why else f"Delete {located.name}",
-    )
+    name, why = located.name, _reason_line(params)
+    summary = f"Delete {name}: {why}" if why else f"Delete {name}"
+    return RemoveDraft(**ctx.turn.origin, uri=located.uri, name=name, text=text, summary=summary)
 
 
 def _reason_line(params: DeleteFile) -> str:

@@ -52,11 +52,8 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
     snapshot = ctx.reader.snapshot()
     files = await run_in_slices(snapshot.walk(params.folder, only_text=False), snapshot.system)
     if not files:
-        raise ToolError(
-            f"There are no files below {params.folder!r}. Without `folder` you see all folders."
-            if top
-            else "There are no files in the workspace."
-        )
+        below = f"below {params.folder!r}. Without `folder` you see all folders."
+        raise ToolError(f"There are no files {below if top else 'in the workspace.'}")
     lines = await asyncio.to_thread(_tree, files, top, params.depth)
     return join_bounded(lines, "name a folder, or a smaller depth")
 

@@ -4,6 +4,7 @@ import asyncio
 import difflib
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypedDict
 
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk
@@ -35,6 +36,14 @@ _NO_REFUSAL = NO_TEXT | {"missing", "unreadable"}
 """Reasons not to show a file that are no rule of the user's: the file has no text."""
 
 
+class DraftOrigin(TypedDict):
+    """The fields of a draft that say who makes it."""
+
+    turn: str
+    chat: str
+    author: str
+
+
 @dataclass(frozen=True, slots=True)
 class TurnIdentity:
     """Who reads and proposes.
@@ -48,6 +57,11 @@ class TurnIdentity:
     id: str
     model: str
     chat: str = ""
+
+    @property
+    def origin(self) -> DraftOrigin:
+        """The fields of a draft that say who makes it."""
+        return {"turn": self.id, "chat": self.chat, "author": self.model}
 
 
 @dataclass(slots=True)
@@ -198,11 +212,9 @@ class FileReader:
 
     def is_current(self, document: TextDocument, view: PendingView) -> bool:
         """Return whether `document` is still the text to edit, and `view` still what is pending in it."""
-        return (
-            self.is_latest_text(document)
-            and not self.ledger.blocks.shown_blocks(document.uri)
-            and self.pending_view(document).hunks == view.hunks
-        )
+        if self.ledger.blocks.shown_blocks(document.uri) or not self.is_latest_text(document):
+            return False
+        return self.pending_view(document).hunks == view.hunks
 
     def is_latest_text(self, document: TextDocument) -> bool:
         """Return whether `document` is still the text of its file, as far as the editor has reported."""

@@ -51,9 +51,8 @@ def _to_json(value: object) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_to_json, value))}]"
     if isinstance(value, dict):
-        return (
-            f"{{{', '.join(f'{_quoted(name)}: {_to_json(each)}' for name, each in value.items())}}}"
-        )
+        items = (f"{_quoted(name)}: {_to_json(each)}" for name, each in value.items())
+        return f"{{{', '.join(items)}}}"
     assert isinstance(value, tuple)  # nothing else comes from `read_properties`
     kind, written = value
     if kind == "null":

@@ -71,17 +71,11 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
         )
     source = ctx.reader.locate_to_write(params.file, "link")
     target = ctx.reader.locate(params.to)
-    plan, prepared = await compute_edit(
-        ctx.proposer,
-        params.file,
-        partial(_compute_link_edit, params, ctx, (source, target)),
-        position="link",
-    )
+    find = partial(_compute_link_edit, params, ctx, (source, target))
+    plan, prepared = await compute_edit(ctx.proposer, params.file, find, position="link")
     if plan.already is not None:
-        return (
-            f"{params.file} links to {params.to} there already, at line {plan.already}; nothing "
-            "is proposed.\n"
-        )
+        where = f"there already, at line {plan.already}"
+        return f"{params.file} links to {params.to} {where}; nothing is proposed.\n"
     hunks = ctx.proposer.propose_prepared(prepared, position="link")
     message = ", ".join(hunk.id for hunk in hunks)
     return f"Proposed {message}: {plan.link} in {source.name}. It waits for the user.\n"

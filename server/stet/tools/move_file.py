@@ -132,9 +132,7 @@ async def _prepare_move(
         if links is None:
             continue
         draft = MoveDraft(
-            turn=ctx.turn.id,
-            chat=ctx.turn.chat,
-            author=ctx.turn.model,
+            **ctx.turn.origin,
             uri=old.uri,
             name=old.name,
             new_uri=new.uri,

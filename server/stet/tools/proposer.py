@@ -127,27 +127,13 @@ class Proposer:
         self, document: TextDocument, name: str, edit: TextEdit, summary: str
     ) -> EditDraft:
         """Return a draft for the ledger, from this turn, with an edit of `document`."""
-        return EditDraft(
-            turn=self.reader.turn.id,
-            chat=self.reader.turn.chat,
-            author=self.reader.turn.model,
-            document=document,
-            name=name,
-            edit=edit,
-            summary=summary,
-        )
+        origin = self.reader.turn.origin
+        return EditDraft(**origin, document=document, name=name, edit=edit, summary=summary)
 
     def create_draft(self, located: Located, text: str, summary: str) -> CreateDraft:
         """Return a draft for the ledger, from this turn, with a new file."""
-        return CreateDraft(
-            turn=self.reader.turn.id,
-            chat=self.reader.turn.chat,
-            author=self.reader.turn.model,
-            uri=located.uri,
-            name=located.name,
-            text=text,
-            summary=summary,
-        )
+        origin, name = self.reader.turn.origin, located.name
+        return CreateDraft(**origin, uri=located.uri, name=name, text=text, summary=summary)
 
     @contextmanager
     def reporting_refusals(self, name: str, position: str) -> Iterator[None]:

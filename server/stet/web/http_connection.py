@@ -70,14 +70,9 @@ async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits)
     )
     host = (b"Host", address.host_and_port.encode())
     waits = {"connect": limits.connect, "read": limits.idle, "write": limits.idle}
-    async with (
-        httpcore2.AsyncConnectionPool(
-            ssl_context=tls_context(), network_backend=_PinnedBackend(ips)
-        ) as pool,
-        pool.stream(
-            "GET", url, headers=[host, *_HEADERS], extensions={"timeout": waits}
-        ) as response,
-    ):
+    pool = httpcore2.AsyncConnectionPool(tls_context(), network_backend=_PinnedBackend(ips))
+    request = pool.stream("GET", url, headers=[host, *_HEADERS], extensions={"timeout": waits})
+    async with pool, request as response:
         headers = _ResponseHeaders(response.headers)
         if response.status in _REDIRECTS:
             return headers.location(address)

@@ -101,12 +101,7 @@ def _readable(html: str, url: str) -> tuple[str, str]:
     # trafilatura takes every relative link for one from the site's root.
     tree.make_links_absolute(url, handle_failures="ignore")
     text = trafilatura.extract(
-        tree,
-        url=url,
-        output_format="markdown",
-        include_links=True,
-        include_comments=False,
-        include_tables=True,
+        tree, url=url, output_format="markdown", include_links=True, include_comments=False
     )
     # A failed extraction may have changed the tree: parse the page again.
     return title, text or _all_text(trafilatura.load_html(html))

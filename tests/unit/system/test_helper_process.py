@@ -38,7 +38,7 @@ async def ended(system: Hanging) -> None:
 
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
     "asked": lambda system: run_helper(system, "stet.nothing", b"", 60),
-    "pip": lambda system: weights._pip_version(system, None),
+    "pip": weights._pip_version,
     "an editor": lambda system: editors._output([], system),
     "the embedded model": ended,
 }

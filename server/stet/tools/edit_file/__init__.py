@@ -163,11 +163,5 @@ def _batched_file(arguments: Mapping[str, object]) -> str | None:
     return file if isinstance(file, str) and not alone else None
 
 
-EDIT_FILE = Tool(
-    "edit_file",
-    ToolGroup.ACTION,
-    ToolKind.WRITE,
-    EditFile,
-    run,
-    batch_handler=BatchHandler(_batched_file, run_batch),
-)
+_BATCHES = BatchHandler(_batched_file, run_batch)
+EDIT_FILE = Tool("edit_file", ToolGroup.ACTION, ToolKind.WRITE, EditFile, run, _BATCHES)

@@ -31,29 +31,22 @@ def rebase_prepared(
     draft = prepared.draft
     if not isinstance(draft, EditDraft):
         return None
-    firsts = [
-        shift_first_line((hunk.old_start, hunk.old_start + len(hunk.old)), changes)
-        for hunk in prepared.authorized.hunks
-    ]
-    places = [first for first in firsts if first is not None]
-    if len(places) < len(firsts):
-        return None
-    line_hunks = tuple(
-        replace(hunk, old_start=first, new_start=hunk.new_start + first - hunk.old_start)
-        for hunk, first in zip(prepared.authorized.hunks, places, strict=True)
-    )
-    ranges = [range_of(now.lines, one.old_start, one.old_end) for one in line_hunks]
-    edit = TextEdit(
-        tuple(
-            Replacement(now.offset_at(at.start), now.offset_at(at.end), hunk.new)
-            for at, hunk in zip(ranges, prepared.hunks, strict=True)
-        )
-    )
+    line_hunks, hunks, replacements = [], [], []
+    for old, hunk in zip(prepared.authorized.hunks, prepared.hunks, strict=True):
+        first = shift_first_line((old.old_start, old.old_end), changes)
+        if first is None:
+            return None
+        new = replace(old, old_start=first, new_start=old.new_start + first - old.old_start)
+        at = range_of(now.lines, new.old_start, new.old_end)
+        line_hunks.append(new)
+        hunks.append(replace(hunk, range=at))
+        replacements.append(Replacement(now.offset_at(at.start), now.offset_at(at.end), hunk.new))
+    edit = TextEdit(tuple(replacements))
     return replace(
         prepared,
         draft=replace(draft, document=now, edit=edit, notes=()),
-        authorized=replace(prepared.authorized, hunks=line_hunks),
-        hunks=tuple(replace(one, range=at) for one, at in zip(prepared.hunks, ranges, strict=True)),
+        authorized=replace(prepared.authorized, hunks=tuple(line_hunks)),
+        hunks=tuple(hunks),
     )
 
 

