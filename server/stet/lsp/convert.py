@@ -73,6 +73,16 @@ def change_modification(params: object) -> Modification:
     return Modification(ModificationKind.CHANGED, uri, version=version, edits=edits)
 
 
+def watched_uris(params: object) -> list[str]:
+    """Return the files of `workspace/didChangeWatchedFiles`, straight from JSON; what has not the
+    protocol's shape is left out.
+    """
+    events = params.get("changes") if isinstance(params, dict) else None
+    listed = events if isinstance(events, list) else ()
+    named = [event.get("uri") for event in listed if isinstance(event, dict)]
+    return [uri for uri in named if isinstance(uri, str)]
+
+
 def _wire_edit(change: Mapping[str, object]) -> WireEdit:
     """One content change.
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Coroutine, Iterable, MutableSequence, Sequ
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from stet.lsp.capabilities import ClientCapabilities
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.system.system import System
@@ -34,32 +33,18 @@ Start = Callable[[Coroutine[Any, Any, None], str], object]
 class DiskWatch:
     """Between the disk and the ledger. Touched on the event loop only."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        start: Start,
-        editor: Callable[[], ClientCapabilities] = ClientCapabilities,
-    ) -> None:
-        """Create the watch. `start` begins a task; `editor` returns the editor once it is known."""
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, start: Start) -> None:
+        """Create the watch. `start` begins a task."""
         self._workspace = workspace
         self._ledger = ledger
         self._start = start
-        self._editor = editor
         self._due: dict[str, None] = {}
         self._is_reading = False
 
-    def handle_watched_files(self, params: object) -> None:
-        """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked: it may name every file of
-        a workspace, nearly all of them without hunks.
-        """
-        events = params.get("changes") if isinstance(params, dict) else None
-        if isinstance(events, list):
-            named = [event.get("uri") for event in events if isinstance(event, dict)]
-            self.changed([uri for uri in named if isinstance(uri, str)])
-
     def changed(self, uris: Iterable[str]) -> None:
-        """Record that these files were created, changed or deleted. Files with hunks are read soon."""
+        """Record that these files were created, changed or deleted: maybe all of a workspace, nearly
+        all of them without hunks. Files with hunks are read soon.
+        """
         closed = {canonical(uri): uri for uri in self._ledger.closed_uris()}
         if not closed:
             return
@@ -71,13 +56,12 @@ class DiskWatch:
                 self._due[known] = None
         self._read_soon()
 
-    def check_unwatched(self) -> None:
-        """Read the files of hunks soon, because the user asks for pending hunks. Skip this if the
-        editor watches files.
+    def check_all(self) -> None:
+        """Read the files of hunks soon, because the user asks for pending hunks and the editor does
+        not watch files.
         """
-        if not self._editor().watches_files:
-            self._due.update(dict.fromkeys(self._ledger.closed_uris()))
-            self._read_soon()
+        self._due.update(dict.fromkeys(self._ledger.closed_uris()))
+        self._read_soon()
 
     def _read_soon(self) -> None:
         if self._due and not self._is_reading:

@@ -52,13 +52,6 @@ class IndexFeed:
         if self._workspace.folders:
             await self._index.keep_up(self._workspace.snapshot())
 
-    def handle_watched_files(self, params: object) -> None:
-        """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
-        events = params.get("changes") if isinstance(params, dict) else None
-        if isinstance(events, list):
-            named = [event.get("uri") for event in events if isinstance(event, dict)]
-            self.changed(uri for uri in named if isinstance(uri, str))
-
     def changed(self, uris: Iterable[str]) -> None:
         """Record files that were saved, closed, created, changed or removed."""
         if not self._index.is_running:

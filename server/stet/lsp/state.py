@@ -98,9 +98,7 @@ class Documents:
             self.workspace, self.ledger, system, start, self.presets.renamed
         )
         self.generated = GeneratedDocuments(system, self.workspace)
-        self.disk_watch = DiskWatch(
-            self.workspace, self.ledger, start, editor=lambda: server.editor
-        )
+        self.disk_watch = DiskWatch(self.workspace, self.ledger, start)
         self.block_import = BlockImport(self.workspace, self.ledger, self.client, start)
 
     def workspace_of(self, uri: str) -> Workspace:
@@ -311,10 +309,7 @@ class ServerState:
             operations=observability,
             settings_changed=background.opencode.settings_changed,
         )
-        self._subscribe_to_hunks()
-
-    def _subscribe_to_hunks(self) -> None:
-        """Inform components, in this order, when hunks of a document have changed or moved."""
+        # These are informed, in this order, when hunks of a document have changed or moved.
         self.ledger.subscribe(self.documents.block_import.hunks_changed)
         self.ledger.subscribe(self.review.publisher.schedule)
         self.ledger.subscribe(self.persistence.hunks_changed)

@@ -239,8 +239,9 @@ class TextSync:
 
     def changed_on_disk(self, params: object) -> None:
         """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
-        self._disk.handle_watched_files(params)
-        self._feed.handle_watched_files(params)
+        uris = convert.watched_uris(params)
+        self._disk.changed(uris)
+        self._feed.changed(uris)
 
     def _update_hunks(self, uri: str, changes: tuple[TextChange, ...]) -> Sequence[str]:
         """Move the hunks of a document whose text has changed; return its lines."""

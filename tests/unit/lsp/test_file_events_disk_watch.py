@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stet.lsp import convert
 from stet.lsp.file_events import DiskWatch
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import EditDraft, MoveDraft
@@ -59,7 +60,9 @@ class Watched:
         return str(hunk.state), hunk.range.start.line
 
     def tell(self, *uris: str) -> None:
-        self.watch.handle_watched_files({"changes": [{"uri": uri, "type": 2} for uri in uris]})
+        self.watch.changed(
+            convert.watched_uris({"changes": [{"uri": uri, "type": 2} for uri in uris]})
+        )
 
     async def read(self) -> None:
         """Do what was started."""
@@ -101,7 +104,7 @@ def test_a_storm_about_other_files_starts_nothing_and_takes_no_time() -> None:
     uris = [f"file:///ws/node_modules/some/deep/folder/{n}.js" for n in range(STORM)]
     told = {"changes": [{"uri": uri, "type": 2} for uri in uris]}
     before = process_time()
-    watched.watch.handle_watched_files(told)
+    watched.watch.changed(convert.watched_uris(told))
     assert process_time() - before < MAX_SECONDS
     assert watched.started == []
 
@@ -116,14 +119,14 @@ def test_what_makes_no_sense_is_left_out() -> None:
         {"changes": [None, {"uri": 7}, {}, {"uri": ""}]},
     )
     for params in senseless:
-        watched.watch.handle_watched_files(params)
+        watched.watch.changed(convert.watched_uris(params))
     assert watched.started == []
 
 
 async def test_a_file_that_has_become_a_link_out_of_the_workspace_is_not_read() -> None:
     watched = Watched(links={"/ws/out": "/etc"})
     watched.ledger.renamed(URI, "file:///ws/out/passwd")
-    watched.watch.check_unwatched()
+    watched.watch.check_all()
     await watched.read()
     assert watched.hunk == ("pending", 1)
 

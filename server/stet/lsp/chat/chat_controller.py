@@ -144,9 +144,8 @@ class ChatFiles:
         Without a text the reading is that of a new document. Blocks on the disk.
         """
         text = self._read(document) if lines is None else "".join(lines)
-        return text, ChatReading.of(
-            ChatSections.of(new_document(document.chat) if text is None else text)
-        )
+        shown = new_document(document.chat) if text is None else text
+        return text, ChatReading.of(ChatSections.of(shown))
 
     def _write_file(self, document: ChatDocument, current_text: str | None) -> ChatReading:
         """Write a file with all missing text in it, and return its content. Block on the disk.

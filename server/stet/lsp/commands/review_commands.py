@@ -37,7 +37,7 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
     if states is not None and states not in list(HunkState):
         known = ", ".join(HunkState)
         raise InvalidParams(f"stet.proposals: 'state' is one of {known}, not {states!r}")
-    state.documents.disk_watch.check_unwatched()
+    _check_unwatched_files(state)
     return [
         hunk_to_json(hunk, state.workspace, state.ledger)
         for hunk in state.ledger.hunks(uri=uri, turn=turn, chat=chat)
@@ -142,7 +142,7 @@ def _navigate(
     named = resolve_uri(arguments, state.workspace)
     line = arguments.number("line")
     arguments.finish()
-    state.documents.disk_watch.check_unwatched()
+    _check_unwatched_files(state)
     activity = state.workspace.snapshot().activity
     uri = named or activity.active
     selection = activity.selection_of(uri) if uri else None
@@ -175,12 +175,18 @@ def _last_before(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
     return (earlier or others or hunks)[-1]
 
 
+def _check_unwatched_files(state: ServerState) -> None:
+    """Read the files of hunks again soon, unless the editor reports their changes."""
+    if not state.client.capabilities.watches_files:
+        state.documents.disk_watch.check_all()
+
+
 def open_diff_document(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Open the page of all that waits, or of one turn, file, group or hunk."""
     with CommandArguments("stet.review", values) as arguments:
         turn, group, hunk_id = (arguments.text(name) for name in ("turn", "group", "hunk"))
         uri = resolve_uri(arguments, state.workspace)
-    state.documents.disk_watch.check_unwatched()
+    _check_unwatched_files(state)
     named = (find_hunk(state.ledger, hunk_id),) if hunk_id else None
     hunks = [
         hunk

@@ -19,7 +19,7 @@ from stet.lsp.edits.edit_sender import (
     FileOpen,
     problem_of,
 )
-from stet.lsp.edits.file_hunk_applier import DeferredDeletions, FileOperations
+from stet.lsp.edits.file_hunk_applier import FileOperations
 from stet.lsp.file_events import RenameTracker
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
@@ -53,11 +53,10 @@ class EditApplier:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._files = FileOperations(workspace, ledger, client, renames)
+        self._files = FileOperations(workspace, ledger, client, renames, self._apply_closed)
         self._sender = EditSender(workspace, ledger, client)
         self.confirmation = self._sender.confirmation
         self._approvals: list[Approval] = []
-        self._deferred_deletions = DeferredDeletions(workspace, ledger, client, self._apply_closed)
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._refusals: Counter[str] = Counter()
@@ -105,7 +104,7 @@ class EditApplier:
 
     def holds(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
-        is_held = self._is_approved(hunk_id) or self._deferred_deletions.holds(hunk_id)
+        is_held = self._is_approved(hunk_id) or hunk_id in self._files.waiting
         return is_held and self._ledger.hunk(hunk_id).state in LIVE
 
     def _is_approved(self, hunk_id: str) -> bool:
@@ -113,7 +112,7 @@ class EditApplier:
 
     def closed(self, uri: str) -> None:
         """Handle a document that was closed: schedule the deletion that waited for it."""
-        self._deferred_deletions.closed(uri)
+        self._files.closed(uri)
 
     async def _apply_closed(self, hunk: Hunk) -> None:
         await self._apply_hunks(hunk.uri, (hunk.id,), hunk.state, None)
@@ -129,7 +128,7 @@ class EditApplier:
         """
         for approval in self._approvals:
             approval.pop(hunk_id, None)
-        self._deferred_deletions.withdraw(hunk_id)
+        self._files.waiting.pop(hunk_id, None)
         self._ledger.outbox.withdraw(hunk_id)
         if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
             self._rejected[hunk_id] = rejected
@@ -217,7 +216,7 @@ class EditApplier:
             try:
                 await apply(hunk)
             except FileOpen:
-                self._deferred_deletions.add(hunk)
+                self._files.defer(hunk)
 
     async def _apply_lines(
         self, uri: str, hunk_ids: tuple[str, ...], approval: Approval | None
@@ -355,11 +354,7 @@ class EditApplier:
             return left
         self._ledger.outbox.end_hold(left)
         waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is HunkState.PENDING]
-        beyond = {
-            hunk.id
-            for hunk in waiting
-            if hunk.id in approval and exceeds_approval(hunk, approval[hunk.id])
-        }
+        beyond = {hunk.id for hunk in waiting if exceeds_approval(hunk, approval[hunk.id])}
         for hunk_id in beyond:
             self._ledger.outbox.hold_back(hunk_id, _TEXT_CHANGED)
         if left and len(beyond) == len(waiting):

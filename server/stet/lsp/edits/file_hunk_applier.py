@@ -4,7 +4,7 @@ The editor carries them out if it can, so that its buffers follow; else `System`
 disk and the open documents show whether it was done. No file is written over, no file leaves the disk
 before the trash has it, and a file with unsaved text is left alone: then the hunk waits and says why.
 
-`DeferredDeletions` keeps files that the editor can't delete and has open, until they are closed.
+A file that the editor can't delete and has open is deleted when it is closed.
 """
 
 import asyncio
@@ -26,6 +26,8 @@ from stet.workspace.names import parts_below
 from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
+CLOSED_SECONDS = 0.5
+"""How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
 CONFIRM_SECONDS = 2.0
 """How long after its yes an editor may take until its work is seen."""
 POLL_SECONDS = 0.05
@@ -33,15 +35,27 @@ POLL_SECONDS = 0.05
 
 
 class FileOperations:
-    """Carries out the decisions about whole files."""
+    """Carries out the decisions about whole files. Touched on the event loop only.
+
+    Attributes:
+        waiting: By hunk, the canonical URI of the file that is to be closed before it is deleted.
+    """
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, client: Client, renames: RenameTracker
+        self,
+        workspace: Workspace,
+        ledger: ReviewLedger,
+        client: Client,
+        renames: RenameTracker,
+        apply_closed: Callable[[Hunk], Awaitable[None]],
     ) -> None:
+        """`apply_closed` carries out a hunk whose file is closed, or takes back one that is accepted."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
         self._renames = renames
+        self._apply_closed = apply_closed
+        self.waiting: dict[str, str] = {}
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -252,6 +266,34 @@ class FileOperations:
             raise EditError(refusal.message)
         return real
 
+    # -- a file that the editor can't delete and has open -----------------------------------------
+
+    def defer(self, hunk: Hunk) -> None:
+        """Let a hunk wait until its file is closed, and inform the user; an accepted hunk waits for its
+        undo.
+        """
+        reason = f"{self._name(hunk.uri)} is open in the editor: it is deleted when you close it"
+        self.waiting[hunk.id] = canonical(hunk.uri)
+        self._ledger.outbox.hold(hunk.uri, [hunk.id], reason)
+        self._client.show_message(f"Stet: {reason}.")
+
+    def closed(self, uri: str) -> None:
+        """Schedule the deletion that waited for a document to be closed."""
+        if canonical(uri) in self.waiting.values():
+            self._client.start(self._delete_closed(uri), f"delete {uri}")
+
+    async def _delete_closed(self, uri: str) -> None:
+        await asyncio.sleep(CLOSED_SECONDS)
+        if self._workspace.document(uri) is not None:
+            return
+        due = [hunk_id for hunk_id, of in self.waiting.items() if of == canonical(uri)]
+        for hunk_id in due:
+            del self.waiting[hunk_id]
+            self._ledger.outbox.end_hold([hunk_id])
+            hunk = self._ledger.hunk(hunk_id)
+            if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
+                await self._apply_closed(hunk)
+
     # -- what is there ----------------------------------------------------------------------------
 
     @property
@@ -335,56 +377,3 @@ class FileOperations:
 def _label(hunk: Hunk) -> str:
     """Return the label of a hunk in the editor's undo list."""
     return f"Stet: {hunk.summary}"
-
-
-CLOSED_SECONDS = 0.5
-"""How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
-
-ApplyHunk = Callable[[Hunk], Awaitable[None]]
-
-
-class DeferredDeletions:
-    """Hunks that wait until their file is closed. Touched on the event loop only."""
-
-    def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, client: Client, apply_hunk: ApplyHunk
-    ) -> None:
-        """`apply_hunk` carries out a hunk whose file is closed, or takes back one that is accepted."""
-        self._workspace = workspace
-        self._ledger = ledger
-        self._client = client
-        self._apply_hunk = apply_hunk
-        self._waiting: dict[str, str] = {}
-
-    def add(self, hunk: Hunk) -> None:
-        """Put a hunk on hold and inform the user; an accepted hunk is on hold for its undo."""
-        name = self._workspace.snapshot().name_of(hunk.uri)
-        reason = f"{name} is open in the editor: it is deleted when you close it"
-        self._waiting[hunk.id] = canonical(hunk.uri)
-        self._ledger.outbox.hold(hunk.uri, [hunk.id], reason)
-        self._client.show_message(f"Stet: {reason}.")
-
-    def holds(self, hunk_id: str) -> bool:
-        """Return whether a hunk waits here."""
-        return hunk_id in self._waiting
-
-    def withdraw(self, hunk_id: str) -> None:
-        """Let a hunk wait no more."""
-        self._waiting.pop(hunk_id, None)
-
-    def closed(self, uri: str) -> None:
-        """Schedule the deletion that waited for a document to be closed."""
-        if canonical(uri) in self._waiting.values():
-            self._client.start(self._apply_closed(uri), f"delete {uri}")
-
-    async def _apply_closed(self, uri: str) -> None:
-        await asyncio.sleep(CLOSED_SECONDS)
-        if self._workspace.document(uri) is not None:
-            return
-        due = [hunk_id for hunk_id, of in self._waiting.items() if of == canonical(uri)]
-        for hunk_id in due:
-            del self._waiting[hunk_id]
-            self._ledger.outbox.end_hold([hunk_id])
-            hunk = self._ledger.hunk(hunk_id)
-            if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
-                await self._apply_hunk(hunk)

@@ -9,6 +9,7 @@ import asyncio
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,11 +100,9 @@ def find_marks(
             except NotShown as refused:
                 missing.append(refused.message)
     marks_by_file: dict[str, list[DeadLinkMark]] = {}
-    n_marks = 0
-    for dead in dead_links(snapshot, scan, {canonical(uri): uri for uri in uris}.values()):
-        if dead.place is not None and n_marks < MAX_MARKS:
-            marks_by_file.setdefault(dead.edge.source, []).append(_create_mark(dead, encoding))
-            n_marks += 1
+    found = dead_links(snapshot, scan, {canonical(uri): uri for uri in uris}.values())
+    for dead in islice((one for one in found if one.place is not None), MAX_MARKS):
+        marks_by_file.setdefault(dead.edge.source, []).append(_create_mark(dead, encoding))
     return [_mark_document(uri, marks, snapshot) for uri, marks in marks_by_file.items()], missing
 
 
