@@ -104,9 +104,7 @@ def read_build(text: str, name: str) -> BuildFile:
 def _go(text: str) -> BuildFile:
     found = _MODULE.search(text)
     replaced = tuple((each["name"], each["to"]) for each in _REPLACED.finditer(text))
-    return BuildFile(
-        module="" if found is None else found["name"], replaced=replaced[:MAX_PATTERNS]
-    )
+    return BuildFile(found["name"] if found else "", replaced[:MAX_PATTERNS])
 
 
 def _cargo(text: str) -> BuildFile:
@@ -123,7 +121,7 @@ def _cargo(text: str) -> BuildFile:
 
 
 def _package(said: Mapping[str, object]) -> BuildFile:
-    mains = tuple(text for key in _MAIN if (text := _text(said.get(key))))
+    mains = _texts(map(said.get, _MAIN))
     exports = said.get("exports")
     if not any(key.startswith(".") for key in _mapping(exports)):
         exports = {".": exports}  # all of it is about the package as such
@@ -175,10 +173,8 @@ def _config(said: Mapping[str, object]) -> BuildFile:
     return BuildFile(
         base_url=base if isinstance(base, str) else None,
         paths=patterns[:MAX_PATTERNS],
-        extends=tuple(filter(None, map(_text, reversed(above))))[:MAX_PARTS],
-        references=tuple(filter(None, (_text(_mapping(each).get("path")) for each in parts)))[
-            :MAX_PARTS
-        ],
+        extends=_texts(reversed(above))[:MAX_PARTS],
+        references=_texts(_mapping(each).get("path") for each in parts)[:MAX_PARTS],
     )
 
 
@@ -205,3 +201,8 @@ def _mapping(value: object) -> Mapping[str, object]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _texts(values: Iterable[object]) -> tuple[str, ...]:
+    """Return the texts among some values, without empty ones."""
+    return tuple(filter(None, map(_text, values)))

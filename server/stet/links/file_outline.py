@@ -29,10 +29,8 @@ class OutlineEntry:
 def outline_file(document: TextDocument, name: str) -> tuple[OutlineEntry, ...]:
     """Return the outline of `document`, a file called `name`, in order of place."""
     if document.is_markdown:
-        return tuple(
-            OutlineEntry(each.line, each.level - 1, f"{'#' * each.level} {each.title}")
-            for each in headings_in(document.text)
-        )
+        found = headings_in(document.text)
+        return tuple(OutlineEntry(h.line, h.level - 1, f"{'#' * h.level} {h.title}") for h in found)
     return tuple(_definitions(document, ending_of(name)))
 
 

@@ -173,9 +173,8 @@ def _matching_lines(
         return
     if query.task is not None:
         for task in tasks_in(document.text) if document.is_markdown else ():
-            if task.is_done == (query.task == "done") and text in fold_name(
-                _redact(task.text, redactor)
-            ):
+            is_wanted = task.is_done == (query.task == "done")
+            if is_wanted and text in fold_name(_redact(task.text, redactor)):
                 yield task.line, f"[{'x' if task.is_done else ' '}] {task.text}"
     elif text:
         redacted = split_lines(_redact(document.text, redactor))

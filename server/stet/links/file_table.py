@@ -82,21 +82,19 @@ class FileTable:
 
     def moved(self, old: str, new: str) -> "FileTable":
         """Return the file table after a file is moved from `old` to `new`."""
-        aliases = {
-            alias: tuple(new if path == old else path for path in paths)
-            for alias, paths in self.aliases.items()
-        }
-        builds = {new if path == old else path: build for path, build in self.builds.items()}
+
+        def moved(path: str) -> str:
+            return new if path == old else path
+
+        aliases = {alias: tuple(map(moved, paths)) for alias, paths in self.aliases.items()}
+        builds = {moved(path): build for path, build in self.builds.items()}
         return replace(self, paths=self.paths - {old} | {new}, aliases=aliases, builds=builds)
 
     @cached_property
     def python_names(self) -> frozenset[str]:
         """What a part of a Python module's name can be here; most imports name none of these."""
-        stems = {
-            posixpath.basename(path).removesuffix(".pyi").removesuffix(".py")
-            for path in self.paths
-            if path.endswith((".py", ".pyi"))
-        }
+        files = (posixpath.basename(path) for path in self.paths if path.endswith((".py", ".pyi")))
+        stems = {name.removesuffix(".pyi").removesuffix(".py") for name in files}
         return frozenset(stems | self._folders_by_name.keys() | self._outer_folders)
 
     @cached_property
@@ -128,11 +126,8 @@ class FileTable:
         return join_path(posixpath.dirname(manifest), self.builds[manifest].main[0])
 
     def _named(self, file: str) -> dict[str, tuple[str, ...]]:
-        return _grouped(
-            (build.name, path)
-            for path, build in self.builds.items()
-            if build.name and posixpath.basename(path) == file
-        )
+        here = [each for each in self.builds.items() if posixpath.basename(each[0]) == file]
+        return _grouped((build.name, path) for path, build in here if build.name)
 
     @cached_property
     def _outer_folders(self) -> frozenset[str]:
@@ -150,9 +145,8 @@ class FileTable:
     @cached_property
     def _by_two_names(self) -> dict[str, tuple[str, ...]]:
         """By folder and name, since many packages have a file of one name."""
-        return _grouped(
-            (fold_name("/".join(path.rsplit("/", 2)[-2:])), path) for path in self.paths
-        )
+        pairs = ((path.rsplit("/", 2)[-2:], path) for path in self.paths)
+        return _grouped((fold_name("/".join(names)), path) for names, path in pairs)
 
     @cached_property
     def _by_folder(self) -> dict[str, tuple[str, ...]]:
@@ -182,9 +176,8 @@ def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
     place = bisect_left(candidates, start)
     # The path that shares the most letters with the folder is next to the folder's place.
     neighbours = candidates[max(0, place - 1) : place + 1]
-    shared = max(
-        (posixpath.commonprefix((start, path)) for path in neighbours), key=len, default=""
-    )
+    beginnings = (posixpath.commonprefix((start, path)) for path in neighbours)
+    shared = max(beginnings, key=len, default="")
     return _shortest(candidates, shared[: shared.rfind("/") + 1])
 
 

@@ -78,11 +78,10 @@ def rewrite_links(
     for source, found in links.items():
         mine: list[Replacement] = []
         for part in _statements(found):
-            wanted = (
-                _rewrite_from_import(part, source, move)
-                if len(part) > 1
-                else _rewrite_link(part[0], source, move)
-            )
+            if len(part) > 1:
+                wanted = _rewrite_from_import(part, source, move)
+            else:
+                wanted = _rewrite_link(part[0], source, move)
             if wanted is None:
                 left.append((source, part[0]))
             else:

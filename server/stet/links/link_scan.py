@@ -34,6 +34,8 @@ class _OutgoingLinks:
 
 
 _NONE = _OutgoingLinks((), (), frozenset())
+_Backlinks = dict[str, dict[str, tuple[Edge, ...]]]
+"""For each path the links that lead there, by the path of their file."""
 
 
 @dataclass(slots=True)
@@ -48,7 +50,7 @@ class _GraphCache:
     """
 
     out: dict[str, _OutgoingLinks] = field(default_factory=dict)
-    back: dict[str, dict[str, tuple[Edge, ...]]] | None = None
+    back: _Backlinks | None = None
     paths: dict[str, str] | None = None
 
 
@@ -77,21 +79,18 @@ class LinkGraph:
         """
         if self.uris != before.uris or self.files != before.files:
             return self
-        changed = [
-            path
-            for path in self.links.keys() | before.links.keys()
-            if self.links.get(path) is not before.links.get(path)
-        ]
+        new, old = self.links, before.links
+        changed = [path for path in new.keys() | old.keys() if new.get(path) is not old.get(path)]
         if not changed and self.is_cut == before.is_cut:
             return before
         # Copies, each at a stroke: other threads go on asking the graph before.
         out, back = before.known.out.copy(), before.known.back
         back = None if back is None else back.copy()
         for path in changed:
-            old = out.pop(path, _NONE)
+            was = out.pop(path, _NONE)
             if back is not None:
-                out[path] = _resolved(path, self.links.get(path, ()), before.files, before.uris)
-                _replace(back, path, old, out[path])
+                out[path] = _resolved(path, new.get(path, ()), before.files, before.uris)
+                _replace(back, path, was, out[path])
         known = _GraphCache(out, back, before.known.paths)
         return replace(self, files=before.files, uris=before.uris, known=known)
 
@@ -141,7 +140,7 @@ class LinkGraph:
     @property
     def _back(self) -> Mapping[str, Mapping[str, tuple[Edge, ...]]]:
         if self.known.back is None:
-            back: dict[str, dict[str, tuple[Edge, ...]]] = {}
+            back: _Backlinks = {}
             for path in self.links:
                 for target, edges in _by_target(path, self._out(path)).items():
                     back.setdefault(target, {})[path] = edges
@@ -178,12 +177,7 @@ def _by_target(source: str, out: _OutgoingLinks) -> Mapping[str, tuple[Edge, ...
     return {target: tuple(edges) for target, edges in found.items()}
 
 
-def _replace(
-    back: dict[str, dict[str, tuple[Edge, ...]]],
-    source: str,
-    old: _OutgoingLinks,
-    new: _OutgoingLinks,
-) -> None:
+def _replace(back: _Backlinks, source: str, old: _OutgoingLinks, new: _OutgoingLinks) -> None:
     """Put the new links of a file in place of the old ones; what others may be reading is copied."""
     leading = _by_target(source, new)
     for target in (old.all_targets | new.all_targets) - {source}:
@@ -281,11 +275,9 @@ class _LinkScan:
     opened: Mapping[str, TextDocument] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.opened = {
-            path.as_posix(): document
-            for document in self.snapshot.documents.values()
-            if (path := path_of(document.uri)) is not None
-        }
+        documents = self.snapshot.documents.values()
+        found = ((path_of(document.uri), document) for document in documents)
+        self.opened = {path.as_posix(): document for path, document in found if path is not None}
 
     def add_file(self, located: Located) -> None:
         """Take a file of the walk in."""

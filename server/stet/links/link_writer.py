@@ -121,9 +121,8 @@ def _package(written: str, old: str, target: str, files: FileTable) -> str | Non
     name = posixpath.basename(posixpath.normpath(written))
     if name not in (".", "..") and (f"/{name}/" not in old or _parted(old)[0] == name):
         return None
-    return next(
-        (folder for folder in files.ancestors(target) if main_script(folder, files) == target), None
-    )
+    folders = files.ancestors(target)
+    return next((folder for folder in folders if main_script(folder, files) == target), None)
 
 
 def _parted(path: str) -> tuple[str, str]:
@@ -174,9 +173,8 @@ def _is_written(written: str, old: str, left_out: str) -> bool:
     name = posixpath.basename(posixpath.normpath(written))
     if left_out.startswith("/"):
         # `./` and `..` name a folder too.
-        return old.endswith(left_out) and (
-            name in (".", "..") or old.removesuffix(left_out).endswith(f"/{name}")
-        )
+        folder = old.removesuffix(left_out)
+        return folder != old and (name in (".", "..") or folder.endswith(f"/{name}"))
     return posixpath.basename(old) == name + left_out
 
 

@@ -350,11 +350,8 @@ def _go(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
 
 
 def _go_files(folder: str, source: str, files: FileTable) -> tuple[str, ...]:
-    return tuple(
-        path
-        for path in files.in_folder(folder)
-        if path.endswith(".go") and not path.endswith("_test.go") and path != source
-    )
+    found = (path for path in files.in_folder(folder) if path.endswith(".go"))
+    return tuple(path for path in found if not path.endswith("_test.go") and path != source)
 
 
 def _jvm(link: Link, source: str, files: FileTable) -> ResolvedLink | None:

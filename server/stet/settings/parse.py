@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
+_Values = dict[str, object]
+"""Settings by dotted key."""
+_Faults = Iterator[tuple[str, str]]
+"""The key of each setting that is not as it should be, and a sentence."""
 MAX_PROBLEMS = 20
 """More are counted, not named: a stranger's file must not fill the log."""
 
@@ -67,10 +71,8 @@ class SettingsLayer:
 def read_layer(value: object, source: str = "") -> SettingsLayer:
     """Read what one source sets, and nothing else, so that sources can be laid over each other."""
     values: dict[str, object] = {}
-    problems = [
-        Problem(shorten(key), message, source)
-        for key, message in _read(_section(value), "", values)
-    ]
+    faults = _read(_section(value), "", values)
+    problems = [Problem(shorten(key), message, source) for key, message in faults]
     more = len(problems) - MAX_PROBLEMS
     if more > 0:
         problems[MAX_PROBLEMS:] = [Problem("", f"{more} more settings are wrong too", source)]
@@ -115,7 +117,7 @@ def _section(value: object) -> object:
     return value
 
 
-def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+def _read(value: object, prefix: str, values: _Values) -> _Faults:
     """Put what is valid under `prefix` into `values`; yield key and message of the rest."""
     if value is None or value == []:  # `{}` of a language that can't tell an empty list from it
         return
@@ -136,7 +138,7 @@ def _read(value: object, prefix: str, values: dict[str, object]) -> Iterator[tup
             yield key, _unknown(shorten(key))
 
 
-def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+def _read_leaf(key: str, value: object, values: _Values) -> _Faults:
     """Check one value and keep it, clamped if it is a number out of range."""
     annotation = _leaves()[key]
     if value is None and not _is_optional(annotation):
@@ -163,9 +165,7 @@ def _read_leaf(key: str, value: object, values: dict[str, object]) -> Iterator[t
         yield from _read_items(key, kind, items, values)
 
 
-def _read_restriction(
-    key: str, value: object, values: dict[str, object], *, is_sure: bool = True
-) -> Iterator[tuple[str, str]]:
+def _read_restriction(key: str, value: object, values: _Values, *, is_sure: bool = True) -> _Faults:
     """Read a list that restricts, in any spelling.
 
     Args:
@@ -187,9 +187,7 @@ def _read_restriction(
     values[key] = (AddedTexts if is_added else tuple)((*read.texts, *other))
 
 
-def _read_named(
-    key: str, kind: type, value: object, values: dict[str, object]
-) -> Iterator[tuple[str, str]]:
+def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults:
     """Read an object of objects, each under its name; one that is wrong is left out and named."""
     if not isinstance(value, Mapping) and value not in ([], ()):
         yield key, f"setting {key!r} is ignored: it should be an object, not {show_value(value)}"
@@ -210,8 +208,8 @@ def _read_named(
 
 
 def _read_items(
-    key: str, kind: type, items: Iterable[tuple[str, object]], values: dict[str, object]
-) -> Iterator[tuple[str, str]]:
+    key: str, kind: type, items: Iterable[tuple[str, object]], values: _Values
+) -> _Faults:
     """Read objects, each with the name of its place; leave out and report each one with an error."""
     good = []
     for name, item in items:
@@ -251,7 +249,7 @@ def _item_problem(item: Mapping[object, object], kind: type) -> str:
     return f"it needs {' and '.join(missing)}" if missing else ""
 
 
-def _read_scalar(key: str, value: object, values: dict[str, object]) -> Iterator[tuple[str, str]]:
+def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
     """Check a value that is no list."""
     from pydantic import ValidationError
 

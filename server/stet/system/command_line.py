@@ -32,9 +32,7 @@ _JOINS = re.compile(r"(?:cmd|powershell|pwsh|powershell_ise)[\d.-]*")
 """Shells that make one script of all that follows."""
 _JOINS_FROM = re.compile(r"/[ckr]|-c|-cwa|-command|-commandwithargs", re.IGNORECASE)
 
-_ALWAYS_RUNS_SCRIPTS = re.compile(
-    r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch"
-)
+_RUNS_SCRIPTS = re.compile(r"ssh|sqlite3?|red|ed|tmux|screen|watch|parallel|crontab|at|batch")
 """All arguments of these can act: words for another shell, lines of a language with commands."""
 _BY_OPTION = tuple(
     (re.compile(names), re.compile(options))
@@ -74,7 +72,7 @@ def script_flag_of_program(argv: Sequence[str], program: int, at: int) -> str:
     """
     name = program_name(argv[program])
     between, part = argv[program + 1 : at], argv[at]
-    if _ALWAYS_RUNS_SCRIPTS.fullmatch(name):
+    if _RUNS_SCRIPTS.fullmatch(name):
         return argv[program]
     found = ""
     if _TAKES_C.fullmatch(name):
@@ -239,9 +237,8 @@ def _continues_after(owner: str, before: str, part: str) -> bool:
         return True
     if not _is_wrapper(owner):
         return False
-    if program_name(owner) in _TAKES_ONE_WORD and (
-        before == owner or before.startswith("-") or _is_number(before)
-    ):
+    is_before_word = before == owner or before.startswith("-") or _is_number(before)
+    if is_before_word and program_name(owner) in _TAKES_ONE_WORD:
         return True
     # `A=1` for `env`, `5s` for `timeout`, `me` after `-u`.
     return "=" in part or _is_number(part) or _takes_value(owner, before)
@@ -346,9 +343,8 @@ class BadCommand(Exception):
 
 def placeholders(command: CommandSettings) -> tuple[str, ...]:
     """Return the names that a command declares, in order, each once."""
-    return tuple(
-        dict.fromkeys(name for part in command.argv for name in _PLACEHOLDER.findall(part))
-    )
+    found = (name for part in command.argv for name in _PLACEHOLDER.findall(part))
+    return tuple(dict.fromkeys(found))
 
 
 def selector_argument(command: CommandSettings) -> str:
@@ -383,15 +379,13 @@ def environment(known: Mapping[str, str]) -> dict[str, str]:
 
     Of `PATH` only absolute folders are kept: `.` would run programs of the workspace.
     """
-    passed = {
-        name: value
-        for name, value in known.items()
-        if name.upper() in PASSED_VARIABLES or name.upper().startswith("LC_")
-    }
-    separator = ";" if any(name.upper() == "SYSTEMROOT" for name in passed) else ":"
-    for name in [name for name in passed if name.upper() == "PATH"]:
-        folders = passed[name].split(separator)
-        passed[name] = separator.join(folder for folder in folders if _is_absolute(folder))
+    separator = ";" if "SYSTEMROOT" in map(str.upper, known) else ":"
+    passed = {}
+    for name, value in known.items():
+        if name.upper() == "PATH":
+            passed[name] = separator.join(filter(_is_absolute, value.split(separator)))
+        elif name.upper() in PASSED_VARIABLES or name.upper().startswith("LC_"):
+            passed[name] = value
     return {**passed, "TERM": "dumb", "NO_COLOR": "1"}
 
 

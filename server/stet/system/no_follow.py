@@ -187,9 +187,8 @@ def _open_and_verify(path: Path) -> int:
     """
     descriptor = os.open(path, READ)
     real = os.path.realpath(path)
-    if os.path.normcase(real) != os.path.normcase(path) or not os.path.samestat(
-        os.fstat(descriptor), os.lstat(real)
-    ):
+    is_same_path = os.path.normcase(real) == os.path.normcase(path)
+    if not (is_same_path and os.path.samestat(os.fstat(descriptor), os.lstat(real))):
         os.close(descriptor)
         raise OSError(errno.ELOOP, "A link has come in", str(path))
     return descriptor
@@ -272,13 +271,8 @@ class PinnedPath(NamedTuple):
 
     def link(self, new: "PinnedPath") -> None:
         """Create a hard link to the entry, if nothing has the new name."""
-        os.link(
-            self.name,
-            new.name,
-            src_dir_fd=self.folder,
-            dst_dir_fd=new.folder,
-            follow_symlinks=False,
-        )
+        here, there = self.folder, new.folder
+        os.link(self.name, new.name, src_dir_fd=here, dst_dir_fd=there, follow_symlinks=False)
 
     def list_names(self) -> set[str]:
         """Return the names in the folder."""

@@ -178,11 +178,8 @@ def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
     Raises:
         ValueError: If it is not JSON, nested too deeply, or `JsonTooLarge`.
     """
-    n_parts = (
-        text.count(b"{") + text.count(b"[")
-        if isinstance(text, bytes)
-        else text.count("{") + text.count("[")
-    )
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    n_parts = data.count(b"{") + data.count(b"[")
     if n_parts > max_parts:
         raise JsonTooLarge(f"{n_parts} objects and lists are more than {max_parts}")
     try:

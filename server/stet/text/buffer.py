@@ -121,10 +121,8 @@ def join_surrogates(
 
 def _is_inside_pair(line: str, column: int, units: int) -> bool:
     """Whether a place that is the column `column`, rounded down, lies within the character there."""
-    return (
-        line[column : column + 1] > "\uffff"
-        and units_from_column(line, column, Encoding.UTF16) < units
-    )
+    is_pair = line[column : column + 1] > "\uffff"
+    return is_pair and units_from_column(line, column, Encoding.UTF16) < units
 
 
 def _split_pair(character: str) -> tuple[str, str]:
@@ -208,20 +206,15 @@ class TextBuffer:
         Returns:
             The change, in code points.
         """
-        if start_line > end_line or (start_line == end_line and start_units > end_units):
-            start_line, start_units, end_line, end_units = (
-                end_line,
-                end_units,
-                start_line,
-                start_units,
-            )
+        if (start_line, start_units) > (end_line, end_units):
+            start_line, end_line = end_line, start_line
+            start_units, end_units = end_units, start_units
         lines = self._lines
         if start_line == end_line and 0 <= start_line < len(lines):
             line = lines[start_line]
             start = column_from_units(line, start_units, encoding)
-            end = (
-                start if start_units == end_units else column_from_units(line, end_units, encoding)
-            )
+            is_empty = start_units == end_units
+            end = start if is_empty else column_from_units(line, end_units, encoding)
             if not line.isascii():
                 units = start_units, end_units
                 if encoding is Encoding.UTF16:
@@ -244,9 +237,8 @@ class TextBuffer:
         if encoding is Encoding.UTF16:
             # A place outside the text lies within no character.
             units = (start_units * (first == start_line), end_units * (last == end_line))
-            start, end, text = split_surrogates(
-                (lines[first], lines[last]), (start, end), units, text
-            )
+            edges = lines[first], lines[last]
+            start, end, text = split_surrogates(edges, (start, end), units, text)
         return self._replace((first, start), (last, end), text)
 
     def apply(self, change: TextChange) -> TextChange:
@@ -268,9 +260,8 @@ class TextBuffer:
         for change in changes:
             # Of a very long text most lines stay: they are not split anew.
             assert change.splice is not None, "a difference of lines"
-            self._replace_lines(
-                change.splice.first, change.splice.before, list(change.splice.after)
-            )
+            first, before, after = change.splice
+            self._replace_lines(first, before, list(after))
         self._text = text
         self.size = len(text)
         return changes
@@ -302,9 +293,8 @@ class TextBuffer:
         """Replace what lies between two places of the text, which are in order."""
         lines = self._lines
         (first, start_column), (last, end_column) = start, end
-        start_column, end_column, text = join_surrogates(
-            (lines[first], lines[last]), (start_column, end_column), text
-        )
+        edges = lines[first], lines[last]
+        start_column, end_column, text = join_surrogates(edges, (start_column, end_column), text)
         if start_column == 0 and first > 0 and lines[first - 1].endswith("\r"):
             following = text[:1] or lines[last][end_column : end_column + 1]
             if following == "\n":
@@ -319,10 +309,9 @@ class TextBuffer:
         taken = lines[first : last + 1]
         # An edit that ends at the start of the last line leaves it unchanged, whatever reads alike
         # before.
-        n_unchanged = int(end_column == 0 and made[-1:] == taken[-1:])
-        effects = line_changes(
-            first, taken[: len(taken) - n_unchanged], made[: len(made) - n_unchanged]
-        )
+        is_unchanged = end_column == 0 and made[-1:] == taken[-1:]
+        stop = -1 if is_unchanged else None
+        effects = line_changes(first, taken[:stop], made[:stop])
         self._replace_lines(first, taken, made)
         self._text = None
         self.size += len(text)

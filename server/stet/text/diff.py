@@ -129,9 +129,6 @@ def _have_lines_between(hunks: Sequence[LineHunk], *others: tuple[int, LineHunk]
     return all(one.old_end < later.old_start for one, later in pairwise(result))
 
 
-_ANY_END = "\n"
-
-
 def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     """Return the hunks that lead from `old` to `new`, in order.
 
@@ -169,9 +166,9 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
         return (LineChange(first + head, len(old), len(new)),)
     ends = [frozenset(map(line_end, lines)) for lines in (old, new)]
     hunks = _converted(old, new) if _is_converted(*ends) else diff_lines(old, new)
+    above = first + head
     return tuple(
-        LineChange(first + head + hunk.old_start, len(hunk.old), len(hunk.new))
-        for hunk in reversed(hunks)
+        LineChange(above + one.old_start, len(one.old), len(one.new)) for one in reversed(hunks)
     )
 
 
@@ -236,10 +233,9 @@ def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     already: empty lines, for example, which all look the same.
     """
     # A line that ends in nothing is the last one, and no other.
-    words = [
-        [f"{without_end(line)}{line_end(line) and _ANY_END}" for line in lines]
-        for lines in (old, new)
-    ]
+    words = (
+        [without_end(line) + (line_end(line) and "\n") for line in lines] for lines in (old, new)
+    )
     runs = list(common_runs(*words))
     hunks = [*_hunks_outside(runs, old, new)]
     hunks += (hunk for run in runs for hunk in _respelt(old, new, run))
@@ -255,9 +251,8 @@ def _respelt(
         if differ:
             at, *rest = places
             end = at + 1 + len(rest)
-            yield LineHunk(
-                i + at, tuple(old[i + at : i + end]), j + at, tuple(new[j + at : j + end])
-            )
+            there, here = tuple(old[i + at : i + end]), tuple(new[j + at : j + end])
+            yield LineHunk(i + at, there, j + at, here)
 
 
 def _change(hunk: LineHunk, above: int = 0) -> TextChange:

@@ -100,10 +100,9 @@ def _merge_if_torn(
     """
     if not shown_text.changes or all(_ends_lines(current, match.edit)):
         return None
+    ends_lines = _ends_lines(current, match.edit)
     shown = BlockMatcher(shown_text.view, None).exact(query, replace_all=False)
-    if shown is None or _ends_lines(shown_text.text, shown.edit) == _ends_lines(
-        current, match.edit
-    ):
+    if shown is None or _ends_lines(shown_text.text, shown.edit) == ends_lines:
         return None
     return _merge_with_user(current, shown_text, query)
 

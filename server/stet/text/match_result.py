@@ -73,11 +73,9 @@ class BlockChangedByUser(BlockNotFound):
     """The old text was shown, and the user has changed that place since."""
 
     def __init__(self, closest: str, first_line: int, last_line: int) -> None:
-        done = (
-            f"changed this text (now lines {first_line}-{last_line})"
-            if closest
-            else f"removed this text (it was at line {first_line})"
-        )
+        done = f"removed this text (it was at line {first_line})"
+        if closest:
+            done = f"changed this text (now lines {first_line}-{last_line})"
         why = (
             f"The user has {done} since you read it. Read it again and edit what stands there now, "
             "if the edit is still wanted."

@@ -117,11 +117,9 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
     head, tail = common_ends(base, lines)
     old, new = base[head : len(base) - tail], lines[head : len(lines) - tail]
     inner = diff_lines([without_end(line) for line in old], [without_end(line) for line in new])
-    found = {
-        (line_end(old[at]), line_end(new[at + hunk_shift]))
-        for start, end, hunk_shift in _gaps(inner, len(old))
-        for at in range(start, end)
-    }
+    gaps = _gaps(inner, len(old))
+    same = ((at, at + shift) for start, end, shift in gaps for at in range(start, end))
+    found = {(line_end(old[i]), line_end(new[j])) for i, j in same}
     hunks = tuple(hunk.slid(head) for hunk in inner)
     return _Side(lines, hunks, _conversion(found, [*base[:head], *base[len(base) - tail :]]))
 
@@ -140,9 +138,7 @@ def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[s
     """Which line end became which, if it did so in every line that both sides have."""
     ends = {old: new for old, new in hunks if old != new and old and new}
     if ends:
-        unchanged_ends = {line_end(line) for line in unchanged} | {
-            old for old, new in hunks if old == new
-        }
+        unchanged_ends = {*map(line_end, unchanged), *(old for old, new in hunks if old == new)}
         several = {old for old, new in hunks if new and ends.get(old, new) != new}
         ends = {old: new for old, new in ends.items() if old not in unchanged_ends | several}
     return ends
@@ -225,9 +221,8 @@ def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) 
         return theirs
     if base == theirs:
         return ours
-    return [
-        other if mine == old else mine for old, mine, other in zip(base, ours, theirs, strict=True)
-    ]
+    lines = zip(base, ours, theirs, strict=True)
+    return [other if mine == old else mine for old, mine, other in lines]
 
 
 def _one_sided(
@@ -245,9 +240,9 @@ def _one_sided(
         return _converted(new, ends)
     if base == other_side:
         return new
+    lines = zip(base, new, other_side, strict=True)
     return [
-        without_end(line) + line_end(same if old != same else line)
-        for old, line, same in zip(base, new, other_side, strict=True)
+        without_end(line) + line_end(same if old != same else line) for old, line, same in lines
     ]
 
 

@@ -61,11 +61,8 @@ class Range:
 
     def shifted(self, n_lines: int) -> "Range":
         """Return the range `n_lines` lines further down; further up if the number is negative."""
-        start, end = self.start, self.end
-        return Range(
-            Position(start.line + n_lines, start.character),
-            Position(end.line + n_lines, end.character),
-        )
+        start = Position(self.start.line + n_lines, self.start.character)
+        return Range(start, Position(self.end.line + n_lines, self.end.character))
 
     @property
     def last_line(self) -> int:

@@ -25,9 +25,8 @@ def number_lines(lines: Sequence[str], first: int) -> str:
     Line ends become `\n`. The empty string after a final line end is no line and is left out.
     """
     shown = lines[:-1] if lines and lines[-1] == "" else lines
-    return "".join(
-        f"{number:>6}\t{without_end(line)}\n" for number, line in enumerate(shown, first)
-    )
+    numbered = enumerate(map(without_end, shown), first)
+    return "".join(f"{number:>6}\t{line}\n" for number, line in numbered)
 
 
 def mark_lines(lines: Sequence[str], mark: str) -> str:

@@ -133,12 +133,8 @@ def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, i
     part_a, part_b = a[gap.a0 : gap.a1], b[gap.b0 : gap.b1]
     n_a, n_b = Counter(part_a), Counter(part_b)
     where = {item: j for j, item in enumerate(part_b, gap.b0) if n_b[item] == 1}
-    pairs = [
-        (i, where[item])
-        for i, item in enumerate(part_a, gap.a0)
-        if n_a[item] == 1 and item in where
-    ]
-    return _longest_increasing(pairs)
+    unique = ((i, item) for i, item in enumerate(part_a, gap.a0) if n_a[item] == 1)
+    return _longest_increasing([(i, where[item]) for i, item in unique if item in where])
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -263,16 +259,11 @@ def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
     """Return where the lines `query`, at least one, occur in `lines`; all with their line ends."""
     starts = list(accumulate(map(len, lines), initial=0))
     line_at = {start: at for at, start in enumerate(starts)}
-    text, first_line = "".join(lines), "".join(query)
+    wanted = "".join(query)
     found = (
-        line_at.get(place)
-        for place in find_occurrences(text, first_line)
-        if place + len(first_line) in line_at
+        (line_at[place], line_at[place + len(wanted)])
+        for place in find_occurrences("".join(lines), wanted)
+        if place in line_at and place + len(wanted) in line_at
     )
     # The same text may have other lines, because a `\r` and a `\n` are one line end or two.
-    n = len(query)
-    return [
-        at
-        for at in found
-        if at is not None and starts[at + n : at + n + 1] == [starts[at] + len(first_line)]
-    ]
+    return [at for at, end in found if end - at == len(query)]

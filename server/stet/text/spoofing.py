@@ -113,9 +113,8 @@ def escape_hidden(text: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         at, character = found.start(), found[0]
-        if character != _SOFT_HYPHEN and (
-            not _HIDES.match(text, at) or any(start <= at < end for start, end in flags)
-        ):
+        is_seen = not _HIDES.match(text, at) or any(start <= at < end for start, end in flags)
+        if character != _SOFT_HYPHEN and is_seen:
             return character
         return f"<{BAR}U+{ord(character):04X}>"
 
@@ -180,9 +179,7 @@ def _is_non_latin(word: str) -> bool:
 
 def skeleton(word: str) -> str:
     """Return the text that a word looks like."""
-    return "".join(
-        letter if letter.isascii() else _ascii_lookalike(letter) or letter for letter in word
-    ).casefold()
+    return "".join(_ascii_lookalike(letter) or letter for letter in word).casefold()
 
 
 def _ascii_lookalike(letter: str) -> str:
