@@ -50,8 +50,8 @@ def pricing_of(price: Price, provider: str, model: str) -> Pricing:
     listed = None if users.source else listed_price(provider, model)
     if listed is None:
         return users
-    table = listed.price
-    source = f"table {listed.date}"
+    table, date = listed
+    source = f"table {date}"
     if price.input is not None:  # the table's cached price is a fraction of the table's input price
         return Pricing(Price(price.input, price.cached_input, table.output), source)
     cached = table.cached_input if price.cached_input is None else price.cached_input

@@ -320,13 +320,16 @@ def estimate_tokens(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
+def _estimate_calls(calls: Iterable[ToolCall]) -> int:
+    return sum(estimate_tokens(call.name) + estimate_tokens(call.arguments) for call in calls)
+
+
 def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()) -> int:
     """Tokens of a whole request, about: messages, earlier calls and the tools' schemas."""
     n_tokens = 0
     for message in messages:
         n_tokens += TOKENS_PER_MESSAGE + estimate_tokens(message.content)
-        for call in message.tool_calls:
-            n_tokens += estimate_tokens(call.name) + estimate_tokens(call.arguments)
+        n_tokens += _estimate_calls(message.tool_calls)
     for tool in tools:
         n_tokens += estimate_tokens(tool.name + tool.description)
         n_tokens += estimate_tokens(json.dumps(tool.parameters))
@@ -337,7 +340,5 @@ def estimate_usage(
     messages: Iterable[Message], tools: Iterable[ToolDefinition], completion: Completion
 ) -> Usage:
     """Return the estimated usage of a round whose provider gave none."""
-    said = estimate_tokens(completion.text)
-    for call in completion.tool_calls:
-        said += estimate_tokens(call.name) + estimate_tokens(call.arguments)
+    said = estimate_tokens(completion.text) + _estimate_calls(completion.tool_calls)
     return Usage(estimate_prompt(messages, tools), said, estimated=True)

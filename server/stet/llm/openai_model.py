@@ -131,6 +131,9 @@ class OpenAIModel:
 
     Attributes:
         endpoint: Where; its model's name is filled in when the server has been asked for it.
+        provider: The preset's name.
+        constrained: Whether the server obeys grammars.
+        context_tokens: How many tokens fit, or None where that is not known.
     """
 
     def __init__(
@@ -143,6 +146,9 @@ class OpenAIModel:
         retry: RetryPolicy | None = None,
     ) -> None:
         self.endpoint = endpoint
+        self.provider = endpoint.provider
+        self.constrained = endpoint.constrained
+        self.context_tokens = endpoint.context_tokens
         self._system = system
         self._sampling = sampling or Sampling()
         self._timeouts = timeouts or Timeouts()
@@ -155,21 +161,6 @@ class OpenAIModel:
     def name(self) -> str:
         """What the provider calls it."""
         return self.endpoint.model
-
-    @property
-    def provider(self) -> str:
-        """The preset's name."""
-        return self.endpoint.provider
-
-    @property
-    def constrained(self) -> bool:
-        """Whether the server obeys grammars."""
-        return self.endpoint.constrained
-
-    @property
-    def context_tokens(self) -> int | None:
-        """How many tokens fit, or None where that is not known."""
-        return self.endpoint.context_tokens
 
     async def warm(self) -> None:
         """Import the SDK and read the certificates; nothing is sent."""

@@ -218,16 +218,9 @@ PRICE_LISTS = {
 """By the name of the preset."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPrice:
-    """A price, and the date of the list that it is from, ISO 8601."""
-
-    price: Price
-    date: str
-
-
-def listed_price(provider: str, model: str) -> ListedPrice | None:
-    """Return what a provider's list says of a model, or None if it says nothing.
+def listed_price(provider: str, model: str) -> tuple[Price, str] | None:
+    """Return the price that a provider's list says of a model and the list's date (ISO 8601), or None
+    if it says nothing.
 
     The longest listed name counts that the model's name is, or begins with before a version
     (`gpt-5-mini-2025-08-07`): `gpt-5-pro` is another model than `gpt-5`.
@@ -241,7 +234,7 @@ def listed_price(provider: str, model: str) -> ListedPrice | None:
         return None
     name = model.lower().removeprefix("models/")
     fitting = [price for price in found.prices if _is_version(name, price)]
-    return ListedPrice(found.prices[max(fitting, key=len)], found.date) if fitting else None
+    return (found.prices[max(fitting, key=len)], found.date) if fitting else None
 
 
 def is_free(provider: str) -> bool:

@@ -79,13 +79,12 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         headers: The response's, looked up in lower case.
         now: Seconds since the epoch; Retry-After may be an HTTP date (RFC 9110, 10.2.3).
     """
-    milliseconds = _number(headers.get("retry-after-ms", ""))
-    if milliseconds is not None:
-        return _in_range(milliseconds / 1000)
-    value = headers.get("retry-after", "").strip()[:_MAX_VALUE]
-    seconds = _number(value)
-    if seconds is not None:
-        return _in_range(seconds)
+    value = ""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        value = headers.get(name, "").strip()[:_MAX_VALUE]
+        number = _number(value)
+        if number is not None:
+            return _in_range(number / unit)
     try:
         when = parsedate_to_datetime(value)
         if when.tzinfo is None:  # "-0000": UTC by RFC 5322, which the parser leaves naive

@@ -1,6 +1,5 @@
 """`add_tags`: propose tags in a note's YAML front matter."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
@@ -9,7 +8,7 @@ from pydantic import Field
 from stet.notes.note_content import InvalidTag, add_tags
 from stet.notes.note_properties import InvalidYaml
 from stet.text.document import TextDocument
-from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
+from stet.tools.proposer import ComputedEdit, check_has_properties
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.snapshot import Snapshot
 
@@ -28,13 +27,6 @@ class AddTags(Params):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _AddTagsEdit(ComputedEdit):
-    """The edit that adds tags, and their names."""
-
-    names: str
-
-
 async def run(params: AddTags, ctx: ToolContext) -> str:
     """Propose the tags and return what was proposed.
 
@@ -43,24 +35,23 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
             refused.
     """
     find = partial(_compute_edit, params)
-    computed, prepared = await compute_edit(ctx.proposer, params.file, find, position="tags")
+    computed, prepared = await ctx.proposer.compute_edit(params.file, find, position="tags")
     hunks = ctx.proposer.propose_prepared(prepared, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
     message = ", ".join(hunk.id for hunk in hunks)
-    return (
-        f"Proposed {message}: the tags {computed.names} in {params.file}. They wait for the user.\n"
-    )
+    tags = f"the tags {computed.detail} in {params.file}"
+    return f"Proposed {message}: {tags}. They wait for the user.\n"
 
 
-def _compute_edit(params: AddTags, document: TextDocument, _: Snapshot) -> _AddTagsEdit:
+def _compute_edit(params: AddTags, document: TextDocument, _: Snapshot) -> ComputedEdit:
     check_has_properties(params.file, document)
     try:
         edit, new = add_tags(document.text, params.tags)
     except (InvalidYaml, InvalidTag) as error:
         raise ToolError(f"{params.file!r}, {error}") from error
     names = ", ".join(new)
-    return _AddTagsEdit(edit, f"Add tags: {names}", names)
+    return ComputedEdit(edit, f"Add tags: {names}", names)
 
 
 ADD_TAGS = Tool("add_tags", ToolGroup.ACTION, ToolKind.WRITE, AddTags, run)

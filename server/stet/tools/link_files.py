@@ -5,7 +5,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from pydantic import Field
@@ -20,7 +19,7 @@ from stet.review.resolve.edit_instruction import resolve_instruction as place_te
 from stet.system.system import FileKind
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.edit import TextEdit
-from stet.tools.proposer import ComputedEdit, compute_edit
+from stet.tools.proposer import ComputedEdit
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.paths import Located
 from stet.workspace.snapshot import Snapshot
@@ -48,15 +47,6 @@ class LinkFiles(Params):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _LinkEdit(ComputedEdit):
-    """The edit that puts a link in, as it is written."""
-
-    link: str
-    already: int | None = None
-    """The line (1-based) of an existing link of this kind."""
-
-
 async def run(params: LinkFiles, ctx: ToolContext) -> str:
     """Propose the link and return what was proposed.
 
@@ -72,13 +62,12 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
     source = ctx.reader.locate_to_write(params.file, "link")
     target = ctx.reader.locate(params.to)
     find = partial(_compute_link_edit, params, ctx, (source, target))
-    plan, prepared = await compute_edit(ctx.proposer, params.file, find, position="link")
-    if plan.already is not None:
-        where = f"there already, at line {plan.already}"
-        return f"{params.file} links to {params.to} {where}; nothing is proposed.\n"
+    plan, prepared = await ctx.proposer.compute_edit(params.file, find, position="link")
+    if not plan.edit.replacements:
+        return f"{params.file} links to {params.to} there already, {plan.detail}.\n"
     hunks = ctx.proposer.propose_prepared(prepared, position="link")
     message = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {message}: {plan.link} in {source.name}. It waits for the user.\n"
+    return f"Proposed {message}: {plan.detail} in {source.name}. It waits for the user.\n"
 
 
 def _compute_link_edit(
@@ -87,7 +76,7 @@ def _compute_link_edit(
     ends: tuple[Located, Located],
     document: TextDocument,
     snapshot: Snapshot,
-) -> _LinkEdit:
+) -> ComputedEdit:
     """Return the edit that inserts the link. Blocks on disk access.
 
     Raises:
@@ -115,8 +104,9 @@ def _compute_link_edit(
         line = document.position_at(scanned_text.start).line
         meant = resolve_link(scanned_text, here, scan.files)
         if first <= line < last and meant is not None and there in meant.targets:
-            return _LinkEdit(TextEdit(()), summary, link, line + 1)
-    return _LinkEdit(_insert_link(link, document, first, last), summary, link)
+            detail = f"at line {line + 1}; nothing is proposed"
+            return ComputedEdit(TextEdit(()), summary, detail)
+    return ComputedEdit(_insert_link(link, document, first, last), summary, link)
 
 
 def _format_link(

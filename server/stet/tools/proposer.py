@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
 
 from stet.outline.headings import find_front_matter
 from stet.privacy.taint import TaintTracker
@@ -29,6 +28,21 @@ from stet.workspace.snapshot import Snapshot
 
 _MAX_TRIES = 10
 """A user who types leaves a long enough gap between two keys sooner than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedEdit:
+    """An edit that was found in a worker thread.
+
+    Attributes:
+        edit: The edit; empty if the file already has the wanted text.
+        summary: One line for the user.
+        detail: What the tool tells the model of it.
+    """
+
+    edit: TextEdit
+    summary: str
+    detail: str = ""
 
 
 @dataclass(slots=True)
@@ -135,6 +149,47 @@ class Proposer:
         origin, name = self.reader.turn.origin, located.name
         return CreateDraft(**origin, uri=located.uri, name=name, text=text, summary=summary)
 
+    async def compute_edit(
+        self, file: str, find: Callable[[TextDocument, Snapshot], ComputedEdit], *, position: str
+    ) -> tuple[ComputedEdit, PreparedEdit | RejectedDraft]:
+        """Return an edit of a file's current text and the answer of its authorization. Both are for
+        `propose_prepared`; nothing has been awaited since the text was checked.
+
+        Args:
+            file: The file, as a model names it.
+            find: Finds the edit of a text in a worker thread.
+            position: The edit's position, for the report of a refusal.
+
+        Raises:
+            ToolError: If the file may not be edited, or is changed all the time; and what the search
+                raises.
+        """
+        reader = self.reader
+        for _ in range(_MAX_TRIES):
+            document = await reader.document_to_edit(file, position=position)
+            # Take the snapshot here: the workspace belongs to the event loop.
+            find_now = partial(find, document, reader.snapshot())
+            inspect = self.rules.prefetch_status((document.uri,))
+            computed, prepared = await asyncio.to_thread(
+                self._compute_and_prepare, document, file, find_now, inspect
+            )
+            has_blocks = reader.ledger.blocks.shown_blocks(document.uri)
+            if reader.is_latest_text(document) and not has_blocks:
+                return computed, prepared
+        raise ToolError(f"{file!r} is being changed. Try again later.")
+
+    def _compute_and_prepare(
+        self,
+        document: TextDocument,
+        name: str,
+        find: Callable[[], ComputedEdit],
+        inspect: Callable[[], EditRules],
+    ) -> tuple[ComputedEdit, PreparedEdit | RejectedDraft]:
+        """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
+        computed = find()
+        draft = self.edit_draft(document, name, computed.edit, computed.summary)
+        return computed, prepare_or_reject(draft, inspect())
+
     @contextmanager
     def reporting_refusals(self, name: str, position: str) -> Iterator[None]:
         """Convert what a rule or the ledger refuses within the block to an error for the model.
@@ -148,69 +203,6 @@ class Proposer:
             raise self.reader.report.record_refusal(name, position, refused.refusal) from refused
         except ReviewError as error:
             raise ToolError(f"{name!r}: {error}.") from error
-
-
-@dataclass(frozen=True, slots=True)
-class ComputedEdit:
-    """An edit that was found in a worker thread.
-
-    Attributes:
-        edit: The edit; empty if the file already has the wanted text.
-        summary: One line for the user.
-    """
-
-    edit: TextEdit
-    summary: str
-
-
-EditT = TypeVar("EditT", bound=ComputedEdit)
-
-
-async def compute_edit(
-    proposer: Proposer,
-    file: str,
-    find: Callable[[TextDocument, Snapshot], EditT],
-    *,
-    position: str,
-) -> tuple[EditT, PreparedEdit | RejectedDraft]:
-    """Return an edit of a file's current text and the answer of its authorization. Both are for
-    `Proposer.propose_prepared`; nothing has been awaited since the text was checked.
-
-    Args:
-        proposer: Proposes the edit afterwards.
-        file: The file, as a model names it.
-        find: Finds the edit of a text in a worker thread.
-        position: The edit's position, for the report of a refusal.
-
-    Raises:
-        ToolError: If the file may not be edited, or is changed all the time; and what the search
-            raises.
-    """
-    reader = proposer.reader
-    for _ in range(_MAX_TRIES):
-        document = await reader.document_to_edit(file, position=position)
-        # Take the snapshot here: the workspace belongs to the event loop.
-        find_now = partial(find, document, reader.snapshot())
-        inspect = proposer.rules.prefetch_status((document.uri,))
-        computed, prepared = await asyncio.to_thread(
-            _compute_and_prepare, proposer, document, file, find_now, inspect
-        )
-        if reader.is_latest_text(document) and not reader.ledger.blocks.shown_blocks(document.uri):
-            return computed, prepared
-    raise ToolError(f"{file!r} is being changed. Try again later.")
-
-
-def _compute_and_prepare(
-    proposer: Proposer,
-    document: TextDocument,
-    name: str,
-    find: Callable[[], EditT],
-    inspect: Callable[[], EditRules],
-) -> tuple[EditT, PreparedEdit | RejectedDraft]:
-    """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
-    computed = find()
-    draft = proposer.edit_draft(document, name, computed.edit, computed.summary)
-    return computed, prepare_or_reject(draft, inspect())
 
 
 def check_has_properties(file: str, document: TextDocument) -> None:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from stet.notes.note_properties import InvalidYaml, edit_properties
 from stet.text.document import TextDocument
-from stet.tools.proposer import ComputedEdit, check_has_properties, compute_edit
+from stet.tools.proposer import ComputedEdit, check_has_properties
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 from stet.workspace.snapshot import Snapshot
 
@@ -51,7 +51,7 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     """
     names = ", ".join((*params.set, *params.remove))
     find = partial(_compute_edit, params, f"Properties: {names}")
-    _, prepared = await compute_edit(ctx.proposer, params.file, find, position="properties")
+    _, prepared = await ctx.proposer.compute_edit(params.file, find, position="properties")
     hunks = ctx.proposer.propose_prepared(prepared, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"

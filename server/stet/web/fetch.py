@@ -8,7 +8,6 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from stet.system.helper_process import run_helper
 from stet.system.system import System
@@ -125,28 +124,17 @@ async def read_page(fetched: Fetched, system: System) -> WebPage:
         "url": url,
         "size": MAX_UNPACKED,
     }
-    answer = await _run_reader(json.dumps(asked).encode() + b"\n" + fetched.body, url, system)
+    task = json.dumps(asked).encode() + b"\n" + fetched.body
+    try:
+        output = await run_helper(system, "stet.web.page_helper", task, READING_SECONDS)
+        answer = json.loads(output)
+    except TimeoutError as error:
+        raise WebError(f"{url} takes more than {READING_SECONDS:g} s to read.") from error
+    except ValueError as error:
+        raise WebError(f"{url} can't be read: it takes too much memory or time.") from error
     if "error" in answer:
         raise WebError(f"{url} can't be read: {answer['error']}.")
     page = WebPage(url, answer["title"], answer["text"], answer["hidden"], answer["left_out"])
     if not page.text.strip():
         raise WebError(f"{url} holds no readable text; scripts may build it in a browser.")
     return page
-
-
-async def _run_reader(task: bytes, url: str, system: System) -> dict[str, Any]:
-    """Return the answer of the child process.
-
-    Raises:
-        WebError: If it does not.
-    """
-    try:
-        output = await run_helper(system, "stet.web.page_helper", task, READING_SECONDS)
-    except TimeoutError as error:
-        raise WebError(f"{url} takes more than {READING_SECONDS:g} s to read.") from error
-    try:
-        answer = json.loads(output)
-    except ValueError as error:
-        raise WebError(f"{url} can't be read: it takes too much memory or time.") from error
-    assert isinstance(answer, dict)
-    return answer

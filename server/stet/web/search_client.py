@@ -37,15 +37,15 @@ _SPENT = re.compile(
 _KEY = re.compile(r"invalid_api_key|subscription_token", re.IGNORECASE)
 
 
-def _advice(key_env: str, status: int, response: object) -> str:
+def _advice(key_env: str, status: int, code: str, message: str) -> str:
     """Return what is to be done about a refusal.
 
     Args:
         key_env: The variable that holds the key.
         status: The HTTP status.
-        response: The body, if it was JSON.
+        code: The code of the error, if there is one.
+        message: Its sentence, if there is one.
     """
-    code, message = _error_code(response), error_message(response)
     if status in {401, 403} or _KEY.search(code):
         return f"The user must check the key in {key_env}. Go on without it."
     # OpenAI reports both a spent account and haste as 429, Brave names its rate limit by its code.
@@ -60,28 +60,20 @@ def _advice(key_env: str, status: int, response: object) -> str:
     return "Go on without it."
 
 
-def error_message(response: object) -> str:
-    """Return the sentence that reports an error, in any of the four APIs' wordings, or ""."""
+def _parse_error(response: object) -> tuple[str, str]:
+    """Return the code of an error (of OpenAI and Brave) and its sentence, in any of the four APIs'
+    wordings; "" for what there is not.
+    """
     if not isinstance(response, Mapping):
-        return ""
-    detail = _error_detail(response)
+        return "", ""
+    # The sentence itself, an object around it, or the whole answer.
+    detail = next((response[key] for key in ("error", "detail") if response.get(key)), response)
+    code: object = ""
     if isinstance(detail, Mapping):
-        detail = next(
-            (detail[key] for key in ("message", "detail", "error", "reason") if detail.get(key)), ""
-        )
-    return detail if isinstance(detail, str) else ""
-
-
-def _error_detail(response: Mapping[str, object]) -> object:
-    """Return the holder of an error's sentence: the sentence, an object around it, or the answer."""
-    return next((response[key] for key in ("error", "detail") if response.get(key)), response)
-
-
-def _error_code(response: object) -> str:
-    """Return the error's code in the format of OpenAI and Brave; "" if there is no code."""
-    detail = _error_detail(response) if isinstance(response, Mapping) else None
-    code = detail.get("code") if isinstance(detail, Mapping) else None
-    return code if isinstance(code, str) else ""
+        code = detail.get("code")
+        keys = ("message", "detail", "error", "reason")
+        detail = next((detail[key] for key in keys if detail.get(key)), "")
+    return code if isinstance(code, str) else "", detail if isinstance(detail, str) else ""
 
 
 SECONDS = 30.0
@@ -117,8 +109,8 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
     if response is None:
         raise _failure_error(endpoint, "answered with something that is no JSON object")
     if response.get("status") in {"failed", "incomplete"}:
-        reason = error_message(response) or error_message(response.get("incomplete_details"))
-        reason = _short(endpoint, reason or "it says no reason")
+        reasons = (_parse_error(part)[1] for part in (response, response.get("incomplete_details")))
+        reason = _short(endpoint, next(filter(None, reasons), "it says no reason"))
         raise _failure_error(endpoint, f"did not finish the search ({reason})")
     return parse_answer(endpoint.provider, response)
 
@@ -163,9 +155,9 @@ def _parsed(raw: bytes) -> Mapping[str, Any] | None:
 
 
 def _refusal_error(endpoint: SearchEndpoint, status: int, response: object) -> WebError:
-    message = error_message(response)
+    code, message = _parse_error(response)
     said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
-    advice = _advice(endpoint.key_env, status, response)
+    advice = _advice(endpoint.key_env, status, code, message)
     return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
 
 

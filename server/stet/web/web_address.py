@@ -9,6 +9,7 @@ the user is asked before any other host is contacted.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address, IPv6Address
 from urllib.parse import quote, urljoin, urlsplit
@@ -269,14 +270,12 @@ def find_addresses(words: str) -> list[WebAddress]:
     found = []
     for match in _WORD.finditer(words):
         word = match[0].rstrip(_TRAILING)
-        if not _URL.match(word):
-            if not _BARE.fullmatch(word):
-                continue
+        if _BARE.fullmatch(word):
             word = f"https://{word}"
-        try:
-            found.append(parse_url(word))
-        except WebError:
+        elif not _URL.match(word):
             continue
+        with suppress(WebError):
+            found.append(parse_url(word))
     return found
 
 

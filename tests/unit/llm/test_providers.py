@@ -39,7 +39,7 @@ MINI = Price(0.25, 0.025, 2)
 )
 def test_the_price_of_a_model(provider: str, model: str, price: Price | None) -> None:
     found = listed_price(provider, model)
-    assert (found.price if found else None) == price
+    assert (found[0] if found else None) == price
 
 
 def test_every_list_is_of_a_preset_and_has_a_date_and_prices() -> None:

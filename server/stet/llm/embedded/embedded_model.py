@@ -73,9 +73,9 @@ class EmbeddedModel:
         async with self._one_at_a_time:
             has_crashed = False
             while True:
-                model = await self._started()
+                self._model = self._model or await self._start()
                 try:
-                    completion = await model.complete(request, on_text, on_wait)
+                    completion = await self._model.complete(request, on_text, on_wait)
                 except (ModelUnavailable, StreamInterrupted) as exc:
                     if not await self._has_died():
                         raise
@@ -107,11 +107,6 @@ class EmbeddedModel:
             return False
         await self.close()
         return True
-
-    async def _started(self) -> OpenAIModel:
-        if self._model is None:
-            self._model = await self._start()
-        return self._model
 
     async def _start(self) -> OpenAIModel:
         folder = self._folder or weights.default_folder()

@@ -342,15 +342,11 @@ class EditBatch:
         )
         if self._new is not None:
             return {n: describe_new(self._calls[n].file, hunks[0]) for n in plan.calls}
-        return {
-            n: self._report(
-                self._calls[n], one.amends, [hunk for hunk in hunks if _is_of(hunk, one.lines)]
-            )
-            for n, one in plan.calls.items()
-        }
+        return {n: self._report(self._calls[n], one, hunks) for n, one in plan.calls.items()}
 
-    def _report(self, call: EditFile, amends: tuple[str, ...], hunks: list[Hunk]) -> str:
+    def _report(self, call: EditFile, resolved: _CallEdit, proposed: Sequence[Hunk]) -> str:
         """Return the report on the outcome of one call."""
+        hunks = [hunk for hunk in proposed if _is_of(hunk, resolved.lines)]
         text = ""
         if hunks:
             places = ", ".join(
@@ -369,7 +365,7 @@ class EditBatch:
         if replaced:
             text += f"No longer proposed, because this takes its place: {replaced}.\n"
         withdrawn = [hunk.id for hunk in now if hunk.state is HunkState.WITHDRAWN]
-        if taken_back := ", ".join(hunk_id for hunk_id in withdrawn if hunk_id in amends):
+        if taken_back := ", ".join(hunk_id for hunk_id in withdrawn if hunk_id in resolved.amends):
             text += f"No longer proposed: {taken_back}.\n"
         return text or _no_change(call)
 
