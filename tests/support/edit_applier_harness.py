@@ -134,7 +134,15 @@ class ApplyHarness:
             self.workspace, self.ledger, self.client, lambda work, _: work.close()
         )
         self.documents = TextSync(
-            self.workspace, self.ledger, self.renames, own, disk=disk, feed=feed, blocks=imports
+            self.workspace,
+            self.ledger,
+            self.renames,
+            own,
+            disk=disk,
+            feed=feed,
+            blocks=imports,
+            with_hunks_opened=lambda _: None,
+            closed=lambda _: None,
         )
         self.delivery = EditApplier(self.workspace, self.ledger, self.client, self.renames)
         self.ledger.subscribe(imports.hunks_changed)

@@ -122,11 +122,7 @@ class ReviewUi:
         editor_actions: What tools may have the editor do.
     """
 
-    def __init__(
-        self,
-        documents: Documents,
-        links: Callable[[], Awaitable["LinkCache"]],
-    ) -> None:
+    def __init__(self, documents: Documents, links: Callable[[], Awaitable["LinkCache"]]) -> None:
         """Show nothing yet. `links` returns what is known of the links in files, after the start."""
         workspace, ledger, client = documents.workspace, documents.ledger, documents.client
         self.diff_documents = DiffDocuments(workspace, ledger, client, documents.generated)

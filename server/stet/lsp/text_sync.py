@@ -109,10 +109,6 @@ class ReorderBuffer:
         self._timers.pop(key).cancel()
 
 
-def _ignore(_uri: str) -> None:
-    """Do nothing with a document."""
-
-
 class TextSync:
     """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
 
@@ -132,9 +128,9 @@ class TextSync:
         disk: DiskWatch,
         feed: IndexFeed,
         blocks: BlockImport,
+        with_hunks_opened: Callable[[str], None],
+        closed: Callable[[str], None],
         dead_links: DeadLinkView | None = None,
-        with_hunks_opened: Callable[[str], None] = _ignore,
-        closed: Callable[[str], None] = _ignore,
         reorders: bool = False,
     ) -> None:
         """Create the text synchronization.
@@ -147,9 +143,9 @@ class TextSync:
             disk: Takes file events.
             feed: Takes file events.
             blocks: Looks for blocks of other programs.
-            dead_links: Has marks that follow the text.
             with_hunks_opened: Called after a document with hunks was opened.
             closed: Called after a document was closed.
+            dead_links: Has marks that follow the text.
             reorders: Whether changes are put in order, for an editor that sends them out of order.
         """
         self.workspace = workspace

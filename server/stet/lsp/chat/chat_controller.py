@@ -10,6 +10,8 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from stet.agent.agent import Agent, NotRunning
@@ -237,9 +239,7 @@ class ChatController:
         async with self._in_order:
             lines = self._files.lines_in_editor(document)
             if lines is None:
-                await self._files.write_file(
-                    document, lambda found: self._add_missing_turns(document, found)
-                )
+                await self._files.write_file(document, partial(self._add_missing_turns, document))
             else:
                 reading = await self._files.read(document, lines)
                 if self._add_missing_turns(document, reading):
@@ -308,20 +308,12 @@ class ChatController:
         turn = agent.turn(running) if running else None
         if turn is not None and turn.question is not None:
             return agent.turn(agent.questions.reply(text, turn.question.id))
-        return self._try_steer(turn, text) or agent.ask(ask(text, chat))
-
-    def _try_steer(self, turn: Turn | None, text: str) -> Turn | None:
-        """Send a text to a running turn. Return the turn, or None if there is no turn that takes
-        steering.
-        """
-        if turn is None or turn.state in FINAL_STATES:
-            return None
-        try:
-            _ = self._agent.steer(text, turn.id)
-        except NotRunning:
-            return None
-        self._telling.skip_steering(turn.id, text)
-        return turn
+        if turn is not None and turn.state not in FINAL_STATES:
+            with suppress(NotRunning):
+                _ = agent.steer(text, turn.id)
+                self._telling.skip_steering(turn.id, text)
+                return turn
+        return agent.ask(ask(text, chat))
 
     # What happens
 
@@ -352,7 +344,7 @@ class ChatController:
             page = self._files.page(chat)
             page.uri, self._current = uri, chat
             page.is_refused = False
-            self._files.texts.opened(uri, lambda found: self._adopt_reading(page, found))
+            self._files.texts.opened(uri, partial(self._adopt_reading, page))
         elif kind is ModificationKind.CLOSED:
             self._files.texts.closed(uri)
         else:

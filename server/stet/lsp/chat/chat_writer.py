@@ -12,7 +12,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -33,19 +32,6 @@ SHORT_LINE = 10_000
 """Characters of each of them."""
 
 
-@dataclass(slots=True)
-class _OpenChatText:
-    """One of them.
-
-    Attributes:
-        sections: Its parts; None until they are known.
-        missed: How it has changed since it began to be read.
-    """
-
-    sections: ChatSections | None = None
-    missed: list[TextChange] = field(default_factory=list)
-
-
 class OpenChatTexts:
     """Touched on the event loop only."""
 
@@ -55,17 +41,17 @@ class OpenChatTexts:
         """`start` begins a task."""
         self._world = generated.world
         self._start = start
-        self._open: dict[str, _OpenChatText] = {}
+        self._open: dict[str, ChatSections] = {}
+        self._missed: dict[str, list[TextChange]] = {}
+        """How the documents that are being read have changed since that began."""
 
     def is_being_read(self, uri: str) -> bool:
         """Whether a document is open whose parts are not known yet."""
-        text = self._open.get(canonical(uri))
-        return text is not None and text.sections is None
+        return canonical(uri) in self._missed
 
     def sections(self, uri: str) -> ChatSections | None:
         """Return the parts of a document as it is now, or None if it is not open or not read yet."""
-        text = self._open.get(canonical(uri))
-        return None if text is None else text.sections
+        return self._open.get(canonical(uri))
 
     def opened(self, uri: str, then: Callable[[ChatReading], None]) -> None:
         """Handle a document that was opened. `then` is called with the reading, at once if the
@@ -74,42 +60,41 @@ class OpenChatTexts:
         buffer = self._world.buffer(uri)
         if buffer is None:
             return
-        text = self._open[canonical(uri)] = _OpenChatText()
+        self.closed(uri)
         lines = buffer.lines
         if len(lines) <= SHORT and all(len(line) <= SHORT_LINE for line in lines):
-            text.sections = ChatSections(lines)
-            then(ChatReading.of(text.sections))
+            sections = self._open[canonical(uri)] = ChatSections(lines)
+            then(ChatReading.of(sections))
         else:
-            self._start(self._read(uri, text, tuple(lines), then), f"read {uri}")
+            missed = self._missed[canonical(uri)] = []
+            self._start(self._read(uri, tuple(lines), missed, then), f"read {uri}")
 
     def changed(self, uri: str, changes: Sequence[TextChange]) -> None:
         """Update the parts of a document after its text has changed."""
-        text = self._open.get(canonical(uri))
-        if text is None:
-            return
-        if text.sections is None:
-            text.missed += changes
-        else:
-            text.sections.apply_changes(changes)
+        if (missed := self._missed.get(canonical(uri))) is not None:
+            missed += changes
+        elif (sections := self._open.get(canonical(uri))) is not None:
+            sections.apply_changes(changes)
 
     def closed(self, uri: str) -> None:
         """Handle a document that was closed."""
-        _ = self._open.pop(canonical(uri), None)
+        self._open.pop(canonical(uri), None)
+        self._missed.pop(canonical(uri), None)
 
     async def _read(
         self,
         uri: str,
-        text: _OpenChatText,
         lines: Sequence[str],
+        missed: list[TextChange],
         then: Callable[[ChatReading], None],
     ) -> None:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        buffer = self._world.buffer(uri)
-        if buffer is None or self._open.get(canonical(uri)) is not text:
+        buffer, key = self._world.buffer(uri), canonical(uri)
+        if buffer is None or self._missed.get(key) is not missed:
             return  # it was closed meanwhile, or opened once more
-        text.sections = ChatSections(buffer.lines, reading.headings)
-        text.sections.apply_changes(text.missed)
-        text.missed = []
+        sections = self._open[key] = ChatSections(buffer.lines, reading.headings)
+        sections.apply_changes(missed)
+        del self._missed[key]
         then(reading)
 
 

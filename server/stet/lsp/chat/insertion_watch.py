@@ -167,10 +167,7 @@ class InsertionWatch:
 
 
 def is_among(
-    new: str,
-    changes: Sequence[TextChange],
-    lines: Sequence[str],
-    earlier: Sequence[TextChange] = (),
+    new: str, changes: Sequence[TextChange], lines: Sequence[str], earlier: Sequence[TextChange]
 ) -> bool:
     """Return whether an insertion is among changes: alone, with other text, or as several of them.
 

@@ -35,7 +35,6 @@ from stet.tools.editor_actions import EditorActions
 from stet.workspace.uris import canonical
 
 _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
-_ApplyHunks = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
 def accept_in_order(
@@ -106,7 +105,7 @@ def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hu
 
 async def _apply_batches(
     ledger: ReviewLedger,
-    apply_hunks: _ApplyHunks,
+    apply_hunks: Callable[[str, Sequence[str]], Awaitable[None]],
     hunks: Sequence[Hunk],
     batches: Iterable[Sequence[Hunk]],
     goal: HunkState,

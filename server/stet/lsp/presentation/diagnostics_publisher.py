@@ -33,7 +33,7 @@ class TrackedLocation:
         self.uri = uri
         self._workspace = workspace
         self._range = stretch
-        self._revision = self._current_revision()
+        self._revision = workspace.revision(uri) or 0
 
     def is_in(self, uri: str) -> bool:
         """Whether it is in this document."""
@@ -53,7 +53,7 @@ class TrackedLocation:
             return Range(Position(0, 0), Position(0, 0))
         changes = self._workspace.changes_since(self.uri, self._revision)
         if changes is None:
-            self._revision = self._current_revision()
+            self._revision = self._workspace.revision(self.uri) or 0
             return self._range
         start, end = self._range.start, self._range.end
         for change in changes:
@@ -62,10 +62,6 @@ class TrackedLocation:
         self._range = Range(start, end)
         self._revision += len(changes)
         return self._range
-
-    def _current_revision(self) -> int:
-        document = self._workspace.document(self.uri)
-        return document.revision if document is not None else 0
 
 
 SOURCE = "stet"

@@ -78,8 +78,7 @@ class DiffDocuments:
         document = self.page(uri)
         if document is None:
             return
-        name = document_name(document.text)
-        page = self._pages.get(name) if name else None
+        page = self._pages.get(document_name(document.text) or "")
         if page is None:
             self._client.warn(f"Stet: {_UNKNOWN}")
             return

@@ -5,6 +5,7 @@ Control characters are shown, not sent. In Markdown, all text outside a fenced b
 it makes no links or images. The JSON is the public contract of `stet.proposals` and `stet.turn`.
 """
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
@@ -19,7 +20,6 @@ from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.render import fence_for
 from stet.text.sequence import n_common
-from stet.tools.editor_actions import Question
 from stet.workspace.workspace import Workspace
 
 MAX_DIFF_LINES = 12
@@ -69,7 +69,8 @@ def hover_text(hunk: Hunk, *, markdown: bool) -> str:
         if title:
             shown.append(title)
         if lines:
-            shown.append(_fenced(lines, language))
+            fence = fence_for("\n".join(lines))
+            shown.append("\n".join([f"{fence}{language}", *lines, fence]))
     return "\n\n".join(shown)
 
 
@@ -132,11 +133,6 @@ def _cut(lines: Sequence[str], limit: int) -> list[str]:
     return [*lines[:limit], f"… {len(lines) - limit} more lines"]
 
 
-def _fenced(lines: Sequence[str], language: str) -> str:
-    fence = fence_for("\n".join(lines))
-    return "\n".join([f"{fence}{language}", *lines, fence])
-
-
 def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     """Return the answer of `stet.turn`."""
     proposals = ledger.proposals(turn.id)
@@ -187,7 +183,7 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
         "iterations": len(turn.rounds),
         "error": turn.error or None,
         "notes": list(turn.notes),
-        "question": _question_to_json(turn.question),
+        "question": turn.question and dataclasses.asdict(turn.question),
     }
 
 
@@ -216,17 +212,6 @@ def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict
         "inline": hunk.inline,
         "merged": hunk.mixed,
         "reason": hunk.reason or (MERGED if hunk.mixed else None),
-    }
-
-
-def _question_to_json(question: Question | None) -> dict[str, object] | None:
-    if question is None:
-        return None
-    return {
-        "id": question.id,
-        "kind": question.kind,
-        "text": question.text,
-        "choices": list(question.choices),
     }
 
 
