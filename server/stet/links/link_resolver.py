@@ -8,7 +8,6 @@ includes are paths from the file's own folder. Names of modules are in `stet.lin
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from urllib.parse import unquote
 
 from stet.links.file_table import FileTable, join_path, nearest_file, nearest_note
@@ -23,37 +22,32 @@ WIKI_ENDINGS = (".md", ".markdown", ".mdx", ".qmd", ".rmd")
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
 _SCRIPT_NAMES = ("", *_SCRIPTS, ".json", ".vue", ".svelte", ".css", ".scss")
 _SCRIPT_INDEXES = tuple(f"/index{ending}" for ending in _SCRIPTS)
-PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = MappingProxyType(
-    {
-        LinkKind.MARKDOWN: ("", *WIKI_ENDINGS),
-        LinkKind.ANGLE: ("", *WIKI_ENDINGS),
-        LinkKind.JAVASCRIPT: (*_SCRIPT_NAMES, *_SCRIPT_INDEXES),
-        LinkKind.REFERENCE: ("", ".ts", ".d.ts"),
-        LinkKind.C_INCLUDE: ("",),
-        LinkKind.C_SYSTEM: ("",),
-        LinkKind.RUST_PATH: ("",),
-        LinkKind.RUBY: (".rb", ""),
-        LinkKind.PHP: ("",),
-        LinkKind.CSS: (
-            *("", ".css", ".scss", ".sass", ".less"),
-            *("/_index.scss", "/_index.sass", "/index.scss", "/index.sass"),
-        ),
-        LinkKind.LATEX: ("", ".tex", ".ltx", ".bib"),
-        LinkKind.LATEX_IMAGE: ("", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".svg"),
-    }
-)
+_STYLES = ("", ".css", ".scss", ".sass", ".less")
+_STYLE_INDEXES = ("/_index.scss", "/_index.sass", "/index.scss", "/index.sass")
+PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = {
+    LinkKind.MARKDOWN: ("", *WIKI_ENDINGS),
+    LinkKind.ANGLE: ("", *WIKI_ENDINGS),
+    LinkKind.JAVASCRIPT: (*_SCRIPT_NAMES, *_SCRIPT_INDEXES),
+    LinkKind.REFERENCE: ("", ".ts", ".d.ts"),
+    LinkKind.C_INCLUDE: ("",),
+    LinkKind.C_SYSTEM: ("",),
+    LinkKind.RUST_PATH: ("",),
+    LinkKind.RUBY: (".rb", ""),
+    LinkKind.PHP: ("",),
+    LinkKind.CSS: (*_STYLES, *_STYLE_INDEXES),
+    LinkKind.LATEX: ("", ".tex", ".ltx", ".bib"),
+    LinkKind.LATEX_IMAGE: ("", ".pdf", ".png", ".jpg", ".jpeg", ".eps", ".svg"),
+}
 """Endings that a path may leave out, by kind, in the order in which they are tried."""
 FROM_ABOVE = frozenset({LinkKind.LATEX, LinkKind.LATEX_IMAGE})
 """Paths that may count from a folder above: that of the main file."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_COMPILED = MappingProxyType(
-    {
-        ".js": (".ts", ".tsx", ".d.ts"),
-        ".jsx": (".tsx", ".d.ts"),
-        ".mjs": (".mts", ".d.mts"),
-        ".cjs": (".cts", ".d.cts"),
-    }
-)
+_COMPILED = {
+    ".js": (".ts", ".tsx", ".d.ts"),
+    ".jsx": (".tsx", ".d.ts"),
+    ".mjs": (".mts", ".d.mts"),
+    ".cjs": (".cts", ".d.cts"),
+}
 
 
 def resolve_link(link: Link, source: str, files: FileTable) -> ResolvedLink | None:

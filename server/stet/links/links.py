@@ -15,7 +15,6 @@ only where such a line could be code and seems to hold a link, a fence or a comm
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 
 from stet.links import imports
 from stet.links.link import Link, LinkKind
@@ -218,9 +217,9 @@ _ENDINGS: tuple[tuple[str, tuple[_Finder, ...]], ...] = (
     ("css scss sass less", (imports.find_css,)),
     ("tex ltx sty cls", (imports.find_latex, imports.find_latex_images)),
 )
-_FINDERS: Mapping[str, tuple[_Finder, ...]] = MappingProxyType(
-    {f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()}
-)
+_FINDERS: Mapping[str, tuple[_Finder, ...]] = {
+    f".{ending}": finders for endings, finders in _ENDINGS for ending in endings.split()
+}
 
 
 def has_links(name: str) -> bool:

@@ -123,7 +123,7 @@ def _read(value: object, prefix: str, values: _Values) -> _Faults:
         return
     if not isinstance(value, Mapping):
         name = prefix.rstrip(".") or "stet"
-        yield name, f"setting {name!r} is ignored: it should be an object, not {show_value(value)}"
+        yield name, f"setting {name!r} is ignored: {_no_object(value)}"
         return
     for name, item in value.items():
         key = f"{prefix}{name}"
@@ -190,7 +190,7 @@ def _read_restriction(key: str, value: object, values: _Values, *, is_sure: bool
 def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults:
     """Read an object of objects, each under its name; one that is wrong is left out and named."""
     if not isinstance(value, Mapping) and value not in ([], ()):
-        yield key, f"setting {key!r} is ignored: it should be an object, not {show_value(value)}"
+        yield key, f"setting {key!r} is ignored: {_no_object(value)}"
         return
     named = dict(value) if isinstance(value, Mapping) else {}
     items = []
@@ -214,10 +214,7 @@ def _read_items(
     good = []
     for name, item in items:
         if not isinstance(item, Mapping):
-            yield (
-                name,
-                f"setting {name!r} is ignored: it should be an object, not {show_value(item)}",
-            )
+            yield name, f"setting {name!r} is ignored: {_no_object(item)}"
         elif wrong := _item_problem(item, kind):
             yield name, f"setting {name!r} is ignored: {wrong}"
         else:
@@ -226,6 +223,10 @@ def _read_items(
             }
             good.append(kind(**fields_))
     values[key] = tuple(good)
+
+
+def _no_object(value: object) -> str:
+    return f"it should be an object, not {show_value(value)}"
 
 
 def _item_problem(item: Mapping[object, object], kind: type) -> str:

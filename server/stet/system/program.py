@@ -101,14 +101,10 @@ async def run_program(program: Program) -> ProgramResult:
                 await collector.ended.wait()
         transport.close()
     ended_for = "output" if collector.n_bytes > MAX_BYTES else "time" if late else ""
-    return ProgramResult(
-        None if ended_for else transport.get_returncode(),
-        collector.head,
-        collector.tail,
-        collector.n_bytes - len(collector.head) - len(collector.tail),
-        loop.time() - started,
-        ended_for,
-    )
+    code = None if ended_for else transport.get_returncode()
+    head, tail = collector.head, collector.tail
+    n_left_out = collector.n_bytes - len(head) - len(tail)
+    return ProgramResult(code, head, tail, n_left_out, loop.time() - started, ended_for)
 
 
 class _OutputCollector(asyncio.SubprocessProtocol):

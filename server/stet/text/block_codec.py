@@ -211,10 +211,10 @@ def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
     """
     content = {without_end(line) for line in (*split_lines(before), *split_lines(after))}
     size = _marker_size(before, after)
+    left = [line for line in lines if without_end(line) not in content]
     return any(
         _is_fence_leftover(line) or _fence_id(line) is not None or _is_conflict_leftover(line, size)
-        for line in lines
-        if without_end(line) not in content
+        for line in left
     )
 
 
@@ -230,16 +230,10 @@ _ACTING = re.compile(
 
 def _render_fence(block_id: str, before: str, after: str, form: BlockForm, end: str) -> str:
     """Return the block for a change of the lines `before` into `after`, whose line end is `end`."""
-    content = json.dumps(
-        {
-            "id": block_id,
-            "type": "add" if not before else "replace" if after else "delete",
-            "before": before.removesuffix(end),
-            "after": after.removesuffix(end),
-        },
-        ensure_ascii=False,
-        separators=(",", ":"),
-    )
+    kind = "add" if not before else "replace" if after else "delete"
+    old, new = before.removesuffix(end), after.removesuffix(end)
+    fields = {"id": block_id, "type": kind, "before": old, "after": new}
+    content = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     content = _ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", content)
     fence = fence_for(content)
     return form.line_end.join((f"{fence}ai-edit", content, fence, TAG)) + end
@@ -335,14 +329,10 @@ def _render_conflict(
     size = _marker_size(before, after)
     said = escape_line(summary).strip()[:_MAX_SUMMARY]
     note = f" ({said})" if said else ""
-    return "".join(
-        (
-            f"{'<' * size} yours{form.line_end}",
-            _content(before, end, form),
-            f"{'=' * size}{form.line_end}",
-            _content(after, end, form),
-            f"{'>' * size} stet {block_id}{note}{end}",
-        )
+    return (
+        f"{'<' * size} yours{form.line_end}{_content(before, end, form)}"
+        f"{'=' * size}{form.line_end}{_content(after, end, form)}"
+        f"{'>' * size} stet {block_id}{note}{end}"
     )
 
 

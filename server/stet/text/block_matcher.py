@@ -55,15 +55,12 @@ def closest_lines(lines: Sequence[str], query: Sequence[str]) -> tuple[int, int]
     for i, line in enumerate(query):
         for word in set(_WORD.findall(line)):
             home[word].append(i)
-    shared = [
-        (at, tuple(words))
-        for at, line in enumerate(lines)
-        if (words := home.keys() & _WORD.findall(line))
-    ]
-    counts = Counter(word for _, found in shared for word in found)
+    found = ((at, home.keys() & _WORD.findall(line)) for at, line in enumerate(lines))
+    shared = [(at, tuple(words)) for at, words in found if words]
+    counts = Counter(word for _, words in shared for word in words)
     votes: defaultdict[int, float] = defaultdict(float)
-    for at, found in shared:
-        for word in found:
+    for at, words in shared:
+        for word in words:
             for i in home[word][:_MAX_HOMES]:
                 votes[max(0, at - i)] += 1 / (counts[word] * len(home[word]))
     if not votes:
@@ -241,10 +238,8 @@ class BlockMatcher:
     ) -> None:
         """Compare the result with the result of the same steps in the shown text."""
         view = position_map.view
-        shown = [
-            position_map.map_around(*view.plain_span(block))
-            for block in find_fuzzy(view.line_table, old)
-        ]
+        blocks = find_fuzzy(view.line_table, old)
+        shown = [position_map.map_around(*view.plain_span(block)) for block in blocks]
         if len(shown) > 1:
             raise self._ambiguous_error(shown)
         if not shown or any(span.overlaps(shown[0]) for span in spans):
@@ -348,13 +343,11 @@ def line_edit(start: int, old: str, new: str) -> TextEdit:
     """Return the edit of the lines that differ between `old`, at the offset `start`, and `new`."""
     old_lines = split_lines(old)
     starts = list(accumulate(map(len, old_lines), initial=start))
-    hunks = diff_lines(old_lines, split_lines(new))
-    return TextEdit(
-        tuple(
-            Replacement(starts[hunk.old_start], starts[hunk.old_end], "".join(hunk.new))
-            for hunk in hunks
-        )
+    replacements = (
+        Replacement(starts[hunk.old_start], starts[hunk.old_end], "".join(hunk.new))
+        for hunk in diff_lines(old_lines, split_lines(new))
     )
+    return TextEdit(tuple(replacements))
 
 
 def _find_shown(shown: PositionMap, query: BlockQuery) -> bool:

@@ -217,6 +217,11 @@ class TextEdit:
         start = self.replacements[0].start if self.replacements else 0
         return self._rewritten(text, start) != text[start : self._end]
 
+    def shifted(self, n: int) -> "TextEdit":
+        """Return the edit `n` code points further down; further up if the number is negative."""
+        old = self.replacements
+        return TextEdit(tuple(Replacement(one.start + n, one.end + n, one.text) for one in old))
+
     def compose(self, then: "TextEdit") -> "TextEdit":
         """One edit that does this one and `then`, which was made for the text after this one."""
         left, done = [*_pieces_after(self)][::-1], 0

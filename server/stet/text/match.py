@@ -15,8 +15,6 @@ A model need not know line ends and a byte order mark: it writes `\n`, and the f
 Lines in results are counted from 1, offsets in code points from 0.
 """
 
-from collections.abc import Iterator
-
 from stet.text.block_matcher import BlockMatcher, BlockQuery, line_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, Replacement, TextEdit, map_position
@@ -175,7 +173,7 @@ def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> Tex
     old_start, old_end = _start_of(then, first), _start_of(then, end)
     start, stop = _map_lines(shown_text, Position(first, 0), end, then, now)
     base, ours = shown_text.text[old_start:old_end], current[start:stop]
-    theirs = TextEdit(tuple(_shifted(edit, old_start))).apply(base)
+    theirs = edit.shifted(-old_start).apply(base)
     merged = merge(base, ours, theirs)
     if merged is None:
         return None
@@ -214,9 +212,3 @@ def _map_lines(
     first = _start_of(now, start.line)
     last = _start_of(now, end.line + 1 if end.character else end.line)
     return first, max(first, last)
-
-
-def _shifted(edit: TextEdit, start: int) -> Iterator[Replacement]:
-    """Yield the replacements, with offsets relative to `start`."""
-    for replacement in edit.replacements:
-        yield Replacement(replacement.start - start, replacement.end - start, replacement.text)

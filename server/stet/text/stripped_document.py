@@ -210,8 +210,9 @@ _AT_ONCE = 10_000
 """Lines that are read together."""
 _IN_HEAD = 200
 """Characters of a first line that are looked at: the name of a block's fence is shorter."""
-_MOST_INDENT = 3
-"""Spaces before a fence; with more it is code."""
+# With more than three spaces before it a fence is code.
+_OPENING = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*(.*)", re.DOTALL)
+_CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _BEFORE_FENCE = frozenset("`~ ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -323,28 +324,18 @@ def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def _match_opening(line: str) -> _Opening | None:
     """Return the parts of a line that opens a fence; None for any other line."""
-    if line[:1] not in _BEFORE_FENCE:
+    found = _OPENING.fullmatch(without_end(line))
+    if found is None or (found[2][0] == "`" and "`" in found[3]):
         return None
-    plain = without_end(line)
-    marks = plain.lstrip(" ")
-    indent = len(plain) - len(marks)
-    if indent > _MOST_INDENT or marks[:3] not in {"```", "~~~"}:
-        return None
-    info = marks.lstrip(marks[0])
-    if marks[0] == "`" and "`" in info:
-        return None
-    return _Opening(indent, marks[: len(marks) - len(info)], info.lstrip(" \t"))
+    return _Opening(len(found[1]), found[2], found[3])
 
 
 def _closes(line: str, fence: str) -> bool:
     """Whether a line closes a fence."""
     if line[:1] not in {fence[0], " "}:
-        return False
-    plain = without_end(line)
-    marks = plain.lstrip(" ")
-    indent = len(plain) - len(marks)
-    marks = marks.rstrip(" \t")
-    return indent <= _MOST_INDENT and len(marks) >= len(fence) and not marks.strip(fence[0])
+        return False  # nearly all lines, and soon seen
+    found = _CLOSING.fullmatch(without_end(line))
+    return found is not None and found[1].startswith(fence)
 
 
 def _find_closing(lines: Sequence[str], first: int, fence: str, end: int) -> int:
