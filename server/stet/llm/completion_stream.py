@@ -169,11 +169,15 @@ class CompletionAccumulator:
         if not isinstance(delta, Mapping):
             return "", finished
         text = self._add_text(delta)
-        called = self._add_calls(delta.get("tool_calls"))
+        pieces = delta.get("tool_calls")
+        pieces = pieces if isinstance(pieces, list) else []
+        for piece in pieces:
+            if isinstance(piece, Mapping):
+                self._add_call(piece)
         thought = next((delta[key] for key in _REASONING if delta.get(key)), "")
         # What is thought comes as text, or as a list of objects that hold some.
         self.n_characters += len(text) + len(thought if isinstance(thought, str) else str(thought))
-        return text, bool(text or called or thought or finished)
+        return text, bool(text or pieces or thought or finished)
 
     def completion(self) -> Completion:
         """Return the whole answer. Call this only after the end of the answer has been seen."""
@@ -201,14 +205,6 @@ class CompletionAccumulator:
         if said := _text_of(delta.get("content")) + refusal:
             self._text.append(said)
         return said
-
-    def _add_calls(self, pieces: object) -> bool:
-        if not isinstance(pieces, list):
-            return False
-        for piece in pieces:
-            if isinstance(piece, Mapping):
-                self._add_call(piece)
-        return bool(pieces)
 
     def _add_call(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")

@@ -171,7 +171,7 @@ def stream_failure(endpoint: ModelEndpoint, body: object) -> AttemptFailure:
     return failure
 
 
-def interrupted_failure(endpoint: ModelEndpoint, how: str, text: str) -> AttemptFailure:
+def interrupted_failure(endpoint: ModelEndpoint, how: str, text: str = "") -> AttemptFailure:
     """Return the failure for an answer that broke off. `how` completes "The answer of X ..."."""
     message = f"The answer of {endpoint.label} {how}; nothing of it was carried out."
     return AttemptFailure(StreamInterrupted(message, text), RetryMode.ONCE)
@@ -221,7 +221,7 @@ def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
 
 
 def timeout_failure(
-    endpoint: ModelEndpoint, what: str, seconds: float, again: RetryMode
+    endpoint: ModelEndpoint, what: str, seconds: float, again: RetryMode = RetryMode.NEVER
 ) -> AttemptFailure:
     """Silence, or an answer without end. `what` goes between its name and "N s"."""
     return AttemptFailure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)

@@ -20,6 +20,7 @@ import logging
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 from stet.llm.api_format import meant_tool
@@ -273,14 +274,10 @@ def _to_text_request(request: Request) -> Request:
 
     Chat templates of models without tool calls often insist that user and assistant alternate.
     """
-    messages: list[Message] = []
-    for message in request.messages:
-        rendered = render_message(message)
-        if messages and messages[-1].role == rendered.role:
-            joined = f"{messages[-1].content}\n\n{rendered.content}"
-            messages[-1] = Message(rendered.role, joined)
-        else:
-            messages.append(rendered)
+    messages = [
+        Message(role, "\n\n".join(message.content for message in adjacent))
+        for role, adjacent in groupby(map(render_message, request.messages), lambda one: one.role)
+    ]
     if request.tools:
         messages = _with_tools(messages, request.tools)
     return replace(request, messages=tuple(messages), tools=())

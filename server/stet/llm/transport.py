@@ -201,15 +201,13 @@ class Transport:
         Raises:
             Failure: However it failed.
         """
-        watch = _StreamDeadline(self._timeouts, patience)
+        watch = _StreamWatch(self._timeouts, patience, take)
         try:
             async with asyncio.timeout_at(watch.deadline) as clock:
                 watch.clock = clock
-                return await self._request(body, watch.wrap(take))
+                return await self._request(body, watch)
         except TimeoutError as exc:
             raise watch.failure(self._endpoint) from exc
-        except AttemptFailure:
-            raise
         except openai.APIStatusError as exc:
             wait = retry_after(exc.response.headers, self._now())
             content = exc.body if exc.body is not None else exc.response.text
@@ -229,9 +227,8 @@ class Transport:
                     "/models", cast_to=bytes, options={"headers": self._headers}
                 )
         except TimeoutError as exc:
-            raise faults.timeout_failure(
-                self._endpoint, "did not list its models within", LIST_SECONDS, RetryMode.NEVER
-            ) from exc
+            what = "did not list its models within"
+            raise faults.timeout_failure(self._endpoint, what, LIST_SECONDS) from exc
         except openai.APIStatusError as exc:
             raise faults.status_failure(self._endpoint, exc.status_code, exc.body) from exc
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as exc:
@@ -242,7 +239,7 @@ class Transport:
         """Close the connections."""
         await self._client.close()
 
-    async def _request(self, body: Mapping[str, Any], take: ChunkSink) -> bool:
+    async def _request(self, body: Mapping[str, Any], watch: "_StreamWatch") -> bool:
         stream = await self._client.post(
             "/chat/completions",
             cast_to=object,
@@ -258,58 +255,56 @@ class Transport:
             if kind.endswith("json"):
                 # A server that does not stream answers with one object, delimited by its length.
                 raw = await stream.response.aread()
-                self._dispatch("", raw.decode("utf-8-sig", "replace"), take)
+                self._dispatch("", raw.decode("utf-8-sig", "replace"), watch)
                 return True
-            return await self._events(stream.response, take, kind)
+            return await self._events(stream.response, watch, kind)
         finally:
             await stream.close()
 
-    async def _events(self, response: httpx2.Response, take: ChunkSink, kind: str) -> bool:
+    async def _events(self, response: httpx2.Response, watch: "_StreamWatch", kind: str) -> bool:
         decoder = EventDecoder()
-        quiet = _SilenceLimit(take)
         pieces = response.aiter_bytes()
         try:
             async for piece in pieces:
-                if self._dispatch_all(decoder.feed(piece), quiet.handle):
+                if self._dispatch_all(decoder.feed(piece), watch):
                     await _drain(pieces)
                     return True
-                if quiet.is_too_long(len(piece)):
-                    raise faults.interrupted_failure(
-                        self._endpoint, "goes on without saying anything", ""
-                    )
+                if watch.is_too_long(len(piece)):
+                    how = "goes on without saying anything"
+                    raise faults.interrupted_failure(self._endpoint, how)
         except EventTooLong as exc:
-            raise faults.interrupted_failure(self._endpoint, f"is no answer: {exc}", "") from exc
+            raise faults.interrupted_failure(self._endpoint, f"is no answer: {exc}") from exc
         last = decoder.flush()
-        if not quiet.has_events and not last and kind != _SSE:
+        if not watch.has_events and not last and kind != _SSE:
             raise faults.not_a_model_failure(self._endpoint, kind)
-        return self._dispatch_all(last, quiet.handle)
+        return self._dispatch_all(last, watch)
 
-    def _dispatch_all(self, events: Sequence[ServerEvent], take: ChunkSink) -> bool:
+    def _dispatch_all(self, events: Sequence[ServerEvent], watch: "_StreamWatch") -> bool:
         """Hand over events up to the end mark; whether it was among them."""
         for event in events:
             if event.data.startswith(_DONE):
                 return True
-            self._dispatch(event.name, event.data, take)
+            self._dispatch(event.name, event.data, watch)
         return False
 
-    def _dispatch(self, name: str, data: str, take: ChunkSink) -> None:
+    def _dispatch(self, name: str, data: str, watch: "_StreamWatch") -> None:
         try:
             chunk = parse_bounded(data)
         except ValueError as exc:
-            raise faults.interrupted_failure(self._endpoint, "came as broken JSON", "") from exc
+            raise faults.interrupted_failure(self._endpoint, "came as broken JSON") from exc
         if not isinstance(chunk, Mapping):
-            raise faults.interrupted_failure(self._endpoint, "came in a form that is no answer", "")
+            raise faults.interrupted_failure(self._endpoint, "came in a form that is no answer")
         if name == "error" or chunk.get("error"):
             raise faults.stream_failure(self._endpoint, chunk)
-        take(chunk)
+        watch.handle(chunk)
 
     def _connection_failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
         cause = exc if isinstance(exc, BadBody) else exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, BadBody):
-            return faults.interrupted_failure(self._endpoint, f"is no answer: {reason}", "")
+            return faults.interrupted_failure(self._endpoint, f"is no answer: {reason}")
         if answered:
-            return faults.interrupted_failure(self._endpoint, f"broke off ({reason})", "")
+            return faults.interrupted_failure(self._endpoint, f"broke off ({reason})")
         return faults.unreachable_failure(self._endpoint, reason)
 
 
@@ -333,41 +328,24 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
                 pass
 
 
-class _SilenceLimit:
-    """How much of a stream has come since something was said in it.
+class _StreamWatch:
+    """Hands on the chunks of a stream, and sees how long it says nothing.
+
+    Three clocks are one deadline: the first word, the silence after it, the whole.
 
     Args:
+        timeouts: The longest tolerated silence.
+        patience: See `Request.patience`.
         take: Takes the chunks.
 
     Attributes:
+        deadline: When the stream is given up, in the seconds of the event loop.
+        clock: The time-out that ends the stream.
+        answered: Whether anything was said.
         has_events: Whether there was an event at all.
     """
 
-    def __init__(self, take: ChunkSink) -> None:
-        self.has_events = False
-        self._take = take
-        self._n_events = 0
-        self._n_bytes = 0
-
-    def handle(self, chunk: Mapping[str, Any]) -> bool:
-        """Hand a chunk on, and see whether it says something."""
-        self.has_events = True
-        said = self._take(chunk)
-        self._n_events += 1
-        if said:
-            self._n_events = self._n_bytes = 0
-        return said
-
-    def is_too_long(self, n_bytes: int) -> bool:
-        """Count so many more bytes. Return whether no honest server is quiet for so long."""
-        self._n_bytes += n_bytes
-        return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
-
-
-class _StreamDeadline:
-    """Three clocks in one deadline: the first word, the silence after it, the whole."""
-
-    def __init__(self, timeouts: Timeouts, patience: float | None) -> None:
+    def __init__(self, timeouts: Timeouts, patience: float | None, take: ChunkSink) -> None:
         bound = timeouts.total if patience is None else patience
         self._timeouts = replace(
             timeouts, first=min(timeouts.first, bound), idle=min(timeouts.idle, bound)
@@ -376,25 +354,31 @@ class _StreamDeadline:
         self._again = RetryMode.ONCE if self._timeouts.idle == timeouts.idle else RetryMode.NEVER
         self._loop = asyncio.get_running_loop()
         self._end = self._loop.time() + timeouts.total
+        self._take = take
+        self._n_events = 0
+        self._n_bytes = 0
         self.deadline = min(self._end, self._loop.time() + self._timeouts.first)
         self.clock: asyncio.Timeout | None = None
         self.answered = False
+        self.has_events = False
 
-    def wrap(self, take: ChunkSink) -> ChunkSink:
-        """`take`, which pushes the deadline on whenever something was said."""
+    def handle(self, chunk: Mapping[str, Any]) -> None:
+        """Hand a chunk on; push the deadline on if it says something."""
+        self.has_events = True
+        self._n_events += 1
+        if self._take(chunk) and self.clock is not None:
+            self._n_events = self._n_bytes = 0
+            self.answered = True
+            self.deadline = min(self._end, self._loop.time() + self._timeouts.idle)
+            self.clock.reschedule(self.deadline)
 
-        def taken(chunk: Mapping[str, Any]) -> bool:
-            said = take(chunk)
-            if said and self.clock is not None:
-                self.answered = True
-                self.deadline = min(self._end, self._loop.time() + self._timeouts.idle)
-                self.clock.reschedule(self.deadline)
-            return said
-
-        return taken
+    def is_too_long(self, n_bytes: int) -> bool:
+        """Count so many more bytes. Return whether no honest server is quiet for so long."""
+        self._n_bytes += n_bytes
+        return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
     def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
-        """Which of the three ran out."""
+        """Which of the three clocks ran out."""
         again = RetryMode.NEVER
         if self.deadline >= self._end:
             what, seconds = "did not end its answer within", self._timeouts.total

@@ -230,18 +230,22 @@ class FileReader:
         return pending_file(self.ledger.live(uri), self.turn.chat)
 
 
-async def with_suggestions(error: ToolError, name: str, reader: FileReader) -> ToolError:
-    """Return the error of a file that does not exist, with the names that are similar to its name.
+async def pending_file_or_raise(error: ToolError, name: str, reader: FileReader) -> Hunk:
+    """Return the pending new file of a name that can't be read.
 
-    Only files that may be shown are named. Any other error is returned unchanged.
+    Raises:
+        ToolError: If there is none. For a file that does not exist, similar names of files that may be
+            shown are named; any other error is raised unchanged.
     """
+    if (new := reader.pending_file(name)) is not None:
+        return new
     cause = error.__cause__
     if not isinstance(cause, NotShown) or cause.rule != "missing":
-        return error
+        raise error
     suggestions = await asyncio.to_thread(similar_names, name, reader.snapshot())
     meant = " or ".join(map(repr, suggestions))
     hint = f"Did you mean {meant}?" if meant else "`list_files` gives the names."
-    return ToolError(f"{error} {hint}")
+    raise ToolError(f"{error} {hint}") from error
 
 
 def similar_names(name: str, snapshot: Snapshot) -> list[str]:

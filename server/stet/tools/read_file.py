@@ -6,7 +6,7 @@ from pydantic import Field
 
 from stet.review.resolve.pending_view import PendingView, render_listing
 from stet.text.document import TextDocument
-from stet.tools.file_reader import with_suggestions
+from stet.tools.file_reader import pending_file_or_raise
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 MAX_LINES = 1000
@@ -37,8 +37,7 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
         document = await ctx.reader.read(params.file)
         view = ctx.reader.pending_view(document)
     except ToolError as error:
-        if (new := ctx.reader.pending_file(params.file)) is None:
-            raise await with_suggestions(error, params.file, ctx.reader) from error
+        new = await pending_file_or_raise(error, params.file, ctx.reader)
         document = TextDocument(new.uri, new.new)
         ctx.reader.shown.record(document)
         view = PendingView(document, ())

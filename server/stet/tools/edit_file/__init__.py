@@ -19,7 +19,7 @@ from stet.review.policy.rules import MAX_LINES, MAX_TEXT
 from stet.text.document import TextDocument
 from stet.text.lines import n_breaks
 from stet.tools.edit_file.edit_batch import EditBatch, EditFile, describe_new, fail_all, position_of
-from stet.tools.file_reader import with_suggestions
+from stet.tools.file_reader import pending_file_or_raise
 from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolError, ToolGroup, ToolKind
 
 
@@ -149,8 +149,7 @@ async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatc
         if any(map(has_marks, calls)):
             text = f"{document.text}\n{ctx.reader.pending_view(document).text}"
     except ToolError as error:
-        if (new := ctx.reader.pending_file(first.file)) is None:
-            raise await with_suggestions(error, first.file, ctx.reader) from error
+        new = await pending_file_or_raise(error, first.file, ctx.reader)
         document, text = TextDocument(new.uri, new.new), new.new
     redactor = ctx.workspace.redactor
     return EditBatch(ctx, document, [restore_secrets(call, text, redactor) for call in calls], new)
