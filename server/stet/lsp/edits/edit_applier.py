@@ -157,8 +157,10 @@ class EditApplier:
             while True:
                 document = await self._document(uri)
                 edit = edit_of(document)
-                refused = edit and await self._sender.apply(document, edit, label)
-                if not refused:
+                if edit is None:
+                    return
+                refused = await self._sender.apply(document, edit, label)
+                if refused is None:
                     return
                 if not await self._sender.wait_for_newer_text(document, refused):
                     raise refused

@@ -107,11 +107,7 @@ class EditSender:
         outcome = await self._send(document, wire, label)
         if await self.confirmation.wait_confirmed(document, wire, outcome):
             return None
-        if outcome.reason:
-            kind = EditRefused if outcome.is_answered else EditUnanswered
-            problem: EditError = kind(outcome.reason)
-        else:
-            problem = self._unconfirmed_error(document)
+        problem = self._error_of(document, outcome)
         meant = self.confirmation.find_misapplied(document, wire)
         if meant is not None:
             await self._revert_misapplied(meant, label)
@@ -131,8 +127,11 @@ class EditSender:
         self._unseen.pop(key, None)
         return False
 
-    def _unconfirmed_error(self, document: TextDocument) -> EditError:
-        """Return why an edit that the editor confirmed counts as not applied."""
+    def _error_of(self, document: TextDocument, outcome: ApplyOutcome) -> EditError:
+        """Return why an edit was not applied, or counts as not applied though the editor confirmed it."""
+        if outcome.reason:
+            kind = EditRefused if outcome.is_answered else EditUnanswered
+            return kind(outcome.reason)
         if document.version is not None or self.confirmation.is_open(document.uri):
             return EditError(
                 "The editor said that it applied the edit, but its text does not show it."
