@@ -59,7 +59,10 @@ class ScriptedClient(Client):
         return operation in self._world.editor.resource_operations
 
     def start(self, work: Coroutine[Any, Any, object], name: str) -> None:
-        self._world.started.append(work)
+        if self._world.started is None:
+            work.close()
+        else:
+            self._world.started.append(work)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         self._world.said.append(text)
@@ -112,7 +115,7 @@ class ApplyHarness:
 
     def __post_init__(self) -> None:
         self.said: list[str] = []
-        self.started: list[Coroutine[Any, Any, object]] = []
+        self.started: list[Coroutine[Any, Any, object]] | None = None
         self.shown: list[str] = []
         self.operations: list[str] = []
         self.versions: list[tuple[int | None, bool]] = []
@@ -130,9 +133,7 @@ class ApplyHarness:
         )
         feed = IndexFeed(self.workspace, index, lambda work, _: work.close())
         self.client = ScriptedClient(self)
-        imports = BlockImport(
-            self.workspace, self.ledger, self.client, lambda work, _: work.close()
-        )
+        imports = BlockImport(self.workspace, self.ledger, self.client)
         self.documents = TextSync(
             self.workspace,
             self.ledger,

@@ -13,8 +13,7 @@ changes that the user has not asked about.
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stet.agent.agent_events import AgentEvent, TurnEnded
 from stet.agent.turn import Ask
@@ -33,8 +32,6 @@ from stet.workspace.uris import canonical, is_tracked
 from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
-
-Start = Callable[[Coroutine[Any, Any, None], str], None]
 
 
 class InlineStyle:
@@ -187,14 +184,10 @@ class BlockImport:
         notes: The canonical URIs of the open documents that may hold blocks.
     """
 
-    def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, client: Client, start: Start
-    ) -> None:
-        """`start` begins a task."""
+    def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._start = start
         self.notes: set[str] = set()
         self._may_begin = False
         self._is_looking = False
@@ -277,7 +270,7 @@ class BlockImport:
         self._proposed[key] = proposed
         if is_new:
             work = self._import_closed(uri, self._workspace.snapshot())
-            self._start(work, "blocks in a closed note")
+            self._client.start(work, "blocks in a closed note")
 
     def _is_note(self, uri: str) -> bool:
         """Whether a document may hold blocks: by its name and language, not its text."""
@@ -288,7 +281,7 @@ class BlockImport:
         key = canonical(uri)
         self._due[key] = tell or self._due.get(key, False)
         if self._may_begin and not self._is_looking:
-            self._start(self._import_due(), "blocks in notes")
+            self._client.start(self._import_due(), "blocks in notes")
 
     async def _import_due(self) -> None:
         if self._is_looking:

@@ -6,6 +6,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -99,7 +100,7 @@ class Documents:
         )
         self.generated = GeneratedDocuments(system, self.workspace)
         self.disk_watch = DiskWatch(self.workspace, self.ledger, start)
-        self.block_import = BlockImport(self.workspace, self.ledger, self.client, start)
+        self.block_import = BlockImport(self.workspace, self.ledger, self.client)
 
     def workspace_of(self, uri: str) -> Workspace:
         """Return the workspace of a document: the user's, or that of Stet's own documents."""
@@ -179,7 +180,6 @@ class AgentUi:
     def __init__(
         self,
         server: StetLanguageServer,
-        system: System,
         documents: Documents,
         review: ReviewUi,
         load_executor: Callable[[], Awaitable[TurnExecutor]],
@@ -188,7 +188,6 @@ class AgentUi:
 
         Args:
             server: The framework's side.
-            system: Disk, processes, clock.
             documents: The documents and their proposals.
             review: What shows the proposals of turns.
             load_executor: Returns what runs turns, after the start.
@@ -200,20 +199,15 @@ class AgentUi:
             workspace,
             ledger,
             load_executor,
-            number=lambda: store.number("turn"),
+            number=partial(store.number, "turn"),
             spawn=tasks.spawn,
             emit=self._dispatch_event,
             archive=ChatArchive(store),
         )
         self.turn_view = TurnView(client, ledger, review.publisher, self.agent)
+        number = partial(store.number, "chat")
         self.chats = ChatController(
-            workspace,
-            ledger,
-            client,
-            system,
-            generated,
-            agent=self.agent,
-            number=lambda: store.number("chat"),
+            workspace, ledger, client, generated, agent=self.agent, number=number
         )
         self.comment_runner = CommentRunner(workspace, ledger, client, self.agent, tasks.start)
         self.comment_check = CommentCheck(workspace, tasks.spawn)
@@ -269,7 +263,7 @@ class ServerState:
         documents = self.documents = Documents(server, system, self._catch_up)
         review = self.review = ReviewUi(documents, self._links)
         background = self.background = Background(server, system, documents)
-        self.agent_ui = AgentUi(server, system, documents, review, self._load_executor)
+        self.agent_ui = AgentUi(server, documents, review, self._load_executor)
         self.workspace = documents.workspace
         self.ledger = documents.ledger
         self.client = documents.client

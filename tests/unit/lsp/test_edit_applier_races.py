@@ -260,7 +260,7 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
     world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))
-    work = world.started
+    work = world.started = []
     style = InlineStyle(world.workspace, world.ledger, world.delivery, world.client)
     style.markers(hunk)
     await work.pop()

@@ -23,7 +23,6 @@ from stet.lsp.chat.chat_writer import ChatWriter, OpenChatTexts
 from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments, short_digest
 from stet.review.ledger import ReviewLedger
-from stet.system.system import System
 from stet.text.edit import TextChange
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical
@@ -48,13 +47,11 @@ class ChatFiles:
         pages: The pages that the user has used, by conversation.
     """
 
-    def __init__(
-        self, workspace: Workspace, client: Client, system: System, generated: GeneratedDocuments
-    ) -> None:
+    def __init__(self, workspace: Workspace, client: Client, generated: GeneratedDocuments) -> None:
         """Create the files; `workspace` is the user's: other servers write in the same folder."""
         self._workspace = workspace
         self._client = client
-        self._system = system
+        self._system = generated.system
         self._generated = generated
         self.texts = OpenChatTexts(generated, client.start)
         self.writer = ChatWriter(generated, self.texts, client)
@@ -203,7 +200,6 @@ class ChatController:
         workspace: Workspace,
         ledger: ReviewLedger,
         client: Client,
-        system: System,
         generated: GeneratedDocuments,
         *,
         agent: Agent,
@@ -211,7 +207,7 @@ class ChatController:
     ) -> None:
         """Create the controller; `number` returns a number that no chat has had."""
         self._client = client
-        self._files = ChatFiles(workspace, client, system, generated)
+        self._files = ChatFiles(workspace, client, generated)
         self._agent = agent
         self._number = number
         self._telling = TranscriptBuilder(workspace, ledger)

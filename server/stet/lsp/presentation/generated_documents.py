@@ -40,13 +40,14 @@ class GeneratedDocuments:
     """Those of them that the editor has open.
 
     Attributes:
+        system: The disk that has them.
         world: Where they are followed, and where the user is among them.
         opened: The canonical URIs of those that are open; without one, a keystroke costs nothing here.
     """
 
     def __init__(self, system: System, workspace: Workspace) -> None:
         """Create the documents; `workspace` has the user's, the roots and the column encoding."""
-        self._system = system
+        self.system = system
         self._workspace = workspace
         self.world = Workspace(system)
         self.opened: set[str] = set()
@@ -81,9 +82,9 @@ class GeneratedDocuments:
         """
         if uri is not None and self.is_generated(uri):
             self.world.activity.focus(uri, ActivitySource.NOTIFIED)
-            self._entered = self._system.monotonic()
+            self._entered = self.system.monotonic()
         else:
-            self._left = self._system.monotonic()
+            self._left = self.system.monotonic()
 
     def active_selection(self, activity: ActivityView) -> tuple[str, Range] | None:
         """Return the user's generated document and the selection there.
@@ -125,7 +126,7 @@ class GeneratedDocuments:
             OSError: If it can't be written.
         """
         name = self.free_name(stem, ".md", text)
-        return await asyncio.to_thread(self._system.write_generated, name, text)
+        return await asyncio.to_thread(self.system.write_generated, name, text)
 
     async def show(self, client: Client, stem: str, text: str, task: str) -> str:
         """Write a page as `write`, and have the editor show it in a `task`; return its URI.
@@ -144,7 +145,7 @@ class GeneratedDocuments:
         Raises:
             OSError: If there is no such folder.
         """
-        return self._system.state_folder()
+        return self.system.state_folder()
 
     @cached_property
     def _folders(self) -> frozenset[Path]:
@@ -154,7 +155,7 @@ class GeneratedDocuments:
         except OSError as error:
             log.warning("there is no state folder: %s", error)
             return frozenset()
-        return frozenset({folder, self._system.real_path(folder)})
+        return frozenset({folder, self.system.real_path(folder)})
 
 
 def short_digest(text: str) -> str:

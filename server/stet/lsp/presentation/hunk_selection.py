@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import CommandArguments
-from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed
+from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.diff_documents import DiffDocuments
 from stet.review.errors import UnknownHunk
 from stet.review.ledger import ReviewLedger
@@ -37,10 +37,8 @@ def resolve_uri(arguments: CommandArguments, workspace: Workspace) -> str | None
         raise InvalidParams("give `uri` or `file`, not both")
     if file is None:
         return uri
-    try:
+    with report_as(InvalidParams, PathRefused):
         return workspace.snapshot().locate(file).uri
-    except PathRefused as refused:
-        raise InvalidParams(str(refused)) from refused
 
 
 def resolve_location(
@@ -93,10 +91,8 @@ def stored_document(uri: str, snapshot: Snapshot) -> TextDocument:
     Raises:
         InvalidParams: If it is not there or may not be read.
     """
-    try:
+    with report_as(InvalidParams, NotShown):
         return snapshot.asked_about(uri).document_with_blocks(uri)
-    except NotShown as refused:
-        raise InvalidParams(str(refused)) from refused
 
 
 def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocument | None:
@@ -265,10 +261,8 @@ def find_hunk(ledger: ReviewLedger, hunk_id: str) -> Hunk:
     Raises:
         InvalidParams: If there is no such hunk.
     """
-    try:
+    with report_as(InvalidParams, UnknownHunk):
         return ledger.hunk(hunk_id)
-    except UnknownHunk as error:
-        raise InvalidParams(str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,6 @@ class Room:
             self.table.workspace,
             self.table.ledger,
             client,
-            self.disk,
             self.own,
             agent=self.table.agent,
             number=itertools.count(1).__next__,
