@@ -52,7 +52,7 @@ def describe_choice(choice: ModelChoice) -> str:
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
     where = f" at {address.scheme}://{host}{address.path}" if host else ""
-    return f"{choice.name or 'the first it lists'} ({choice.provider}{where}). {choice.why}"
+    return f"{choice.model or 'the first it lists'} ({choice.provider}{where}). {choice.why}"
 
 
 def install(*, quiet: bool) -> int:

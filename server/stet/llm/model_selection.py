@@ -13,7 +13,7 @@ Ports 8000 and 8080 are never asked: any program may answer there. No secret is 
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -135,30 +135,19 @@ HOW_TO_GET_ONE = (
 
 
 @dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(ModelEndpoint):
     """The model that will be asked.
 
+    The provider is a preset's name, `local` for the embedded model, or `scripted` for a script. The
+    latter two have no address, and the model of a script is its path.
+
     Attributes:
-        provider: A preset's name, `local` for the embedded model, `scripted` for a script.
-        name: The model's; "": the first the server lists. For a script, its path.
-        base_url: Where it is; "" where it is started by us.
         why: One sentence for the user.
-        api_key: The secret, or "".
-        key_env: The variable the key is read from, or would be.
         tools: How tools are called: by the API, as text, or as the first answer shows.
-        api_version: Azure's.
-        context_tokens: How many tokens fit, or None where that is not known.
     """
 
-    provider: str
-    name: str
-    base_url: str
-    why: str
-    api_key: str = field(default="", repr=False)
-    key_env: str = ""
+    why: str = ""
     tools: Literal["native", "text", "auto"] = "native"
-    api_version: str = ""
-    context_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +191,7 @@ def decide_model(settings: ModelSettings, environment: ModelEnvironment) -> Mode
         NoModel: With a sentence that says how to get one.
     """
     if script := environment.environ.get(SCRIPT_ENV):
-        return ModelChoice("scripted", script, "", f"{SCRIPT_ENV} names a script.")
+        return ModelChoice("scripted", "", script, why=f"{SCRIPT_ENV} names a script.")
     if settings.base_url and not hostname_of(settings.base_url):
         raise NoModel("model.baseUrl is no http address of a model server: correct or remove it.")
     if settings.provider == "local":
@@ -220,21 +209,11 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
         NoModel: If a script can't be read.
     """
     if choice.provider == "scripted":
-        return await ScriptedModel.from_file(Path(choice.name), system)
+        return await ScriptedModel.from_file(Path(choice.model), system)
     if choice.provider == "local":
         return TextProtocolModel(EmbeddedModel(system), always=True)
     preset = PROVIDERS.get(choice.provider, COMPATIBLE)
-    endpoint = ModelEndpoint(
-        choice.provider,
-        choice.base_url,
-        choice.name,
-        api_key=choice.api_key,
-        key_env=choice.key_env,
-        api_version=choice.api_version,
-        max_tokens_field=preset.max_tokens_field,
-        hint=preset.hint,
-        context_tokens=choice.context_tokens,
-    )
+    endpoint = replace(choice, max_tokens_field=preset.max_tokens_field, hint=preset.hint)
     sampling = Sampling(settings.temperature, settings.max_output_tokens)
     model = OpenAIModel(endpoint, system, sampling=sampling)
     if choice.tools == "native":
@@ -319,7 +298,7 @@ def _keyless(
     base_url, key_env = settings.base_url or preset.base_url, settings.api_key_env
     key = environment.environ.get(key_env, "").strip()
     tools = _tools(preset, settings, is_users=bool(settings.base_url))
-    return ModelChoice(preset.name, settings.name, base_url, why, key, key_env, tools)
+    return ModelChoice(preset.name, base_url, settings.name, key, key_env, why=why, tools=tools)
 
 
 def _hosted(
@@ -350,21 +329,20 @@ def _hosted(
         )
     tools = _tools(preset, settings, is_users=bool(users_url))
     version = api_version if preset.name == "azure" else ""
-    return ModelChoice(preset.name, name, base_url, why, key, key_env, tools, version)
+    return ModelChoice(preset.name, base_url, name, key, key_env, version, why=why, tools=tools)
 
 
 def _server(server: LocalServer, settings: ModelSettings, name: str, why: str) -> ModelChoice:
     tools = _tools(PROVIDERS[server.provider], settings, is_users=False)
     size = server.context_tokens if name == server.models[0] else None
     provider, url = server.provider, server.base_url
-    return ModelChoice(provider, name, url, why, tools=tools, context_tokens=size)
+    return ModelChoice(provider, url, name, context_tokens=size, why=why, tools=tools)
 
 
 def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) -> ModelChoice:
     if not environment.embedded_missing:
-        return ModelChoice(
-            "local", weights.SMOLLM2.name, "", why, tools="text", context_tokens=CONTEXT_TOKENS
-        )
+        name, size = weights.SMOLLM2.name, CONTEXT_TOKENS
+        return ModelChoice("local", "", name, context_tokens=size, why=why, tools="text")
     if settings.provider == "local":
         raise NoModel(environment.embedded_missing)
     how = HOW_TO_GET_ONE

@@ -10,7 +10,7 @@ from stet.llm.model_selection import ModelChoice
 
 def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
     url = "https://me:secret@proxy.example:8443/v1?key=secret"
-    choice = ModelChoice("openai", "m", url, "model.baseUrl is set.", api_key="sk-secret")
+    choice = ModelChoice("openai", url, "m", "sk-secret", why="model.baseUrl is set.")
     assert describe_choice(choice) == (
         "m (openai at https://proxy.example:8443/v1). model.baseUrl is set."
     )
@@ -18,7 +18,7 @@ def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
 
 def test_a_choice_without_a_name_or_a_place() -> None:
     assert (
-        describe_choice(ModelChoice("ollama", "", "", "It runs."))
+        describe_choice(ModelChoice("ollama", "", "", why="It runs."))
         == "the first it lists (ollama). It runs."
     )
 

@@ -110,7 +110,7 @@ TABLE: list[tuple[str, ModelChoice, tuple[str, str, str]]] = [
     ("choice", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
 def test_the_choice(choice: ModelChoice, expected: tuple[str, str, str]) -> None:
-    assert (choice.provider, choice.name, choice.api_key) == expected
+    assert (choice.provider, choice.model, choice.api_key) == expected
     assert choice.why.endswith(".")
 
 
@@ -118,11 +118,11 @@ def test_a_choice_says_why_and_hides_its_key() -> None:
     choice = chosen(OPENAI | {"OPENAI_BASE_URL": "https://proxy.example/v1"})
     assert choice == ModelChoice(
         "openai",
-        "gpt-5-mini",
         "https://proxy.example/v1",
-        "OPENAI_API_KEY is set.",
+        "gpt-5-mini",
         api_key="k1",
         key_env="OPENAI_API_KEY",
+        why="OPENAI_API_KEY is set.",
         tools="auto",
     )
     assert "k1" not in repr(choice)
@@ -175,7 +175,7 @@ async def test_tools_are_called_as_the_model_can(choice: ModelChoice, tools: str
     assert choice.tools == tools
     model = await open_model(choice, ModelSettings(), System())
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)
-    assert (model.provider, model.name) == (choice.provider, choice.name)
+    assert (model.provider, model.name) == (choice.provider, choice.model)
     await model.close()
 
 

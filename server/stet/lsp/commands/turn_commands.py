@@ -133,7 +133,7 @@ def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     return {
         "ready": state.startup.is_loaded,
         "version": __version__,
-        "model": choice.name if choice else None,
+        "model": choice.model if choice else None,
         "provider": choice.provider if choice else None,
         "why": state.startup.model_reason,
         "notPersisted": state.store.not_persisted or None,
