@@ -249,11 +249,7 @@ def to_api_tool_choice(names: Iterable[str]) -> dict[str, Any]:
 
 def encodable(text: str) -> str:
     """`text` with lone surrogates (an editor may send them) replaced: UTF-8 has no room for them."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _to_api_call(call: ToolCall) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) ->
     except NotShown as refused:
         raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
-    places, dead = LinkLocations(snapshot), DeadLinkChecker(snapshot, scan)
-    report = _LinkReport(snapshot, scan, places, dead, params.direction)
+    dead = DeadLinkChecker(snapshot, scan)
+    report = _LinkReport(snapshot, scan, LinkLocations(snapshot), dead, params.direction)
     lines: list[str] = []
     seen = {canonical(uri)}
     ring = [uri]

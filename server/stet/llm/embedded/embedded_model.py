@@ -6,7 +6,6 @@ import secrets
 from asyncio.subprocess import Process
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from stet.llm.embedded import weights
 from stet.llm.embedded.weights import child_pipes
@@ -40,7 +39,6 @@ class EmbeddedModel:
 
     Args:
         system: Starts the process.
-        folder: The folder of the weights; None: the folder that `stet model install` uses.
         cache_prompt: Keep the prompt's state between rounds: far faster if rounds have the same
             beginning, but the same request may be answered differently.
     """
@@ -50,11 +48,8 @@ class EmbeddedModel:
     context_tokens: int | None = CONTEXT_TOKENS
     name = weights.SMOLLM2.name
 
-    def __init__(
-        self, system: System, folder: Path | None = None, *, cache_prompt: bool = True
-    ) -> None:
+    def __init__(self, system: System, *, cache_prompt: bool = True) -> None:
         self._system = system
-        self._folder = folder
         self._cache_prompt = cache_prompt
         self._one_at_a_time = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
@@ -109,7 +104,7 @@ class EmbeddedModel:
         return True
 
     async def _start(self) -> OpenAIModel:
-        folder = self._folder or weights.default_folder()
+        folder = weights.default_folder()
         if reason := await weights.why_unavailable(weights.SMOLLM2, folder, self._system):
             raise NoModel(reason)
         key = secrets.token_urlsafe(32)

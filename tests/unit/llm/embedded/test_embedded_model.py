@@ -94,9 +94,12 @@ async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
     assert broken > plain + 4 * 20  # letters and signs
 
 
-async def test_without_weights_it_says_how_to_get_them(tmp_path: Path) -> None:
+async def test_without_weights_it_says_how_to_get_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
     with pytest.raises(NoModel, match=r"stet model install|stet-lsp\[local\]"):
-        await ModelOutput().ask(EmbeddedModel(System(), tmp_path))
+        await ModelOutput().ask(EmbeddedModel(System()))
 
 
 async def test_weights_that_are_none_are_told(
@@ -105,8 +108,9 @@ async def test_weights_that_are_none_are_told(
     junk = replace(weights.SMOLLM2, size=4)
     junk.path(tmp_path).write_bytes(b"junk")
     monkeypatch.setattr(weights, "SMOLLM2", junk)
+    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
     monkeypatch.setattr(weights, "RUNTIME", "json")
-    model = EmbeddedModel(System(), tmp_path)
+    model = EmbeddedModel(System())
     # Where the extra is not installed there is nothing to look at them with.
     told = "The embedded model could not be started: |needs the extra `local`"
     with pytest.raises(ModelError, match=told):
@@ -132,9 +136,10 @@ async def test_a_runtime_that_cannot_be_loaded_is_told_with_what_to_do(
     junk = replace(weights.SMOLLM2, size=4)
     junk.path(tmp_path).write_bytes(b"junk")
     monkeypatch.setattr(weights, "SMOLLM2", junk)
+    monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
     monkeypatch.setattr(weights, "RUNTIME", "json")
     with pytest.raises(NoModel) as raised:
-        await ModelOutput().ask(EmbeddedModel(BrokenRuntime(), tmp_path))
+        await ModelOutput().ask(EmbeddedModel(BrokenRuntime()))
     assert str(raised.value) == (
         "llama.cpp can't be loaded (ImportError: libgomp.so.1 is missing). The embedded model needs "
         "the extra `local`: `pip install '.[local]'` in a clone of Stet, into the environment that Stet is in."
