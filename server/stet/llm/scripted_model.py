@@ -113,10 +113,6 @@ class ScriptedModel:
             said = completion.text[: start + PIECE]
             if request.ceiling is not None and estimate_tokens(said) > request.ceiling:
                 raise AnswerTooLong(f"The answer of {self.name!r} was broken off.", said)
-        return self._finished(completion, request)
-
-    def _finished(self, completion: Completion, request: Request) -> Completion:
-        n_asked = len(self.requests)
         calls = tuple(
             replace(tool_call, id=tool_call.id or f"call_{n_asked}_{n}")
             for n, tool_call in enumerate(completion.tool_calls, start=1)

@@ -18,7 +18,7 @@ gets an error. Data shown to the model can't close its wrapping: the tags are es
 import json
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -63,15 +63,6 @@ To use a tool, write this on lines of its own and stop; the result comes in the 
 The tools, each with the JSON schema of its arguments:
 
 {tools}"""
-
-
-def render_tools(tools: Iterable[ToolDefinition]) -> str:
-    """Return the description of the tools for the model."""
-    lines = [
-        f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}"
-        for tool in tools
-    ]
-    return _INSTRUCTIONS.format(tools="\n".join(lines))
 
 
 def render_message(message: Message) -> Message:
@@ -285,7 +276,11 @@ def _to_text_request(request: Request) -> Request:
 
 def _with_tools(messages: list[Message], tools: tuple[ToolDefinition, ...]) -> list[Message]:
     """Append the tools' description to the system message, with the same bytes in every round."""
-    described = render_tools(tools)
+    lines = [
+        f"- {tool.name}: {tool.description}\n  {json.dumps(tool.parameters, ensure_ascii=False)}"
+        for tool in tools
+    ]
+    described = _INSTRUCTIONS.format(tools="\n".join(lines))
     if messages and messages[0].role == "system":
         first = Message("system", f"{messages[0].content}\n\n{described}")
         return [first, *messages[1:]]

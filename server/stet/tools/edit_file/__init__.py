@@ -96,8 +96,7 @@ async def run_batch(
         except ToolError as error:
             outcomes |= dict.fromkeys(good, error)
         else:
-            # No await from here on: matches found in the text are proposed for the same text. If
-            # the user was faster each time, the text is searched here.
+            # No await from here on: matches found in the text are proposed for the same text.
             outcomes |= zip(good, batch.outcomes(), strict=True)
     return tuple(outcomes[n] for n in range(len(calls)))
 
@@ -110,7 +109,7 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
     """
     batch = await _create_batch(ctx, calls)
     for _ in range(_MAX_TRIES):
-        await asyncio.to_thread(batch.resolve)
+        await asyncio.to_thread(batch.inspect_and_resolve)
         if batch.is_current or batch.rebase():
             return batch
         batch = await _create_batch(ctx, calls)
@@ -119,6 +118,8 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
             f"{calls[0].file!r} is being changed by the user, and too large to follow. Go on with "
             "something else, and try again later."
         )
+    # The user was faster each time: look for the places here, where nobody can type meanwhile.
+    batch.resolve()
     return batch
 
 

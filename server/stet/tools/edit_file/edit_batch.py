@@ -143,7 +143,6 @@ class EditBatch:
         self._resolved: list[_CallEdit | MatchError | InvalidInstruction] = []
         self._conflicts: list[tuple[int, ...]] = []
         self._plan: _BatchPlan | None = None
-        self._is_resolved = False
 
     def _shown_text(self, call: EditFile) -> TextDocument | None:
         """Return the text that a call is about, as shown to the model."""
@@ -157,10 +156,10 @@ class EditBatch:
             self._shown_texts[shown.content_hash] = ShownText(shown.text, changes, view)
         return shown
 
-    def resolve(self) -> None:
+    def inspect_and_resolve(self) -> None:
         """Look for all of it ahead, in a worker thread: it takes long, and asks the disk."""
         self._rules = self._inspect()
-        self._resolve_all()
+        self.resolve()
 
     @property
     def is_current(self) -> bool:
@@ -207,9 +206,7 @@ class EditBatch:
         return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
-        """Return the outcome of each call."""
-        if not self._is_resolved:
-            self._resolve_all()
+        """Return the outcome of each call, once they are resolved."""
         errors: dict[int, ToolError] = {}
         refused: dict[int, ToolError] = {}
         for n, (call, resolved) in enumerate(zip(self._calls, self._resolved, strict=True)):
@@ -235,7 +232,7 @@ class EditBatch:
         """Of calls that overlap, those that are not proposed: in the last round the first one is."""
         return numbers[1:] if self._ctx.is_last_round else numbers
 
-    def _resolve_all(self) -> None:
+    def resolve(self) -> None:
         """Find what each call does, or why its place can't be found; and what all of them do."""
         self._resolved, self._conflicts, self._plan = [], [], None
         for call in self._calls:
@@ -246,7 +243,6 @@ class EditBatch:
         # A refused edit takes no other with it; a missing place may be found when all are sent again.
         if self._ctx.is_last_round or all(isinstance(one, _CallEdit) for one in self._resolved):
             self._plan_valid_calls()
-        self._is_resolved = True
 
     def _plan_valid_calls(self) -> None:
         """Plan the calls that may be proposed as one edit; those that overlap are noted."""
