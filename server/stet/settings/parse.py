@@ -71,7 +71,9 @@ class SettingsLayer:
 def read_layer(value: object, source: str = "") -> SettingsLayer:
     """Read what one source sets, and nothing else, so that sources can be laid over each other."""
     values: dict[str, object] = {}
-    faults = _read(_section(value), "", values)
+    if isinstance(value, Mapping) and "stet" in value:
+        value = value["stet"]  # editors may wrap the section or not
+    faults = _read(value, "", values)
     problems = [Problem(shorten(key), message, source) for key, message in faults]
     more = len(problems) - MAX_PROBLEMS
     if more > 0:
@@ -107,13 +109,6 @@ def value_at(settings: Settings, key: str) -> object:
     value: object = settings
     for part in key.split("."):
         value = getattr(value, _snake(part))
-    return value
-
-
-def _section(value: object) -> object:
-    """Return the section; editors may wrap the section or not."""
-    if isinstance(value, Mapping) and "stet" in value:
-        return value["stet"]
     return value
 
 
@@ -254,8 +249,9 @@ def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
     """Check a value that is no list."""
     from pydantic import ValidationError
 
+    checker = _checker(_leaves()[key])
     try:
-        values[key] = _adapter(key).validate_python(value)
+        values[key] = checker.validate_python(value)
     except ValidationError as error:
         context = error.errors(include_url=False)[0].get("ctx", {})
         bound = context.get("ge", context.get("le"))  # the limit that a number violated
@@ -266,7 +262,7 @@ def _read_scalar(key: str, value: object, values: _Values) -> _Faults:
         elif bound is None or value != value:  # noqa: PLR0124 - NaN is no number to clamp
             yield key, f"setting {key!r} is ignored: {_expected(key, value)}"
         else:
-            values[key] = _adapter(key).validate_python(bound)
+            values[key] = checker.validate_python(bound)
             yield key, f"setting {key!r} is out of range: {bound} is used for {show_value(value)}"
     if key.endswith(".baseUrl") and (why := url_problem(str(values.get(key, "")))):
         yield key, f"setting {key!r} can't be followed: {why}"  # and is kept: no other is asked
@@ -316,11 +312,6 @@ def _is_name(value: object) -> bool:
 
 def _is_optional(annotation: object) -> bool:
     return isinstance(annotation, types.UnionType) or type(None) in get_args(annotation)
-
-
-def _adapter(key: str) -> "TypeAdapter[object]":
-    """Return the validator for the value of `key`."""
-    return _checker(_leaves()[key])
 
 
 @functools.cache

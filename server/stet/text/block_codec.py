@@ -167,16 +167,12 @@ def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
     for number, line in enumerate(lines if known else ()):
         if number < copied_to or not (line[:1] in _FIRST or '"id"' in line):
             continue
-        block = None
-        if line[0] == "`":
-            block = _read_fence(lines, number, known)
-        elif line[0] == "<":
-            block = _read_conflict(lines, number, known)
+        read = {"`": _read_fence, "<": _read_conflict}.get(line[0])
+        block = read(lines, number, known) if read else None
         if block is not None:
             blocks.append(block)
             copied_to = block.end
-            continue
-        if (named := _block_id_at(line)) is not None and named in known:
+        elif (named := _block_id_at(line)) is not None and named in known:
             broken.add(named)
     return BlockScan(tuple(blocks), frozenset(broken))
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from stet.text.diff import changes_between, line_changes
 from stet.text.edit import Splice, TextChange
 from stet.text.encoding import Encoding, column_from_units, units_from_column
-from stet.text.lines import PiecewiseLines, split_lines
+from stet.text.lines import PiecewiseLines, split_lines, text_between
 from stet.text.position import Position, Range
 
 
@@ -183,14 +183,8 @@ class TextBuffer:
 
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_` (code points)."""
-        start_line, start = self._clamp(range_.start)
-        end_line, end = self._clamp(range_.end)
-        if start_line == end_line:
-            return self._lines[start_line][start:end]
-        if start_line > end_line:
-            return ""
-        first, *between = self._lines[start_line:end_line]
-        return "".join((first[start:], *between, self._lines[end_line][:end]))
+        start, end = (Position(*self._clamp(place)) for place in (range_.start, range_.end))
+        return text_between(self._lines, start, end)
 
     def splice(  # noqa: PLR0913, PLR0917 - values built per keystroke cost more than the splice
         self,

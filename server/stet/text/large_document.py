@@ -7,7 +7,7 @@ from itertools import accumulate, islice
 
 from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.lines import PiecewiseLines, line_end, whole_lines
+from stet.text.lines import PiecewiseLines, line_end, text_between, whole_lines
 from stet.text.position import Position, Range
 
 _AT_ONCE = 10_000
@@ -146,12 +146,7 @@ class LargeDocument(TextDocument):
 
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_`, with the ends clamped."""
-        start, end = self.clamp(range_.start), self.clamp(range_.end)
-        if start.line == end.line:
-            return self.lines[start.line][start.character : end.character]
-        first, *between = self.lines[start.line : end.line]
-        last = self.lines[end.line][: end.character]
-        return "".join((first[start.character :], *between, last))
+        return text_between(self.lines, self.clamp(range_.start), self.clamp(range_.end))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LargeDocument):

@@ -100,6 +100,17 @@ def end_of(start: Position, text: str) -> Position:
     return Position(start.line + n_breaks(text), len(text) - last_break - 1)
 
 
+def text_between(lines: Sequence[str], start: Position, end: Position) -> str:
+    """Return the text between two places of a text with these lines; "" if they are reversed."""
+    if start.line == end.line:
+        return lines[start.line][start.character : end.character]
+    if start.line > end.line:
+        return ""
+    first, *between = lines[start.line : end.line]
+    last = lines[end.line][: end.character]
+    return "".join((first[start.character :], *between, last))
+
+
 def front_matter_end(lines: Sequence[str]) -> int:
     """Return the first line (0-based) after the YAML at the top of a note; 0 if there is no YAML."""
     if not lines or lines[0].rstrip() != "---":

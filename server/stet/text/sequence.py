@@ -23,6 +23,10 @@ _MAX_DEPTH = 16
 _MAX_EDITS = 64
 
 
+_Run = tuple[int, int, int]
+"""Where a common run starts in both, and its length."""
+
+
 class _Gap(NamedTuple):
     """A stretch of both sides, half-open, that is still to be compared."""
 
@@ -33,7 +37,7 @@ class _Gap(NamedTuple):
     depth: int
 
 
-def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, int]]:
+def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[_Run]:
     """Return the common runs of both, as (start in `a`, start in `b`, length), in order.
 
     The runs are disjoint and equal in both; no common items were found between them.
@@ -46,13 +50,8 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int, 
     ids_b = [names.setdefault(item, len(names)) for item in b[head : len(b) - tail]]
     if head:
         yield 0, 0, head
-    todo: list[_Gap | tuple[int, int, int]] = [_Gap(0, len(ids_a), 0, len(ids_b), 0)]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, _Gap):
-            todo += reversed(_parts(ids_a, ids_b, one))
-        else:
-            yield one[0] + head, one[1] + head, one[2]
+    for i, j, n in _runs(ids_a, ids_b, _Gap(0, len(ids_a), 0, len(ids_b), 0)):
+        yield i + head, j + head, n
     if tail:
         yield len(a) - tail, len(b) - tail, tail
 
@@ -88,44 +87,36 @@ def n_common_end(one: str, other: str) -> int:
     return low
 
 
-def _parts(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Gap | tuple[int, int, int]]:
-    """Take one gap apart: runs found, smaller gaps, in order of place."""
+def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:
+    """Yield the common runs of a gap, in order of place."""
     a0, a1, b0, b1, depth = gap
     while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
         a0, b0 = a0 + 1, b0 + 1
-    head = a0 - gap.a0
     while a0 < a1 and b0 < b1 and a[a1 - 1] == b[b1 - 1]:
         a1, b1 = a1 - 1, b1 - 1
-    tail = gap.a1 - a1
-    parts: list[_Gap | tuple[int, int, int]] = []
-    if head:
-        parts.append((gap.a0, gap.b0, head))
+    if a0 > gap.a0:
+        yield gap.a0, gap.b0, a0 - gap.a0
     if a0 < a1 and b0 < b1:
-        parts += _inner_parts(a, b, _Gap(a0, a1, b0, b1, depth))
-    if tail:
-        parts.append((a1, b1, tail))
-    return parts
+        yield from _inner_runs(a, b, _Gap(a0, a1, b0, b1, depth))
+    if a1 < gap.a1:
+        yield a1, b1, gap.a1 - a1
 
 
-def _inner_parts(
-    a: Sequence[int], b: Sequence[int], gap: _Gap
-) -> list[_Gap | tuple[int, int, int]]:
-    """Split a gap whose ends differ into the runs found and smaller gaps, in order of place."""
+def _inner_runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:
+    """Yield the common runs of a gap whose ends differ, in order of place."""
     if set(a[gap.a0 : gap.a1]).isdisjoint(b[gap.b0 : gap.b1]):
-        return []  # most gaps: lines that became others
+        return  # most gaps: lines that became others
     anchors = _anchors(a, b, gap) if gap.depth < _MAX_DEPTH else []
     if not anchors:
-        return [*_greedy(a, b, gap)]
-    parts: list[_Gap | tuple[int, int, int]] = []
+        yield from _greedy(a, b, gap)
+        return
     a0, b0 = gap.a0, gap.b0
-    for i, j, n in _as_runs(anchors):
+    for i, j, n in (*_as_runs(anchors), (gap.a1, gap.b1, 0)):
         if a0 < i and b0 < j:
-            parts.append(_Gap(a0, i, b0, j, gap.depth + 1))
-        parts.append((i, j, n))
+            yield from _runs(a, b, _Gap(a0, i, b0, j, gap.depth + 1))
+        if n:
+            yield i, j, n
         a0, b0 = i + n, j + n
-    if a0 < gap.a1 and b0 < gap.b1:
-        parts.append(_Gap(a0, gap.a1, b0, gap.b1, gap.depth + 1))
-    return parts
 
 
 def _anchors(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int]]:
@@ -157,7 +148,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return run[::-1]
 
 
-def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, int, int]]:
+def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Run]:
     """Return the runs of a gap without unique items (Myers), in legs of at most `_MAX_EDITS` edits."""
     in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
     unique_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
@@ -171,9 +162,9 @@ def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[tuple[int, in
     return _as_runs([(unique_a[x], unique_b[y]) for x, y in pairs])
 
 
-def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[_Run]:
     """Pairs in order, those that follow one another on both sides as one run."""
-    runs: list[tuple[int, int, int]] = []
+    runs: list[_Run] = []
     first, second, n = -1, -1, 0
     for i, j in pairs:
         if i == first + n and j == second + n:

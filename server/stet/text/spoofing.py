@@ -88,17 +88,17 @@ def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") ->
     new, old = tuple(new), tuple(old)
     if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):
         return ""
-    hides = _hidden if name.casefold().endswith(_PROSE) else _hidden_in_code
-    if _count_matches(hides, new) - _count_matches(hides, old):
-        return (
-            "The text holds invisible characters that can show another text than a machine reads."
-        )
-    if mixed := _count_matches(_mixed_script_words, new) - _count_matches(_mixed_script_words, old):
-        word = next(iter(mixed))
+
+    def added(find: Callable[[str], list[str]]) -> str | None:
+        """Return the first thing that is found in the new texts more often than in the old."""
+        return next(iter(_count_matches(find, new) - _count_matches(find, old)), None)
+
+    if added(_hidden if name.casefold().endswith(_PROSE) else _hidden_in_code):
+        what = "The text holds invisible characters"
+        return f"{what} that can show another text than a machine reads."
+    if word := added(_mixed_script_words):
         return f"The word {skeleton(word)!r} in the text has letters of another script."
-    doubles = _confusable_finder((*new, *old))
-    if found := _count_matches(doubles, new) - _count_matches(doubles, old):
-        word = next(iter(found))
+    if word := added(_confusable_finder((*new, *old))):
         return f"The word {skeleton(word)!r} stands in the text twice, once in another script."
     return ""
 
