@@ -141,7 +141,7 @@ def _may_reappear(
         and anchor.merged is None
         and find_blocks(
             tracked.lines[anchor.first : anchor.end], _without_block(store, tracked).values()
-        ).blocks
+        )
         for anchor in tracked.live
     )
 
@@ -172,7 +172,7 @@ def _reappeared_blocks(store: HunkStore, tracked: TrackedDocument) -> Iterator[I
         for anchor in tracked.live
         if isinstance(anchor, BlockAnchor) and anchor.merged is not None
     ]
-    found = [*find_blocks(tracked.lines, texts).blocks]
+    found = [*find_blocks(tracked.lines, texts)]
     if others:
         found += imported_at(tracked.lines, others, 0, len(tracked.lines))
     for block in found:

@@ -27,7 +27,7 @@ if all markers of a block have one length.
 
 A block counts only if its id is known: the user's own conflicts are ordinary text, and blocks of
 other programs are recognised by their shape (`stet.text.stripped_document`). A known block that is
-no longer whole is reported as broken and left alone.
+no longer whole is left alone.
 """
 
 import json
@@ -100,21 +100,7 @@ def closing_end(before: str, after: str, form: BlockForm) -> str | None:
     return "" if form.at_end else None
 
 
-_FIRST = frozenset("`<>")
 _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
-
-
-@dataclass(frozen=True, slots=True)
-class BlockScan:
-    """The result of a search for blocks.
-
-    Attributes:
-        blocks: Whole blocks, in order of place.
-        broken: Known ids in a line that belongs to no whole block.
-    """
-
-    blocks: tuple[InlineBlock, ...] = ()
-    broken: frozenset[str] = frozenset()
 
 
 def style_for(document: TextDocument) -> BlockStyle:
@@ -159,22 +145,18 @@ def render_block(
     return _render_conflict(block_id, (before, after), form, end, summary)
 
 
-def find_blocks(lines: Sequence[str], known: Collection[str]) -> BlockScan:
-    """Return the blocks of known ids in `lines` (with their line ends), of either style."""
+def find_blocks(lines: Sequence[str], known: Collection[str]) -> tuple[InlineBlock, ...]:
+    """Return the whole blocks of known ids in `lines` (with their line ends), of either style."""
+    readers = {"`": _read_fence, "<": _read_conflict}
     blocks: list[InlineBlock] = []
-    broken: set[str] = set()
     copied_to = 0
     for number, line in enumerate(lines if known else ()):
-        if number < copied_to or not (line[:1] in _FIRST or '"id"' in line):
-            continue
-        read = {"`": _read_fence, "<": _read_conflict}.get(line[0])
-        block = read(lines, number, known) if read else None
+        read = readers.get(line[:1])
+        block = read(lines, number, known) if read and number >= copied_to else None
         if block is not None:
             blocks.append(block)
             copied_to = block.end
-        elif (named := _block_id_at(line)) is not None and named in known:
-            broken.add(named)
-    return BlockScan(tuple(blocks), frozenset(broken))
+    return tuple(blocks)
 
 
 def block_ids_in(text: str) -> frozenset[str]:

@@ -186,7 +186,7 @@ def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[InlineBl
     """Return the blocks in a text, in order of place."""
     blocks: tuple[InlineBlock, ...] = ()
     if known and may_hold_blocks(document.text):
-        blocks = find_blocks(document.lines, known).blocks
+        blocks = find_blocks(document.lines, known)
     if not document.is_markdown or SIGN not in document.text:
         return blocks
     taken = {line for block in blocks for line in range(block.first, block.end)}

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from stet.text.block_codec import (
     BlockForm,
-    BlockScan,
     BlockStyle,
     InlineBlock,
     find_blocks,
@@ -82,12 +81,11 @@ def test_blocks_are_found_as_they_were_written_and_read_past_to_the_byte(
         return
     text, changes = blocked
     found = find_blocks(split_lines(text), set(changes))
-    assert {b.id: (b.before, b.after) for b in found.blocks} == dict(changes)
-    assert not found.broken
+    assert {b.id: (b.before, b.after) for b in found} == dict(changes)
     stripped = strip_blocks(document(text, name), set(changes))
     assert (stripped.plain.text if stripped else text) == old
     lines = split_lines(text)
-    for block in reversed(found.blocks):
+    for block in reversed(found):
         lines[block.first : block.end] = [block.after]
     assert "".join(lines) == new
 
@@ -100,7 +98,7 @@ def test_a_text_in_bare_carriage_returns_is_read_back_too(old: str, new: str, na
     assert blocked is not None
     text, changes = blocked
     found = find_blocks(split_lines(text), set(changes))
-    assert {b.id: (b.before, b.after) for b in found.blocks} == changes
+    assert {b.id: (b.before, b.after) for b in found} == changes
     assert "\n" not in text or "\r" not in old
 
 
@@ -109,9 +107,9 @@ def test_a_text_in_bare_carriage_returns_is_read_back_too(old: str, new: str, na
 def test_a_search_never_fails_and_finds_no_block_of_another(text: str, id_: str) -> None:
     lines = split_lines(text)
     found = find_blocks(lines, {id_})
-    assert all(block.id == id_ for block in found.blocks)
-    assert all(0 <= b.first < b.end <= len(lines) for b in found.blocks)
-    assert id_ == "h1" or found == BlockScan()
+    assert all(block.id == id_ for block in found)
+    assert all(0 <= b.first < b.end <= len(lines) for b in found)
+    assert id_ == "h1" or found == ()
 
 
 def test_a_note_gets_the_block_that_other_tools_know() -> None:
@@ -155,7 +153,7 @@ def test_what_would_act_or_hide_in_a_note_is_escaped() -> None:
     assert block is not None
     assert r"a\u202eb\ud800\u2028" in block
     assert "é" in block
-    assert find_blocks(split_lines(block), {"h1"}).blocks[0].before == "a\u202eb\ud800\u2028\n"
+    assert find_blocks(split_lines(block), {"h1"})[0].before == "a\u202eb\ud800\u2028\n"
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.py"])
@@ -178,15 +176,13 @@ FENCED = (
 
 @pytest.mark.parametrize("text", [MARKED, FENCED])
 def test_blocks_of_ids_that_are_not_known_are_text(text: str) -> None:
-    assert find_blocks(split_lines(text), {"h2"}) == BlockScan()
+    assert find_blocks(split_lines(text), {"h2"}) == ()
     assert strip_blocks(document(text), {"h2"}) is None
 
 
 def test_a_conflict_of_the_users_own_is_text_and_one_of_ours_within_it_is_found() -> None:
     text = f"<<<<<<< HEAD\nmine\n{MARKED}=======\ntheirs\n>>>>>>> branch\n"
-    assert find_blocks(split_lines(text), {"h1"}) == BlockScan(
-        (InlineBlock("h1", 3, 8, "old\n", "new\n"),)
-    )
+    assert find_blocks(split_lines(text), {"h1"}) == (InlineBlock("h1", 3, 8, "old\n", "new\n"),)
     stripped = strip_blocks(document(text), {"h1"})
     assert stripped is not None
     assert stripped.plain.text == (
@@ -208,7 +204,7 @@ def test_a_conflict_of_the_users_own_is_text_and_one_of_ours_within_it_is_found(
     ],
 )
 def test_what_the_user_wrote_inside_is_an_amendment(edited: str, before: str, after: str) -> None:
-    [block] = find_blocks(split_lines(edited), {"h1"}).blocks
+    [block] = find_blocks(split_lines(edited), {"h1"})
     assert (block.id, block.before, block.after) == ("h1", before, after)
 
 
@@ -228,15 +224,15 @@ def test_what_the_user_wrote_inside_is_an_amendment(edited: str, before: str, af
         FENCED.replace("```ai-edit", "  ```ai-edit"),
     ],
 )
-def test_a_half_deleted_block_is_broken_and_never_misread(damaged: str) -> None:
-    assert find_blocks(split_lines(damaged), {"h1"}) == BlockScan(broken=frozenset({"h1"}))
+def test_a_half_deleted_block_is_never_misread(damaged: str) -> None:
+    assert find_blocks(split_lines(damaged), {"h1"}) == ()
     assert strip_blocks(document(damaged), {"h1"}) is None
 
 
 def test_json_made_to_exhaust_the_parser_is_no_block() -> None:
     deep = "[" * 100_000
     text = f'```ai-edit\n{{"id":"h1","x":{deep}\n```\n'
-    assert find_blocks(split_lines(text), {"h1"}).broken == {"h1"}
+    assert find_blocks(split_lines(text), {"h1"}) == ()
 
 
 @pytest.mark.parametrize("text", [MARKED, FENCED])
@@ -257,4 +253,4 @@ def test_the_final_line_end_of_a_text_is_that_of_its_last_block() -> None:
     assert text.endswith("#ai_edit")
     assert json.loads(text.splitlines()[2])["after"] == "last\n\nmore"
     # Some editors end every file with a line end; then it is the user's, whatever is decided.
-    assert find_blocks(split_lines(text + "\n"), {"k0"}).blocks[0].before == "last\n"
+    assert find_blocks(split_lines(text + "\n"), {"k0"})[0].before == "last\n"

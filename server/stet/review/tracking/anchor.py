@@ -489,7 +489,7 @@ class BlockAnchor(Anchor):
         """Return the first block with the anchor's id between lines `first` and `end`."""
         if self.block:
             return next(iter(imported_at(lines, (self.block,), first, end)), None)
-        found = find_blocks(lines[first:end], (self.hunk,)).blocks
+        found = find_blocks(lines[first:end], (self.hunk,))
         if not found:
             return None
         return replace(found[0], first=found[0].first + first, end=found[0].end + first)
