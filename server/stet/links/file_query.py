@@ -109,11 +109,9 @@ def _is_named(query: FileQuery, located: Located) -> bool:
 
 def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
     """Whether the time fits; a file that was never written has none."""
-    return (
-        mtime is not None
-        and (query.after is None or mtime >= query.after.timestamp())
-        and (query.before is None or mtime < query.before.timestamp())
-    )
+    if mtime is None or (query.after is not None and mtime < query.after.timestamp()):
+        return False
+    return query.before is None or mtime < query.before.timestamp()
 
 
 def _has_tag(tag: str, document: TextDocument) -> bool:

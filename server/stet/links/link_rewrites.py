@@ -198,10 +198,11 @@ def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[
     A name that is not a module belongs to the module's file.
     """
     module, *names = part
+    meant = ((name, resolve_module(name, source, move.before)) for name in names)
     wanted = [
         _ImportTarget(name, move.moved(found.targets[0]), found.base)
-        for name in names
-        if (found := resolve_module(name, source, move.before)) is not None
+        for name, found in meant
+        if found
     ]
     was = resolve_module(module, source, move.before)
     if was is not None and len(wanted) < len(names):

@@ -8,7 +8,7 @@ and presets are offered as the project's. At most `MAX_BYTES` of a file are read
 
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -156,10 +156,8 @@ def _project_prompt(prompt: PromptSettings) -> PromptSettings:
 
     Its kind is the usual one: editors carry out some kinds on save, unasked.
     """
-    title = f"{prompt.title} (the project's)"
-    return PromptSettings(
-        title, prompt.prompt, languages=prompt.languages, mode=prompt.mode, project=True
-    )
+    kind = PromptSettings("", "").kind
+    return replace(prompt, title=f"{prompt.title} (the project's)", kind=kind, project=True)
 
 
 def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSettings:
@@ -167,9 +165,8 @@ def _project_preset(preset: PresetSettings, settings: Settings) -> PresetSetting
     context = settings.context
     scope = preset.scope if preset.scope in ("current", context.scope) else None
     depth = None if preset.link_depth is None else min(preset.link_depth, context.link_depth)
-    return PresetSettings(
-        f"{preset.name} (the project's)", preset.files, preset.folders, scope, depth, project=True
-    )
+    name = f"{preset.name} (the project's)"
+    return replace(preset, name=name, scope=scope, link_depth=depth, project=True)
 
 
 def _too_wide(name: str) -> str:

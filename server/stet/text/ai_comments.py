@@ -156,12 +156,8 @@ def _without_marks(line: str) -> tuple[str, set[Marker]]:
 
 def _continues(before: _CommentLine, piece: _CommentLine) -> bool:
     """Whether a comment is the next line of the one before."""
-    return (
-        before.line >= 0
-        and piece.line == before.line + 1
-        and piece.is_alone
-        and (piece.column, piece.sign) == (before.column, before.sign)
-    )
+    is_next = before.line >= 0 and piece.line == before.line + 1 and piece.is_alone
+    return is_next and (piece.column, piece.sign) == (before.column, before.sign)
 
 
 def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_CommentLine]:

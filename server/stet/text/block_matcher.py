@@ -108,7 +108,8 @@ class BlockMatcher:
             return self._replace_spans(query, spans, MatchKind.EXACT)
         shown_map = self._position_map
         shown = find_occurrences(shown_map.view.text, query.old) if shown_map else []
-        if places and shown_map and not shown and _find_shown(shown_map, query):
+        old, _ = query.whole_lines()
+        if places and shown_map and not shown and find_fuzzy(shown_map.view.line_table, old):
             return None  # the exact place is newer; the place that was shown is meant
         spans = [self._source_span(place, query.old) for place in places]
         if len(spans) > 1 and len(shown) != 1:
@@ -348,8 +349,3 @@ def line_edit(start: int, old: str, new: str) -> TextEdit:
         for hunk in diff_lines(old_lines, split_lines(new))
     )
     return TextEdit(tuple(replacements))
-
-
-def _find_shown(shown: PositionMap, query: BlockQuery) -> bool:
-    """Whether the text shown had the block, but for what models get wrong."""
-    return bool(find_fuzzy(shown.view.line_table, query.whole_lines()[0]))

@@ -99,9 +99,7 @@ class TextChange:
         return end_of(self.range.start, self.text)
 
 
-def map_position(
-    position: Position, change: TextChange, bias: Bias = Bias.LEFT, new_end: Position | None = None
-) -> Position:
+def map_position(position: Position, change: TextChange, bias: Bias = Bias.LEFT) -> Position:
     """Return where `position` of the text before `change` is in the text after it.
 
     A position inside the replaced text goes to the start of the new text (`Bias.LEFT`) or its end.
@@ -110,14 +108,13 @@ def map_position(
         position: In code points.
         change: The change.
         bias: Where the position goes if text was inserted exactly there.
-        new_end: `change.new_end`, to map many positions through one change.
     """
     start, end = change.range.start, change.range.end
     if position < start or (position == start and bias is Bias.LEFT):
         return position
     if position < end:
-        return start if bias is Bias.LEFT else new_end or change.new_end
-    new_end = new_end or change.new_end
+        return start if bias is Bias.LEFT else change.new_end
+    new_end = change.new_end
     if position.line == end.line:
         return Position(new_end.line, new_end.character + position.character - end.character)
     return Position(position.line + new_end.line - end.line, position.character)

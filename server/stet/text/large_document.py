@@ -139,10 +139,9 @@ class LargeDocument(TextDocument):
 
     def lines_with(self, needle: str) -> tuple[int, ...]:
         """Return the lines (0-based) that contain `needle`, which must not span a line end."""
-        found = self._matches.get(needle)
-        if found is None:
-            found = self._matches[needle] = tuple(self._search(needle))
-        return found
+        if needle not in self._matches:
+            self._matches[needle] = tuple(self._search(needle))
+        return self._matches[needle]
 
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_`, with the ends clamped."""

@@ -173,7 +173,8 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[
         elif not mine:
             made += _one_sided(stretch.base, stretch.theirs, stretch.ours, ours.ends)
         else:
-            settled = _resolve(stretch, theirs.ends, same_size=all(map(_keeps_size, both)))
+            same_size = all(len(hunk.old) == len(hunk.new) for hunk in both)
+            settled = _resolve(stretch, theirs.ends, same_size=same_size)
             if settled is None:
                 return None
             made += settled[0]
@@ -200,19 +201,14 @@ def _overlapping_hunks(
 
 def _overlap(hunk: LineHunk, other: LineHunk) -> bool:
     """Whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
-    end = hunk.old_end
-    if other.old_start == end:
+    if other.old_start == hunk.old_end:
         return _line_delta([hunk]) > 0 and _line_delta([other]) > 0
-    return other.old_start < end
+    return other.old_start < hunk.old_end
 
 
 def _line_delta(hunks: Sequence[LineHunk]) -> int:
     """How many lines more there are after these hunks."""
     return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
-
-
-def _keeps_size(hunk: LineHunk) -> bool:
-    return len(hunk.old) == len(hunk.new)
 
 
 def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:

@@ -153,13 +153,13 @@ def _mixed_script_words(text: str) -> list[str]:
     """Words of Latin letters in which some letters only look like Latin ones."""
     if text.isascii():
         return []
-    return [word for word in _WORD.findall(text) if _is_mixed_script(word)]
+    words = (word for word in _WORD.findall(text) if not word.isascii())
+    mixed = (word for word in words if _TWO_LATIN_LETTERS.search(word))
+    return [word for word in mixed if all(map(_looks_latin, word))]
 
 
-def _is_mixed_script(word: str) -> bool:
-    if word.isascii() or not _TWO_LATIN_LETTERS.search(word):
-        return False
-    return all(letter.isascii() or _ascii_lookalike(letter) for letter in word)
+def _looks_latin(letter: str) -> bool:
+    return letter.isascii() or bool(_ascii_lookalike(letter))
 
 
 def _confusable_finder(texts: Iterable[str]) -> Callable[[str], list[str]]:
