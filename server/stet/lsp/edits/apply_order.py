@@ -14,7 +14,7 @@ The text that comes back, not the answer, shows which hunks the user picked.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from operator import attrgetter
 from typing import Any
@@ -28,7 +28,6 @@ from stet.lsp.edits.edit_sender import EditError
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.text.document import TextDocument
 from stet.text.encoding import Encoding
 from stet.text.escape import escape_line
 from stet.tools.editor_actions import EditorActions
@@ -174,28 +173,26 @@ class RefactorPreview:
             # In one order always, so that two previews never wait for each other.
             for uri in sorted(by_file):
                 await stack.enter_async_context(self._delivery.document_lock(uri))
-            sent: list[str] = []
             try:
                 for hunks in by_file.values():
-                    document, edits, waiting = await self._mark_sent(hunks, encoding)
+                    waiting, change = await self._mark_sent(hunks, encoding)
                     if waiting:
-                        sent.append(document.uri)
-                        changes.append(document_edit(document.uri, document.version, edits))
+                        changes.append(change)
                         annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
                 if not changes:
                     raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
-                await self._wait_outcome(sent, changes, annotations)
+                await self._wait_outcome(changes, annotations)
             except EditError as reason:
                 self._client.warn(f"Stet: no preview. {reason}")
             finally:
-                for uri in sent:
-                    self._ledger.outbox.cancel(uri, _LEFT_OUT)
+                for change in changes:
+                    self._ledger.outbox.cancel(change.text_document.uri, _LEFT_OUT)
 
     async def _mark_sent(
         self, hunks: Sequence[Hunk], encoding: Encoding
-    ) -> tuple[TextDocument, list[lsp.AnnotatedTextEdit], list[Hunk]]:
-        """Return the edits of the hunks of one file that are still pending, each named by its hunk.
-        Mark the hunks as sent.
+    ) -> tuple[list[Hunk], lsp.TextDocumentEdit]:
+        """Return the hunks of one file that are still pending, and their edits, each named by its
+        hunk. Mark the hunks as sent.
 
         Raises:
             EditError: If one of them can't be.
@@ -213,26 +210,22 @@ class RefactorPreview:
             ]
         if waiting:
             _ = self._ledger.outbox.send(document, [hunk.id for hunk in waiting])
-        return document, edits, waiting
+        return waiting, document_edit(document.uri, document.version, edits)
 
     async def _wait_outcome(
-        self,
-        uris: Sequence[str],
-        changes: Sequence[lsp.TextDocumentEdit],
-        annotations: Mapping[str, lsp.ChangeAnnotation],
+        self, changes: list[lsp.TextDocumentEdit], annotations: dict[str, lsp.ChangeAnnotation]
     ) -> None:
         """Show the edit, and wait for its outcome.
 
         Raises:
             EditError: If the editor did not accept it.
         """
-        edit = lsp.WorkspaceEdit(
-            document_changes=list(changes), change_annotations=dict(annotations)
-        )
+        edit = lsp.WorkspaceEdit(document_changes=[*changes], change_annotations=annotations)
         outcome = await self._client.preview("Stet: preview", edit)
         if not outcome.applied:
             raise EditError(outcome.reason)
         # Those that are not in the text by then were not ticked.
+        uris = [change.text_document.uri for change in changes]
         await self._delivery.confirmation.wait_arrived(uris, CONFIRM_SECONDS)
 
 

@@ -91,9 +91,7 @@ class EditApplier:
                 pending again.
         """
         agreed = {hunk.id: hunk for hunk in hunks}
-        approval = {
-            hunk_id: hunk for hunk_id, hunk in agreed.items() if hunk.kind not in WHOLE_FILE
-        }
+        approval = {one.id: one for one in agreed.values() if one.kind not in WHOLE_FILE}
         self._approvals.append(approval)
         try:
             if self.document_lock(uri).locked():

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from stet.lsp.editor_client import Client
-from stet.lsp.presentation.diagnostics_publisher import SOURCE, DiagnosticsPublisher
+from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher, create_diagnostic
 from stet.text.edit import TextChange
 from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape_line
@@ -279,11 +279,6 @@ class DeadLinkView:
 
 
 def _diagnostic(mark: DeadLinkMark) -> lsp.Diagnostic:
-    return lsp.Diagnostic(
-        range=lsp.Range(lsp.Position(mark.line, mark.start), lsp.Position(mark.line, mark.end)),
-        message=mark.message,
-        severity=lsp.DiagnosticSeverity.Warning,
-        code="dead-link",
-        source=SOURCE,
-        data={"link": mark.written},
-    )
+    place = lsp.Range(lsp.Position(mark.line, mark.start), lsp.Position(mark.line, mark.end))
+    severity = lsp.DiagnosticSeverity.Warning
+    return create_diagnostic(place, mark.message, "dead-link", {"link": mark.written}, severity)

@@ -64,7 +64,6 @@ class TrackedLocation:
         return self._range
 
 
-SOURCE = "stet"
 DELAY = 0.05
 """Seconds; what changes within is published once."""
 LENS_DELAY = 0.2
@@ -137,7 +136,7 @@ class DiagnosticsPublisher:
         for _, question, place in self.pending_questions():
             if place is not None and place.is_in(uri):
                 at, data = self._range(place.current_range(), lines), {"question": question.id}
-                found.append(_create_diagnostic(at, escape(question.text), "question", data))
+                found.append(create_diagnostic(at, escape(question.text), "question", data))
         if self.dead_links is not None:
             found += self.dead_links(uri)
         # The editor knows the file by its own spelling, which the hunks carry.
@@ -172,8 +171,8 @@ class DiagnosticsPublisher:
         place, data = self._hunk_range(hunk, lines), {"hunk": hunk.id}
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
-            return _create_diagnostic(place, describe(hunk), "conflict", data, severity)
-        return _create_diagnostic(place, describe(hunk), "proposal", data)
+            return create_diagnostic(place, describe(hunk), "conflict", data, severity)
+        return create_diagnostic(place, describe(hunk), "proposal", data)
 
     def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
         if hunk.kind is HunkKind.CREATE:
@@ -192,11 +191,12 @@ class DiagnosticsPublisher:
         return convert.to_wire_range(place, lines, self._workspace.encoding)
 
 
-def _create_diagnostic(
+def create_diagnostic(
     place: lsp.Range,
     message: str,
     code: str,
     data: dict[str, str],
     severity: lsp.DiagnosticSeverity = lsp.DiagnosticSeverity.Information,
 ) -> lsp.Diagnostic:
-    return lsp.Diagnostic(place, message, severity, code, source=SOURCE, data=data)
+    """Return a diagnostic of Stet; `data` comes back with the code actions that are asked for it."""
+    return lsp.Diagnostic(place, message, severity, code, source="stet", data=data)

@@ -83,8 +83,10 @@ class TurnView:
         """Take one event."""
         turn = event.turn
         match event:
-            case TurnStarted() | TurnEnded():
-                self._handle_turn_event(turn)
+            case TurnStarted():
+                self._turn_started(turn)
+            case TurnEnded():
+                self._turn_ended(turn)
             case RoundStarted(round=number, limit=limit):
                 self._round(turn, number, limit)
             case TextDelta(text=text):
@@ -107,12 +109,7 @@ class TurnView:
             case QuestionAsked() | QuestionAnswered():
                 self._progress_question(event.turn)
 
-    def _handle_turn_event(self, turn: Turn) -> None:
-        if turn.state is not TurnState.RUNNING:
-            self._publisher.turn_ended(turn.id)
-            self._withdraw_buttons(turn.id)
-            self._turn_ended(turn)
-            return
+    def _turn_started(self, turn: Turn) -> None:
         self._publisher.turn_started(turn)
         title = f"Stet: {_cut(turn.ask.prompt)}"
         self._progress[turn.id] = self._client.progress(
@@ -196,6 +193,8 @@ class TurnView:
             progress.report(message)
 
     def _turn_ended(self, turn: Turn) -> None:
+        self._publisher.turn_ended(turn.id)
+        self._withdraw_buttons(turn.id)
         self._spoken.pop(turn.id, None)
         hunks = self._ledger.hunks(turn=turn.id)
         has_proposed = any(hunk.summary != REMOVAL for hunk in hunks)
