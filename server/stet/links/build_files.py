@@ -163,16 +163,15 @@ def _config(said: Mapping[str, object]) -> BuildFile:
     options = _mapping(said.get("compilerOptions"))
     base, extends = options.get("baseUrl"), said.get("extends")
     references = said.get("references")
-    patterns = tuple(
-        (pattern, tuple(each for each in meant if isinstance(each, str)))
-        for pattern, meant in _mapping(options.get("paths")).items()
-        if isinstance(meant, list) and pattern.count("*") <= 1
-    )
+    patterns = []
+    for pattern, meant in _mapping(options.get("paths")).items():
+        if isinstance(meant, list) and pattern.count("*") <= 1:
+            patterns.append((pattern, tuple(each for each in meant if isinstance(each, str))))
     above = extends if isinstance(extends, list) else [extends]
     parts = references if isinstance(references, list) else []
     return BuildFile(
         base_url=base if isinstance(base, str) else None,
-        paths=patterns[:MAX_PATTERNS],
+        paths=tuple(patterns[:MAX_PATTERNS]),
         extends=_texts(reversed(above))[:MAX_PARTS],
         references=_texts(_mapping(each).get("path") for each in parts)[:MAX_PARTS],
     )

@@ -125,11 +125,10 @@ class LinkGraph:
         return tuple(self.uris[path] for path in found)
 
     def _out(self, path: str) -> _OutgoingLinks:
-        found = self.known.out.get(path)
-        if found is None:
-            found = _resolved(path, self.links.get(path, ()), self.files, self.uris)
-            self.known.out[path] = found
-        return found
+        out = self.known.out
+        if path not in out:
+            out[path] = _resolved(path, self.links.get(path, ()), self.files, self.uris)
+        return out[path]
 
     @property
     def _paths(self) -> dict[str, str]:

@@ -225,11 +225,8 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
         seen.add(config)
         yield config
         build, home = builds[config], posixpath.dirname(config)
-        left[:0] = [
-            posixpath.normpath(f"{home}/{each}{'' if each.endswith('.json') else '.json'}")
-            for each in build.extends
-            if each.startswith(".")
-        ]
+        bases = (each.removesuffix(".json") for each in build.extends if each.startswith("."))
+        left[:0] = [posixpath.normpath(f"{home}/{base}.json") for base in bases]
         for reference in build.references:
             place = posixpath.normpath(f"{home}/{reference}")
             is_file = reference.endswith(".json")

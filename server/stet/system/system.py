@@ -106,11 +106,9 @@ class System:
             return
         for name, inside in found:
             # Asked of the path, as an entry's own stat has no number of links on Windows.
-            try:
-                about = _file_stat(os.lstat(inside))
-            except OSError:
-                continue  # gone since
-            yield name, about
+            with suppress(OSError):  # gone since
+                about = os.lstat(inside)
+                yield name, _file_stat(about)
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""

@@ -18,7 +18,7 @@ import html
 import json
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -70,7 +70,10 @@ class ContentDecoder:
             InvalidContentCoding: If the part is not in the coding, or decodes to nothing for too long.
         """
         for at in range(0, len(data), PIECE):
-            yield from _through(self._layers, data[at : at + PIECE])
+            pieces: Iterable[bytes] = (data[at : at + PIECE],)
+            for layer in self._layers:
+                pieces = layer.decode(pieces)
+            yield from pieces
 
     def finish(self) -> None:
         """Check that the body has ended where its codings end.
@@ -97,17 +100,6 @@ def decode(header: str, body: bytes, limit: int) -> bytes:
     return bytes(decoded)
 
 
-def _through(layers: Sequence["_Layer"], data: bytes) -> Iterator[bytes]:
-    if not layers:
-        yield data
-        return
-    for piece in layers[0].steps(data):
-        if piece:
-            yield from _through(layers[1:], piece)
-        else:
-            yield b""
-
-
 class _Layer:
     """One coding; `is_open`: it has begun and not ended."""
 
@@ -122,7 +114,11 @@ class _Layer:
     def is_open(self) -> bool:
         return self._inflater is not None or bool(self._head and not self._has_ended)
 
-    def steps(self, data: bytes) -> Iterator[bytes]:
+    def decode(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            yield from self._steps(piece) if piece else (b"",)
+
+    def _steps(self, data: bytes) -> Iterator[bytes]:
         data = self._head + data
         self._head = b""
         piece = b""

@@ -140,8 +140,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
         before.append(last[length - 1] if length else -1)
         ends[length : length + 1] = [j]
         last[length : length + 1] = [at]
-    run = []
-    at = last[-1] if last else -1
+    run, at = [], last[-1]
     while at >= 0:
         run.append(pairs[at])
         at = before[at]

@@ -80,9 +80,8 @@ class StrippedDocument:
             after = start + len(whole_lines(block.before))
             if (first < after and start < end) or first < start == after < end:
                 return None
-        if first == end:
-            return self.to_real_line(first), self.to_real_line(first)
-        return self.to_real_line(first), self.to_real_line(end - 1) + 1
+        start = self.to_real_line(first)
+        return start, start if first == end else self.to_real_line(end - 1) + 1
 
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
