@@ -145,15 +145,11 @@ class RetryLoop:
         if seconds is None:
             seconds = self._jitter(0.0, cap)
         if seconds > self._policy.longest_wait:
-            raise self._too_long(failure, seconds)
+            at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
+            when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
+            asked = f"It asks to wait {seconds:.0f} s: ask again {when}."
+            raise ModelUnavailable(f"{failure.error} {asked}")
         when = f"in {seconds:.0f} s" if seconds >= 1 else "now"
         count = f"{self._n_tries + 1} of {self._policy.tries}"
         on_wait(f"{failure.error} Trying again {when} ({count}).")
         await asyncio.sleep(seconds)
-
-    def _too_long(self, failure: AttemptFailure, seconds: float) -> ModelUnavailable:
-        at = datetime.fromtimestamp(self._now() + seconds, tz=UTC).astimezone()
-        when = f"at {at:%H:%M:%S}" if seconds < _DAY else f"on {at:%Y-%m-%d} at {at:%H:%M}"
-        return ModelUnavailable(
-            f"{failure.error} It asks to wait {seconds:.0f} s: ask again {when}."
-        )

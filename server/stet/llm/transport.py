@@ -68,7 +68,8 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         kind = came.headers.get("content-type", "").lower()
         is_stream = stream and "json" not in kind and "html" not in kind
         most = STREAM_BYTES if is_stream else self._whole_bytes
-        body = _BoundedErrorBody(came) if came.status_code >= 300 else _BoundedBody(came, most)
+        is_error = came.status_code >= 300
+        body = _BoundedErrorBody(came, ERROR_BYTES) if is_error else _BoundedBody(came, most)
         headers = [(key, value) for key, value in came.headers.multi_items() if key not in _DECODED]
         bounded = httpx2.Response(
             came.status_code,
@@ -130,9 +131,6 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
 class _BoundedErrorBody(_BoundedBody):
     """The beginning of an error's body: it contains the important part."""
-
-    def __init__(self, response: httpx2.Response) -> None:
-        super().__init__(response, ERROR_BYTES)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         end = asyncio.get_running_loop().time() + ERROR_SECONDS

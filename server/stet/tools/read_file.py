@@ -1,6 +1,7 @@
 """`read_file`: show the model a file, or some of its lines."""
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 from pydantic import Field
 
@@ -69,12 +70,8 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
 
 def _fitting(lines: Sequence[str]) -> int:
     """How many of `lines` fit into one answer."""
-    size = 0
-    for count, line in enumerate(lines[:MAX_LINES]):
-        size += len(line)
-        if size > MAX_CHARACTERS:
-            return count
-    return min(len(lines), MAX_LINES)
+    sizes = accumulate(map(len, lines[:MAX_LINES]))
+    return sum(size <= MAX_CHARACTERS for size in sizes)
 
 
 READ_FILE = Tool("read_file", ToolGroup.WORKSPACE, ToolKind.READ, ReadFile, run)

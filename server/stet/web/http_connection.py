@@ -62,24 +62,21 @@ async def http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) 
 
 
 async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) -> Fetched | str:
-    url = httpcore2.URL(
-        scheme=address.scheme.encode(),
-        host=address.host.encode(),
-        port=address.port,
-        target=address.target.encode(),
-    )
-    host = (b"Host", address.host_and_port.encode())
+    parts = (address.scheme, address.host, address.target)
+    scheme, host, target = (part.encode() for part in parts)
+    url = httpcore2.URL(scheme=scheme, host=host, port=address.port, target=target)
+    headers = [(b"Host", address.host_and_port.encode()), *_HEADERS]
     waits = {"connect": limits.connect, "read": limits.idle, "write": limits.idle}
     pool = httpcore2.AsyncConnectionPool(tls_context(), network_backend=_PinnedBackend(ips))
-    request = pool.stream("GET", url, headers=[host, *_HEADERS], extensions={"timeout": waits})
+    request = pool.stream("GET", url, headers=headers, extensions={"timeout": waits})
     async with pool, request as response:
-        headers = _ResponseHeaders(response.headers)
+        answered = _ResponseHeaders(response.headers)
         if response.status in _REDIRECTS:
-            return headers.location(address)
+            return answered.location(address)
         if response.status != 200:
             raise WebError(f"{address.url} answers with the status {response.status}.")
-        kind, charset, is_packed = headers.content_type(address)
-        if headers.length > limits.size:
+        kind, charset, is_packed = answered.content_type(address)
+        if answered.length > limits.size:
             raise _too_large_error(address, limits)
         body = bytearray()
         async for piece in response.aiter_stream():

@@ -72,13 +72,10 @@ def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
 
 def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:
     """Decode the text by its byte order mark, the server's or the page's charset, or UTF-8."""
-    for mark, name in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16-le"),
-        (codecs.BOM_UTF16_BE, "utf-16-be"),
-    ):
-        if body.startswith(mark):
-            return body[len(mark) :].decode(name, "replace")
+    if body.startswith(codecs.BOM_UTF8):
+        return body.decode("utf-8-sig", "replace")
+    if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return body.decode("utf-16", "replace")
     if not charset and is_html and (found := _META.search(body, 0, 4096)):
         charset = found[1].decode("ascii")
     try:
