@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
@@ -60,24 +61,22 @@ async def embed(
         EmbeddingError: If there are no vectors.
     """
     endpoint = embedding_endpoint(settings, system.environ())
-    openai, transport = await asyncio.to_thread(_import_sdk)
+    # The import takes 0.3 s and more.
+    transport = await asyncio.to_thread(import_module, "stet.llm.transport")
+    openai = transport.openai
     client = transport.sdk_client(endpoint, Timeouts(), _MAX_BYTES)
+    options = {"headers": transport.omitted_headers(endpoint)}
     vectors: list[list[float]] = []
     try:
         async with asyncio.timeout(SECONDS):
             for at in range(0, len(texts), MAX_TEXTS):
                 some = list(texts[at : at + MAX_TEXTS])
-                raw = await client.post(
-                    "/embeddings",
-                    cast_to=bytes,
-                    body={"model": endpoint.model, "input": some, "encoding_format": "float"},
-                    options={"headers": transport.omitted_headers(endpoint)},
-                )
+                body = {"model": endpoint.model, "input": some, "encoding_format": "float"}
+                raw = await client.post("/embeddings", cast_to=bytes, body=body, options=options)
                 vectors += await asyncio.to_thread(_parse_vectors, raw, len(some))
     except TimeoutError as error:
-        raise EmbeddingError(
-            f"{endpoint.host} gave no vectors within {SECONDS:g} seconds"
-        ) from error
+        message = f"{endpoint.host} gave no vectors within {SECONDS:g} seconds"
+        raise EmbeddingError(message) from error
     except openai.APIStatusError as error:
         raise EmbeddingError(endpoint.redact_key(_refusal_message(endpoint, error))) from error
     except (openai.OpenAIError, ValueError) as error:
@@ -87,17 +86,6 @@ async def embed(
     finally:
         await client.close()
     return vectors
-
-
-def _import_sdk() -> tuple[Any, Any]:
-    """Import the SDK and Stet's transport for it. The import takes 0.3 s and more; call it in a
-    worker thread.
-    """
-    import openai
-
-    from stet.llm import transport
-
-    return openai, transport
 
 
 def _parse_vectors(raw: bytes, n_texts: int) -> list[list[float]]:

@@ -118,19 +118,13 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
 async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, bytes]:
     """Send the request and return the status and the body of the answer."""
     # Making a client reads certificates.
-    client = await asyncio.to_thread(
-        httpx2.AsyncClient, trust_env=not endpoint.is_loopback, timeout=None
+    trust_env = not endpoint.is_loopback
+    client = await asyncio.to_thread(httpx2.AsyncClient, trust_env=trust_env, timeout=None)
+    headers, params = {**request.headers, "accept-encoding": ACCEPTED}, request.params or None
+    answer = client.stream(
+        request.method, request.url, headers=headers, params=params, json=request.body
     )
-    async with (
-        client,
-        client.stream(
-            request.method,
-            request.url,
-            headers={**request.headers, "accept-encoding": ACCEPTED},
-            params=request.params or None,
-            json=request.body,
-        ) as response,
-    ):
+    async with client, answer as response:
         body = bytearray()
         try:
             decoder = ContentDecoder(response.headers.get("content-encoding", ""))
