@@ -234,10 +234,9 @@ class CompletionAccumulator:
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
         last = self._calls[-1] if self._calls else None
         known = last if number is None else self._by_index.get(number)
-        if known is not None:
-            other_id = bool(call_id and known.id and call_id != known.id)
-            if not (other_id and name):
-                return known
+        has_other_id = known and call_id and known.id and call_id != known.id
+        if known is not None and not (has_other_id and name):
+            return known
         self.n_characters += 1  # calls without end are an answer without end
         call = _PartialCall(len(self._calls) if number is None else number)
         self._calls.append(call)

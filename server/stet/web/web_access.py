@@ -1,8 +1,8 @@
 """The web as the tools of one turn reach it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 
 from stet.settings.values import WebSettings
 from stet.system.system import System
@@ -39,8 +39,9 @@ class WebAccess:
         Raises:
             WebError: If the search API returns an error.
         """
-        search = await asyncio.to_thread(_load_search_client)
-        answer = await search(self.endpoint, query, limit)
+        # The import is late and in a thread, because the client is large.
+        client = await asyncio.to_thread(import_module, "stet.web.search_client")
+        answer: WebSearchAnswer = await client.search_web(self.endpoint, query, limit)
         hits: list[WebHit] = []
         for hit in answer.hits:
             try:
@@ -85,12 +86,3 @@ def open_web(settings: WebSettings, system: System, named: KnownAddresses) -> We
     if endpoint is None:
         return None
     return WebAccess(endpoint, Fetcher(settings.allow_hosts), system, named)
-
-
-def _load_search_client() -> Callable[[SearchEndpoint, str, int], Awaitable[WebSearchAnswer]]:
-    """Return the function that asks search APIs. The import is late and in a thread, because the
-    client is large.
-    """
-    from stet.web.search_client import search_web
-
-    return search_web

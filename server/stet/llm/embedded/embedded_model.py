@@ -150,9 +150,8 @@ async def _handshake(process: asyncio.subprocess.Process, order: dict[str, objec
         async with asyncio.timeout(START_SECONDS):
             reply = json.loads(await stdout.readline())
     except TimeoutError as exc:
-        raise ModelUnavailable(
-            f"The embedded model did not start within {START_SECONDS:g} s."
-        ) from exc
+        message = f"The embedded model did not start within {START_SECONDS:g} s."
+        raise ModelUnavailable(message) from exc
     except (OSError, ValueError) as exc:
         raise ModelUnavailable(
             "The embedded model ended before it had started: choose another with model.provider."
