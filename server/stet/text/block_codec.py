@@ -197,6 +197,7 @@ def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
 
 
 TAG = "#ai_edit"
+_FIELDS = ("id", "type", "before", "after")
 _FENCE_OPENING = re.compile(r"(`{3,})ai-edit[ \t]*")
 _FENCE = re.compile(r"(`{3,})[ \t]*")
 _NAMED = re.compile(r"""[ \t]*\{[ \t]*"id"[ \t]*:[ \t]*"([^"]*)\"""")
@@ -279,16 +280,20 @@ def _parse_fields(content: str, known: Collection[str]) -> dict[str, str] | None
     """
     if not any(f'"{block_id}"' in content for block_id in known):
         return None
+    fields = read_fields(content)
+    return None if isinstance(fields, str) or fields["id"] not in known else fields
+
+
+def read_fields(content: str) -> dict[str, str] | str:
+    """Return the fields of a block's JSON, or a description of the problem."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError):
-        return None
+        return "what it holds is no JSON"
     if not isinstance(found, dict):
-        return None
-    fields = {name: found.get(name) for name in ("id", "type", "before", "after")}
-    if fields["id"] not in known or not all(isinstance(text, str) for text in fields.values()):
-        return None
-    return fields  # type: ignore[return-value]
+        return "what it holds is no JSON object"
+    wrong = [name for name in _FIELDS if not isinstance(found.get(name), str)]
+    return f"{wrong[0]!r} must be a string" if wrong else {name: found[name] for name in _FIELDS}
 
 
 _MARKER_SIZE = 7

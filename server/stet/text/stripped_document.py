@@ -8,7 +8,6 @@ writes them. Such a block replaces `before` and offers `after`. A fence within a
 example, not a block.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from stet.text.block_codec import InlineBlock, find_blocks, json_block, may_hold_blocks
+from stet.text.block_codec import InlineBlock, find_blocks, json_block, may_hold_blocks, read_fields
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.large_document import LargeDocument
@@ -215,7 +214,6 @@ _CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _BEFORE_FENCE = frozenset("`~ ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-_FIELDS = ("id", "type", "before", "after")
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,31 +365,18 @@ def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> Inl
     content = _content(lines, first + 1, last)
     if content is None:
         return f"it holds more than {MAX_CONTENT:,} characters"
-    fields = _fields(content)
+    fields = read_fields(content)
     if isinstance(fields, str):
         return fields
+    if problem := _problem(fields):
+        return problem
     within = line_end(lines[first])
     fields |= {name: _LINE_END.sub(within, fields[name]) for name in ("before", "after")}
     return json_block(fields, lines, first, last)
 
 
-def _fields(content: str) -> dict[str, str] | str:
-    """Return the fields of the JSON, or a description of the problem."""
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        return "what it holds is no JSON"
-    if not isinstance(found, dict):
-        return "what it holds is no JSON object"
-    fields = {name: value for name in _FIELDS if isinstance(value := found.get(name), str)}
-    return _problem(fields) or fields
-
-
 def _problem(fields: Mapping[str, str]) -> str:
     """Return the problem with a block's string fields; `""` if there is no problem."""
-    missing = [name for name in _FIELDS if name not in fields]
-    if missing:
-        return f"{missing[0]!r} must be a string"
     if fields["type"] not in {"add", "delete", "replace"}:
         return "'type' must be add, delete or replace"
     if not 0 < len(fields["id"]) <= MAX_ID:
