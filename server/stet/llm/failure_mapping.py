@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from itertools import product
 from typing import Any
 
 from stet.llm.model import (
@@ -100,14 +101,11 @@ def tool_refusal(detail: str, status: int) -> ToolRefusal:
 
 def _is_refused(detail: str) -> bool:
     """Return whether tools and a refusal occur near each other, in one sentence."""
-    tools = [found.span() for found in _TOOLS.finditer(detail)]
-    refused = [found.span() for found in _REFUSED.finditer(detail)]
-    return any(
-        max(tool[0], other[0]) - min(tool[1], other[1]) <= _NEAR
-        and not re.search(r"\. |\n", detail[min(tool[1], other[1]) : max(tool[0], other[0])])
-        for tool in tools
-        for other in refused
-    )
+    for tools, refused in product(_TOOLS.finditer(detail), _REFUSED.finditer(detail)):
+        start, end = min(tools.end(), refused.end()), max(tools.start(), refused.start())
+        if end - start <= _NEAR and not re.search(r"\. |\n", detail[start:end]):
+            return True
+    return False
 
 
 MAX_QUOTE = 300

@@ -376,12 +376,9 @@ def fail_all(
     reason = str(error).partition("\n")[0]
     again = f"None of the {len(calls)} edits of this file in this answer was proposed; send all of them again."
     held_back = BatchFailed(f"Edit {n + 1} of this file failed: {reason} {again}")
-    return tuple(
-        one
-        if isinstance(one := errors.get(k, held_back), BatchFailed | RefusedByRule)
-        else ToolError(f"{one} {again}")
-        for k in range(len(calls))
-    )
+    found = [errors.get(k, held_back) for k in range(len(calls))]
+    final = (BatchFailed, RefusedByRule)
+    return tuple(one if isinstance(one, final) else ToolError(f"{one} {again}") for one in found)
 
 
 def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
