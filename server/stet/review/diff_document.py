@@ -350,10 +350,7 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Diff
         )
         n_around = len(before) + len(after)
         section = DiffSection(hunk, shown)
-        spans = (
-            _places(start, n_around + len(old)),
-            _places(start + shift, n_around + len(new)),
-        )
+        spans = (_places(start, n_around + len(old)), _places(start + shift, n_around + len(new)))
         yield section, _render_section(section, *spans)
         shift += len(new) - len(old)
         done = end

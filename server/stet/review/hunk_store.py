@@ -10,7 +10,6 @@ from stet.review.journal import AnchorSnapshot, Journal
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState, Proposal, replace_hunk
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument
-from stet.review.tracking.tracked_span import text_hash
 from stet.review.tracking.undo_detection import HunkInText
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
@@ -378,9 +377,7 @@ def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] 
 def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText]:
     """Return the hunks that are noted with a text, the pending ones in their order."""
     return [
-        HunkInText(
-            hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, text_hash(one.current)
-        )
+        HunkInText(hunk, hunk.state is HunkState.ACCEPTED, one.first, one.end, hash(one.current))
         for one in _noted_anchors(tracked)
         if one.merged is not None
         and not one.span.is_lost

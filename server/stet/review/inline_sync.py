@@ -260,6 +260,7 @@ def _conflict_of_block(tracked: TrackedDocument, block: InlineBlock) -> Anchor |
         return None
     origin = copy(anchor)
     n_marks = block.end - block.first - len(whole_lines(block.before))
-    origin.move_to(block.first, max(anchor.end - anchor.first - n_marks, 0) + block.first)
+    origin.first = block.first
+    origin.end = block.first + max(anchor.end - anchor.first - n_marks, 0)
     origin.current = block.before
     return origin

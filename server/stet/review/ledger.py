@@ -23,20 +23,9 @@ from stet.review.inline.imported_hunks import BlockDraft, import_blocks
 from stet.review.inline.inline_blocks import InlineBlocks, normalize_line_ends
 from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.proposal import (
-    LIVE,
-    EditDraft,
-    Hunk,
-    HunkState,
-    Proposal,
-    replace_hunk,
-)
+from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState, Proposal, replace_hunk
 from stet.review.rebase import catch_up, follow_editor
-from stet.review.resolve.prepared_edit import (
-    PreparedDraft,
-    PreparedMove,
-    PreparedRemoval,
-)
+from stet.review.resolve.prepared_edit import PreparedDraft, PreparedMove, PreparedRemoval
 from stet.review.state_restore import (
     PreparedRestore,
     install_restored,

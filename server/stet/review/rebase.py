@@ -73,14 +73,15 @@ def rebase_hunks(
         lines: The text after them.
     """
     waiting, late = _match_late_edit(store, tracked, changes)
-    if tracked.in_flight is not None and (found := _arrival(tracked, changes, lines)) is not None:
+    sent = tracked.in_flight
+    if sent is not None and (found := sent.arrival(changes, lines)) is not None:
         count, then = found
         settled: list[Anchor] = []
         for effects, now, _ in replay_changes(changes[:count], then):
             tracked.lines = now
             settled += tracked.apply_changes(effects, now)[1]
         _detect_hunk_undo(store, tracked, tracked.settle_others(settled))
-        confirm_arrival(store, tracked, tracked.in_flight.plan.places)
+        confirm_arrival(store, tracked, sent.plan.places)
         # The rest of the message was typed into the edited text.
         changes, tracked.lines = changes[count:], lines
         store.notify(tracked.uri)
@@ -190,16 +191,6 @@ def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[st
     )
 
 
-def _arrival(
-    tracked: TrackedDocument, changes: Sequence[TextChange], lines: Sequence[str]
-) -> tuple[int, Sequence[str]] | None:
-    """Return after how many changes the sent edit is complete, and the lines then; None if it is not."""
-    assert tracked.in_flight is not None, "called only while an edit is in flight"
-    if tracked.in_flight.is_expected(lines):
-        return len(changes), lines
-    return tracked.in_flight.completed_by(changes)
-
-
 def confirm_arrival(
     store: HunkStore, tracked: TrackedDocument, places: Mapping[str, tuple[int, int]]
 ) -> None:
@@ -269,7 +260,7 @@ def _restore_pasted(
         is_undone = hunk.state is HunkState.UNDONE or hunk.id in tracked.undone
         if is_undone and hunk.new == anchor.base:
             back.append(_toggle(tracked, hunk, HunkState.ACCEPTED))
-            anchor.move_to(span.first, span.end)
+            anchor.first, anchor.end = span.first, span.end
             tracked.settle(anchor)
             tracked.moved_lines.forget(anchor.hunk)
     store.save(*back, stands=tracked.uri)

@@ -47,12 +47,7 @@ from stet.workspace.uris import canonical
 _TAKEN = "something else was proposed in its place"
 _WRITTEN = frozenset({HunkState.ACCEPTED, HunkState.UNDONE})
 """States of hunks whose text to write was in the file before."""
-_FOLLOWED = LIVE | {
-    HunkState.ACCEPTED,
-    HunkState.REJECTED,
-    HunkState.SUPERSEDED,
-    HunkState.UNDONE,
-}
+_FOLLOWED = LIVE | {HunkState.ACCEPTED, HunkState.REJECTED, HunkState.SUPERSEDED, HunkState.UNDONE}
 _MOVED = "its file got another name meanwhile: accept it again"
 _REPLACED = "another file has taken the name of this one"
 MAX_STEPS = 4

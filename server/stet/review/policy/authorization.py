@@ -191,10 +191,7 @@ def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
             rule, message = refused.refusal.rule, refused.refusal.message
             said = f"{draft.name!r} can't be moved, because of its links. {message}"
             raise ProposalRefused(Refusal(rule, said)) from refused
-    places = (
-        _NamedFile(draft.uri, draft.name),
-        _NamedFile(draft.new_uri, draft.new_name),
-    )
+    places = (_NamedFile(draft.uri, draft.name), _NamedFile(draft.new_uri, draft.new_name))
     return AuthorizedDraft(caution=_caution(rules, *places), links=tuple(links))
 
 

@@ -34,11 +34,7 @@ from stet.text.match_result import (
     UnclearEdit,
 )
 from stet.text.normalized_text import BOM, ShownText, normalize_text
-from stet.text.render import (
-    strip_consistent_numbers,
-    strip_line_numbers,
-    strip_new_line_marks,
-)
+from stet.text.render import strip_consistent_numbers, strip_line_numbers, strip_new_line_marks
 
 Changes = tuple[TextChange, ...]
 

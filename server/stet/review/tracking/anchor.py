@@ -28,6 +28,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import LineChange, Replacement
 from stet.text.lines import line_end, line_ends, whole_lines, without_end
 from stet.text.merge import Merger
+from stet.text.position import Position
 from stet.text.sequence import find_line_runs
 from stet.text.stripped_document import imported_at
 
@@ -49,15 +50,7 @@ class Anchor(TrackedSpan):
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
-    __slots__ = (
-        "_base",
-        "_base_words",
-        "_merger",
-        "_original_neighbours",
-        "hunk",
-        "is_mixed",
-        "proposed",
-    )
+    __slots__ = ("_base", "_base_words", "_merger", "_side_lines", "hunk", "is_mixed", "proposed")
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -86,14 +79,15 @@ class Anchor(TrackedSpan):
         if not base and tuple(lines[first:end]) in {(), ("",)}:
             # The place is empty; an insertion at the end comes before an empty last line.
             first = end = min(first, last_gap(lines))
-        super().__init__(lines, first, end, is_lost=is_lost)
+        current, around = "".join(lines[first:end]), lines_around(lines, first, end)
+        super().__init__(first, end, current, around, is_lost)
         self.hunk = hunk
         self.proposed = proposed
         self.is_mixed = False
         self._base = whole_lines(base)
         self._base_words: frozenset[str] | None = None
         self._merger: Merger | None = None
-        self._original_neighbours = lines_around(lines, first, first) if was_written else None
+        self._side_lines = lines_around(lines, first, first) if was_written else None
         stands = tuple(lines[first:end])
         if is_lost:
             self._around = _NOWHERE
@@ -132,7 +126,7 @@ class Anchor(TrackedSpan):
         Returns:
             Whether the anchor's text may have changed; otherwise only its neighbours have.
         """
-        if self._growing:
+        if self.is_growing:
             return False
         if not self._is_due:
             if self._has_new_neighbour:
@@ -164,7 +158,7 @@ class Anchor(TrackedSpan):
     def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
         """End a conflict if the whole base is in the text again, between lines `floor` and `ceiling`."""
         n = len(self._base)
-        if self.merged is not None or not n or self._growing:
+        if self.merged is not None or not n or self.is_growing:
             return
         # The base must include all present lines, unless it is distinguished from other lines.
         lower, upper = self.end - n, self.first
@@ -191,7 +185,9 @@ class Anchor(TrackedSpan):
         if self._is_lost:
             return None
         if self._around is not None and not self.current:
-            return None if self.is_after_unterminated_line(lines) else self._inserted_text()
+            # A last line that has lost its line end would be joined with an insertion after it.
+            is_joined = self.first == self.end == len(lines) and bool(lines[-1])
+            return None if is_joined else self._inserted_text()
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
         elif self._around is None and self.current == before and not self.merged:
@@ -212,17 +208,12 @@ class Anchor(TrackedSpan):
         before, after = self._around
         ends = {line_end(before), line_end(after)} - {""}
         proposed_ends = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
-        end = (
-            next(iter(ends or proposed_ends or {"\n"}))
-            if len(ends) < 2 and len(proposed_ends) < 2
-            else ""
-        )
-        text = (
-            self.proposed.replace(next(iter(proposed_ends)), end)
-            if end and proposed_ends
-            else self.proposed
-        )
-        return text if not after or line_end(text) else text + (end or "\n")
+        text, end = self.proposed, "\n"
+        if len(ends) < 2 and len(proposed_ends) < 2:
+            [end] = ends or proposed_ends or {end}
+            for old_end in proposed_ends:
+                text = text.replace(old_end, end)
+        return text if not after or line_end(text) else text + end
 
     def _may_have_other_ends(self) -> bool:
         """Return whether an insertion adopts the line ends beside it.
@@ -230,13 +221,10 @@ class Anchor(TrackedSpan):
         It does not if it was there before and these line ends are the same: that is, unless a line
         beside it has got another end, or no line beside it now has the old one.
         """
-        if self._original_neighbours is None or self._around is None:
+        if self._side_lines is None or self._around is None:
             return True
-        neighbours = [
-            (line, then)
-            for line, then in zip(self._around, self._original_neighbours, strict=True)
-            if line_end(then)
-        ]
+        pairs = zip(self._around, self._side_lines, strict=True)
+        neighbours = [(line, then) for line, then in pairs if line_end(then)]
         return any(
             line != then and without_end(line) == without_end(then) and line_end(line)
             for line, then in neighbours
@@ -252,10 +240,6 @@ class Anchor(TrackedSpan):
             return self.proposed
         [old], [new] = was, ends
         return self.proposed.replace(old, new)
-
-    def is_after_unterminated_line(self, lines: Sequence[str]) -> bool:
-        """Return whether it is an insertion after a last line that has lost its line end."""
-        return self.is_gap and self.first == self.end == len(lines) and bool(lines[-1])
 
     def _refresh_insertion(self, lines: Sequence[str], around: tuple[str, str]) -> None:
         """Find an insertion's place again, and check whether its text was typed there by hand."""
@@ -291,9 +275,8 @@ class Anchor(TrackedSpan):
         while (n_lines := self.end - self.first) > len(base_lines):
             if self._text_in(lines) == self.proposed:
                 return
-            hunks = diff_lines(
-                base_lines, [without_end(line) for line in lines[self.first : self.end]]
-            )
+            place = lines[self.first : self.end]
+            hunks = diff_lines(base_lines, [without_end(line) for line in place])
             if hunks and hunks[-1].old_start == len(base_lines):
                 self.end -= len(hunks[-1].new)
             if hunks and hunks[0].old_start == 0 and not hunks[0].old and self.end > self.first:
@@ -305,14 +288,10 @@ class Anchor(TrackedSpan):
 
     def resume_waiting(self, lines: Sequence[str]) -> None:
         """Make the anchor pending again after the editor did not apply the edit."""
-        self._growing = False
+        self.is_growing = False
         self._is_due = True
         self._is_lost |= self._around is not None and self.first != self.end
         _ = self.refresh(lines)
-
-    def start_no_earlier(self, line: int, lines: Sequence[str]) -> None:
-        """Move the anchor's start to `line`; the lines before `line` belong to another anchor."""
-        self.restore_span(LineSpan(line, max(self.end, line), self._is_lost), lines)
 
     def restore_span(
         self, span: LineSpan, lines: Sequence[str], records: tuple[ChangeRecord, ...] | None = None
@@ -327,13 +306,11 @@ class Anchor(TrackedSpan):
         """
         self._shift_records(span.first - self.first)
         if records is not None:
-            self._undo_records, self._redo_records = (
-                (*records, *redo_sequence(self._redo_records)),
-                (),
-            )
+            self.undo_records = (*records, *redo_sequence(self.redo_records))
+            self.redo_records = ()
         self.first, self.end, self._is_lost = span
         self._is_due = True
-        if not self._growing:
+        if not self.is_growing:
             self._refresh_restored(lines)
 
     def _refresh_restored(self, lines: Sequence[str]) -> None:
@@ -357,8 +334,8 @@ class Anchor(TrackedSpan):
 
     def replacement(self, document: TextDocument, text: str) -> Replacement:
         """Return the replacement of its lines by `text`."""
-        place = self.range_in(document.lines)
-        return Replacement(document.offset_at(place.start), document.offset_at(place.end), text)
+        start, end = Position(self.first, 0), Position(self.end, 0)
+        return Replacement(document.offset_at(start), document.offset_at(end), text)
 
 
 class BlockAnchor(Anchor):
@@ -431,8 +408,7 @@ class BlockAnchor(Anchor):
             self.first = max(min(self.first, first), floor)
             self.end = max(max(self.end, after) + delta, self.first)
         elif after <= self.first:
-            self.first += delta
-            self.end += delta
+            self.shift(delta)
             return delta != 0 or self._is_due
         return self._is_due
 
@@ -442,7 +418,7 @@ class BlockAnchor(Anchor):
 
     def _is_inside_block(self, first: int, after: int) -> bool:
         """Return whether a change of these lines is inside of the block."""
-        if self._growing:
+        if self.is_growing:
             return after >= self.first
         if first == after:
             return self.first < first < self.end
@@ -450,7 +426,7 @@ class BlockAnchor(Anchor):
 
     def refresh(self, lines: Sequence[str]) -> bool:
         """Find the block again. Return whether it may have changed."""
-        if not self._is_due or self._growing:
+        if not self._is_due or self.is_growing:
             return False
         self._is_due = False
         self.left = None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from stet.review.errors import UndoConflict
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.tracked_span import last_gap, range_of
+from stet.review.tracking.tracked_span import last_gap
 from stet.text.buffer import TextBuffer
 from stet.text.diff import diff_lines, line_changes
 from stet.text.document import TextDocument
@@ -48,12 +48,23 @@ class EditPlan:
 
 
 class HunkEdit(NamedTuple):
-    """What an edit writes for one hunk: `text`, over the lines from `first` to before `end`."""
+    """What an edit writes for one hunk.
+
+    Attributes:
+        hunk: The hunk's id.
+        first: The first line that it replaces.
+        end: The line after the last.
+        text: What it writes.
+        before: The line end for the line before it, which had none.
+        after: The start of the line end of the line after it.
+    """
 
     hunk: str
     first: int
     end: int
     text: str
+    before: str = ""
+    after: str = ""
 
 
 def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
@@ -74,8 +85,7 @@ def plan_write(
     replacements, texts, places, effects, shift = [], {}, {}, [], 0
     last, n_lines = last_gap(document.lines), len(document.lines)
     for hunk, at, end, text, before, after in add_line_boundaries(document, pieces):
-        place = range_of(document.lines, at, end)
-        start, stop = document.offset_at(place.start), document.offset_at(place.end)
+        start, stop = _offsets(document, at, end)
         replacements.append(Replacement(start, stop, before + text + after))
         texts[hunk] = text
         n_old, n_new = end - at, len(whole_lines(text))
@@ -100,9 +110,12 @@ def plan_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
         UndoConflict: If the user has written over one of them.
     """
     in_order = sorted(anchors, key=lambda anchor: anchor.first)
-    if all(one.end < other.first for one, other in pairwise(in_order)):
-        return _plan_disjoint_undo(document, in_order)
-    return _plan_nested_undo(document, [copy(anchor) for anchor in anchors])
+    if any(one.end >= other.first for one, other in pairwise(in_order)):
+        return _plan_nested_undo(document, [copy(anchor) for anchor in anchors])
+    for anchor in in_order:
+        if anchor.merged is None:
+            raise UndoConflict(anchor.hunk)
+    return replace(plan_accept(document, in_order), is_undo=True)
 
 
 def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditPlan:
@@ -124,7 +137,7 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
             if other is not ghost:
                 _ = other.apply_change(effect)
                 _ = other.refresh(buffer.lines)
-        ghost.move_to(ghost.first, ghost.first + n_new)
+        ghost.end = ghost.first + n_new
     effects = line_changes(0, document.lines, buffer.lines)
     return EditPlan(
         _difference(document, buffer.lines),
@@ -135,58 +148,21 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
     )
 
 
-def _plan_disjoint_undo(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
-    """Return the plan for undoing disjoint hunks. `anchors` are in order of place, with lines
-    between them.
-    """
-    pieces = []
-    for anchor in anchors:
-        if anchor.merged is None:
-            raise UndoConflict(anchor.hunk)
-        pieces.append(HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.merged))
-    return replace(plan_write(document, pieces), is_undo=True)
-
-
 def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
     """Return the edit that turns the text of `document` into `lines`."""
+    hunks = diff_lines(document.lines, lines)
     return TextEdit(
         tuple(
-            Replacement(
-                document.offset_at(Position(hunk.old_start, 0)),
-                document.offset_at(Position(hunk.old_start + len(hunk.old), 0)),
-                "".join(hunk.new),
-            )
-            for hunk in diff_lines(document.lines, lines)
+            Replacement(*_offsets(document, hunk.old_start, hunk.old_end), "".join(hunk.new))
+            for hunk in hunks
         )
     )
 
 
-class BoundedHunkEdit(NamedTuple):
-    """A `HunkEdit` with its edges.
-
-    Attributes:
-        hunk: The hunk's id.
-        first: The first line that it replaces.
-        end: The line after the last.
-        text: What it writes, with the line end that it needs.
-        before: The line end for the line before it, which had none.
-        after: The start of the line end of the line after it.
-    """
-
-    hunk: str
-    first: int
-    end: int
-    text: str
-    before: str
-    after: str
-
-
-def add_line_boundaries(
-    document: TextDocument, pieces: Sequence[HunkEdit]
-) -> Sequence[BoundedHunkEdit]:
+def add_line_boundaries(document: TextDocument, pieces: Sequence[HunkEdit]) -> Sequence[HunkEdit]:
     """Return `pieces` with what their edges need; they are in order of place and do not overlap."""
-    spans = [_offsets(document, piece) for piece in pieces]
-    done: list[BoundedHunkEdit] = []
+    spans = [_offsets(document, piece.first, piece.end) for piece in pieces]
+    done: list[HunkEdit] = []
     below, upto = "", document.length
     # From the bottom up, so that the text after a piece is known.
     for piece, (start, stop), above in reversed(
@@ -204,15 +180,14 @@ def add_line_boundaries(
             new_text = f"\r{new_text}"
         elif not new_text and above == "\r" and below == "\n":
             after = "\r"
-        done.append(BoundedHunkEdit(piece.hunk, piece.first, piece.end, new_text, before, after))
+        done.append(piece._replace(text=new_text, before=before, after=after))
         below, upto = (new_text or after)[:1] or below, start
     return done[::-1]
 
 
-def _offsets(document: TextDocument, piece: HunkEdit) -> tuple[int, int]:
-    """Return where a piece's place begins and ends in the text."""
-    place = range_of(document.lines, piece.first, piece.end)
-    return document.offset_at(place.start), document.offset_at(place.end)
+def _offsets(document: TextDocument, first: int, end: int) -> tuple[int, int]:
+    """Return where whole lines begin and end in the text."""
+    return document.offset_at(Position(first, 0)), document.offset_at(Position(end, 0))
 
 
 def _characters_before(

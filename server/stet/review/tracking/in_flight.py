@@ -18,7 +18,6 @@ from stet.review.tracking.tracked_span import (
     LineSpan,
     edge_hashes,
     lines_around,
-    text_hash,
 )
 from stet.text.buffer import TextBuffer
 from stet.text.document import TextDocument
@@ -59,18 +58,6 @@ class InFlightEdit:
         present: The hunks whose text was within their place already: it proves nothing there.
     """
 
-    __slots__ = (
-        "_effects",
-        "_ends",
-        "_runs",
-        "_shadow",
-        "_shifts",
-        "before",
-        "lines",
-        "plan",
-        "present",
-    )
-
     def __init__(
         self,
         plan: EditPlan,
@@ -87,25 +74,26 @@ class InFlightEdit:
             for anchor in anchors
             if anchor.find_text(document.lines, plan.texts[anchor.hunk])
         )
-        self._shadow = ExpectedText(document, plan.edit)
+        self._expected = ExpectedText(document, plan.edit)
         self._effects = plan.effects[::-1]
         self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
         self._ends = [change.first + change.removed for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
 
-    def is_expected(self, lines: Sequence[str]) -> bool:
-        """Return whether `lines` are the text with the edit, and no other change."""
-        return self._shadow.is_expected(lines)
-
-    def completed_by(self, changes: Sequence[TextChange]) -> tuple[int, Sequence[str]] | None:
+    def arrival(
+        self, changes: Sequence[TextChange], lines: Sequence[str]
+    ) -> tuple[int, Sequence[str]] | None:
         """Return after how many of the next `changes` the edit is complete, and the lines then.
 
-        Return None if after none of them: the edit is then expected with a later message.
+        Return None if after none of them: the edit is then expected with a later message. `lines` are
+        the text after all of them.
         """
+        if self._expected.is_expected(lines):
+            return len(changes), lines
         for count, change in enumerate(changes, 1):
-            if self._shadow.completes_with(change):
-                return count, self._shadow.lines
+            if self._expected.completes_with(change):
+                return count, self._expected.lines
         return None
 
     def run_of(self, hunk: str) -> EditRun | None:
@@ -186,7 +174,7 @@ class InFlightEdit:
             if removed or first < end or hunk in earlier:
                 shift += added - removed
         # An empty last line is gone if it now holds text without a line end.
-        return LineSpan(first + shift, end + shift, is_lost).clamped(self._shadow.n_lines)
+        return LineSpan(first + shift, end + shift, is_lost).clamped(self._expected.n_lines)
 
     def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
         """Return what the edit itself did at the edge of another anchor. None if there is no
@@ -211,7 +199,7 @@ class InFlightEdit:
         was = LineSpan(before.first - first, before.end - first, before.is_lost)
         back = span.first - first - shift
         around = edge_hashes(lines_around(self.lines, before.first, before.end))
-        return ChangeRecord(was, text_hash(anchor.current), removed, added, back, around)
+        return ChangeRecord(was, hash(anchor.current), removed, added, back, around)
 
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:

@@ -133,7 +133,7 @@ def placement_of(places: Sequence[TrackedSpan]) -> Placement:
         [one.first for one in places],
         [one.end for one in places],
         [one._is_lost for one in places],  # noqa: SLF001 - read in a loop, as the module says
-        [one._undo_records for one in places],  # noqa: SLF001 - the same
+        [one.undo_records for one in places],
     )
 
 
@@ -164,7 +164,7 @@ def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
     after, below, others = first + removed, [], []
     for one in places:
         if one.first <= after or (
-            (one._undo_records or one._redo_records) and one.is_inverse_of_last(change)  # noqa: SLF001 - the same
+            (one.undo_records or one.redo_records) and one.is_inverse_of_last(change)
         ):
             others.append(one)
         else:

@@ -8,11 +8,7 @@ from operator import attrgetter
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan, plan_undo
 from stet.review.tracking.in_flight import InFlightEdit, TimedOutEdits
-from stet.review.tracking.relocation import (
-    MovedLineTracker,
-    RevisionCheckpoints,
-    relocate,
-)
+from stet.review.tracking.relocation import MovedLineTracker, RevisionCheckpoints, relocate
 from stet.review.tracking.replay import (
     BatchShift,
     ReplacedLines,
@@ -20,7 +16,7 @@ from stet.review.tracking.replay import (
     shift_all,
     sorted_descending,
 )
-from stet.review.tracking.tracked_span import LineSpan, last_gap
+from stet.review.tracking.tracked_span import MANY_RECORDS, LineSpan, last_gap
 from stet.review.tracking.undo_detection import (
     MAX_EDITS,
     AppliedEdit,
@@ -137,7 +133,7 @@ class TrackedDocument:
         if place != (anchor.first, anchor.end):
             anchor.restore_span(LineSpan(*place, is_lost=False), self.lines)
         self.add(anchor)
-        anchor.keep_many_records()
+        anchor.max_records = MANY_RECORDS
         return True
 
     def remake(self, hunk: str, proposed: str) -> Anchor | None:
@@ -306,9 +302,9 @@ class TrackedDocument:
         self.in_flight = InFlightEdit(plan, document, anchors, others)
         self.undone.clear()
         for anchor in anchors:
-            anchor.absorb_edges()
+            anchor.is_growing = True
         for anchor in others:
-            anchor.clear_redo()
+            anchor.redo_records = ()  # after another edit there is nothing to redo
 
     def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
         """Move the other anchors to where the sent edit takes them, after the edit has arrived.
@@ -333,7 +329,7 @@ class TrackedDocument:
             earlier: set[str] = set()
             for anchor in self.live:
                 if anchor.hunk in self.in_flight.plan.places:
-                    anchor.move_to(*self.in_flight.plan.places[anchor.hunk])
+                    anchor.first, anchor.end = self.in_flight.plan.places[anchor.hunk]
                 else:
                     _ = self._place_other(anchor, earlier)
                 earlier.add(anchor.hunk)
@@ -442,9 +438,10 @@ def resolve_overlaps(anchors: Sequence[Anchor], lines: Sequence[str]) -> None:
     floor, last = 0, last_gap(lines)
     for nth, anchor in enumerate(anchors):
         if anchor.first < floor and not (anchor.is_gap and anchor.first == last):
-            anchor.start_no_earlier(floor, lines)
+            span = LineSpan(floor, max(anchor.end, floor), anchor.span.is_lost)
+            anchor.restore_span(span, lines)
         if anchor.first < floor:
             # An insertion comes before an empty last line: that line is no anchor's then.
             for one in anchors[:nth]:
-                one.clamp_to(last)
+                one.first, one.end = min(one.first, last), min(one.end, last)
         floor = anchor.end

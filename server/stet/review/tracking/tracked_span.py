@@ -7,6 +7,7 @@ the inverse of the last change, as the editor's undo sends it, moves the range b
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from stet.text.edit import LineChange
@@ -40,11 +41,11 @@ class ChangeRecord(NamedTuple):
 
     Attributes:
         before: The place before the change, in lines from the start of the change.
-        current: The `text_hash` of the place's text: a place may hold a whole file.
+        current: The hash of the place's text: a place may hold a whole file.
         removed: The number of lines that the change removed.
         added: The number of lines that the change added.
         offset_after: The first line of the place after the change, from the start of the change.
-        around: The `text_hash` of the line before and of the line after the place, without line
+        around: The hashes of the line before and of the line after the place, without line
             ends, if these show whether the inverse has arrived.
         as_sent: `offset_after` and `before` by the edit that Stet sent, if the editor reported the
             edit at another of several lines that read alike.
@@ -76,15 +77,9 @@ class ChangeRecord(NamedTuple):
         return not (took_before and now[0] != was[0]) and not (took_after and now[1] != was[1])
 
 
-def text_hash(text: str) -> int:
-    """Return a number that distinguishes a text from all others that could be in its place."""
-    return hash(text)
-
-
 def edge_hashes(around: tuple[str, str]) -> tuple[int, int]:
     """Return the hashes of the lines around a place, without line ends, which may come and go."""
-    before, after = without_ends(around)
-    return text_hash(before), text_hash(after)
+    return hash(without_end(around[0])), hash(without_end(around[1]))
 
 
 def push_redo(
@@ -97,16 +92,11 @@ def push_redo(
         record: The change that was undone last.
         most: The maximum number of records, nested ones included; the oldest are dropped first.
     """
-    room = most - _n_records((record,))
+    room, alone = most - _n_records((record,)), record._replace(redo_records=())
     if room < 0:
-        return (record._replace(redo_records=()),)
-    alone = record._replace(redo_records=())
-    remaining = [
-        redo_record
-        for redo_record in redo_records
-        if redo_record._replace(redo_records=()) != alone
-    ]
-    while remaining and _n_records(remaining) > room:
+        return (alone,)
+    remaining = [one for one in redo_records if one._replace(redo_records=()) != alone]
+    while _n_records(remaining) > room:
         del remaining[0]
     return (*remaining, record)
 
@@ -127,11 +117,8 @@ def redo_sequence(redo_records: tuple[ChangeRecord, ...]) -> tuple[ChangeRecord,
 def range_of(lines: Sequence[str], first: int, end: int) -> Range:
     """Return whole lines as a range in code points; the end of the text follows the last line."""
     bottom = Position(len(lines) - 1, len(lines[-1]))
-    n_lines = len(lines)
-    return Range(
-        Position(first, 0) if first < n_lines else bottom,
-        Position(end, 0) if end < n_lines else bottom,
-    )
+    start, stop = (Position(at, 0) if at < len(lines) else bottom for at in (first, end))
+    return Range(start, stop)
 
 
 def last_gap(lines: Sequence[str]) -> int:
@@ -154,6 +141,7 @@ def is_distinctive(lines: Iterable[str]) -> bool:
     return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
 
 
+@dataclass(slots=True, eq=False)
 class TrackedSpan:
     """The lines of a document that are a hunk's own: the half of an `Anchor` that knows lines.
 
@@ -162,48 +150,31 @@ class TrackedSpan:
         end: The line after its last; equal to `first` if the range is empty.
         current: The text of the lines when they were last read.
         merged: The text to write there, with the user's changes kept; None if there is a conflict.
+        undo_records: The changes that reached into the span, restored together with it.
+        redo_records: The changes that were undone there and may be redone.
+        max_records: How many changes it remembers.
+        is_growing: Whether lines at its edges belong to it, until `resume_waiting`.
     """
 
-    __slots__ = (
-        "_around",
-        "_candidates",
-        "_edges",
-        "_growing",
-        "_has_new_neighbour",
-        "_is_due",
-        "_is_lost",
-        "_is_touched",
-        "_max_records",
-        "_neighbours",
-        "_redo_records",
-        "_undo_records",
-        "_undone",
-        "_was_filled",
-        "current",
-        "end",
-        "first",
-        "merged",
-    )
-
-    def __init__(self, lines: Sequence[str], first: int, end: int, *, is_lost: bool) -> None:
-        """Create a span of `lines`. `is_lost`: it only tells where an insertion's place was lost."""
-        self.first, self.end = first, end
-        self.current = "".join(lines[first:end])
-        self.merged: str | None = None
-        self._around: tuple[str, str] | None = None
-        self._neighbours = lines_around(lines, first, end)
-        self._edges = (0, 0)
-        self._undo_records: tuple[ChangeRecord, ...] = ()
-        self._redo_records: tuple[ChangeRecord, ...] = ()
-        self._candidates: tuple[TrackedSpan, ...] = ()
-        self._undone: ChangeRecord | None = None
-        self._growing = False
-        self._has_new_neighbour = False
-        self._is_due = False
-        self._is_lost = is_lost
-        self._is_touched = False
-        self._max_records = MANY_RECORDS
-        self._was_filled = False
+    first: int
+    end: int
+    current: str
+    _neighbours: tuple[str, str]
+    _is_lost: bool
+    """Whether it only tells where an insertion's place was lost."""
+    merged: str | None = None
+    undo_records: tuple[ChangeRecord, ...] = ()
+    redo_records: tuple[ChangeRecord, ...] = ()
+    max_records: int = MANY_RECORDS
+    is_growing: bool = False
+    _around: tuple[str, str] | None = None
+    _edges: tuple[int, int] = (0, 0)
+    _candidates: "tuple[TrackedSpan, ...]" = ()
+    _undone: ChangeRecord | None = None
+    _has_new_neighbour: bool = False
+    _is_due: bool = False
+    _is_touched: bool = False
+    _was_filled: bool = False
 
     @property
     def is_gap(self) -> bool:
@@ -234,13 +205,13 @@ class TrackedSpan:
         """Move with a change, the likeliest way. Return also the other candidates."""
         if change.first > self.end:
             return False, ()
-        records = () if self._growing or is_full else self._undo_candidates(change)
+        records = () if self.is_growing or is_full else self._undo_candidates(change)
         if not records:
             return self._move(change, floor, grows=grows), ()
         self._candidates = ()
         moved = copy(self)
         _ = moved._move(change, floor, grows=grows)  # noqa: SLF001 - its own kind
-        made = moved._undo_records[-1:] if moved._undo_records is not self._undo_records else ()  # noqa: SLF001
+        made = moved.undo_records[-1:] if moved.undo_records is not self.undo_records else ()
         ways = [copy(self) for _ in records[1:]]
         for way, record in zip((self, *ways), records, strict=True):
             way._undo_change(change, record, made)  # noqa: SLF001 - its own kind
@@ -248,14 +219,14 @@ class TrackedSpan:
 
     def _undo_candidates(self, change: LineChange) -> tuple[ChangeRecord, ...]:
         """Return the records whose inverse a change looks like, of the last one and the undone ones."""
-        lasts = (*self._undo_records[-1:], *self._as_sent(), *reversed(self._redo_records))
+        lasts = (*self.undo_records[-1:], *self._as_sent(), *reversed(self.redo_records))
         return tuple(record for record in lasts if self._is_inverse(change, record))
 
     def _as_sent(self) -> tuple[ChangeRecord, ...]:
         """Return the last change as the sent edit would have been reported, if known."""
         return tuple(
             record._replace(offset_after=record.as_sent[0], before=record.as_sent[1])
-            for record in self._undo_records[-1:]
+            for record in self.undo_records[-1:]
             if record.as_sent is not None
         )
 
@@ -268,18 +239,17 @@ class TrackedSpan:
         self.end = change.first + record.before.end
         self._is_lost = record.before.is_lost
         # The undo of a change is itself undone by that change, which may have been no undo at all.
-        made = tuple(one._replace(offset_after=record.before.first) for one in made)
-        others = tuple(one for one in self._redo_records if one is not record)
-        made = tuple(one._replace(redo_records=others) for one in made)
-        if len(others) < len(self._redo_records):
-            self._undo_records, self._redo_records = (
-                (*self._undo_records, *made),
-                record.redo_records,
-            )
+        back = record.before.first
+        others = tuple(one for one in self.redo_records if one is not record)
+        made = tuple(one._replace(offset_after=back, redo_records=others) for one in made)
+        is_redo = len(others) < len(self.redo_records)
+        self.redo_records = record.redo_records
+        if is_redo:
+            self.undo_records += made
         else:
-            self._undo_records, self._redo_records = self._undo_records[:-1], record.redo_records
+            self.undo_records = self.undo_records[:-1]
             for one in made:
-                self._redo_records = push_redo(record.redo_records, one, self._max_records)
+                self.redo_records = push_redo(record.redo_records, one, self.max_records)
         self._is_due = self._is_touched = True
 
     def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
@@ -334,25 +304,19 @@ class TrackedSpan:
         """
         first, removed, added = change
         back = self.first - first
-        for last in self._undo_records[-1:]:
-            backs = (
-                last.offset_after,
-                last.offset_after if last.as_sent is None else last.as_sent[0],
-            )
-            if (last.added, last.removed) == (removed, added) and back in backs:
+        for record in (*self.undo_records[-1:], *self.redo_records):
+            if (record.added, record.removed) == (removed, added) and (
+                back == record.offset_after or (record.as_sent and back == record.as_sent[0])
+            ):
                 return True
-        return bool(self._redo_records) and any(
-            (redo_record.offset_after, redo_record.added, redo_record.removed)
-            == (back, removed, added)
-            for redo_record in self._redo_records
-        )
+        return False
 
     def _is_inverse(self, change: LineChange, record: ChangeRecord) -> bool:
         return change == (self.first - record.offset_after, record.added, record.removed)
 
     def _touches(self, first: int, after: int, *, grows: bool) -> bool:
         """Return whether a change of these lines is inside of the place."""
-        if self._growing:
+        if self.is_growing:
             return after >= self.first and (grows or first < self.end)
         if first == after and grows and (self.merged is None or self._is_touched):
             return first >= self.first  # perhaps removed lines come back
@@ -382,15 +346,13 @@ class TrackedSpan:
     def _record(self, change: LineChange, before: LineSpan, around: tuple[str, str] | None) -> None:
         """Record a change that the place has moved with, so that its undo is recognised."""
         first, removed, added = change
-        back, again = self.first - first, self._redo_records
+        back, again = self.first - first, self.redo_records
         hashes = None if around is None else edge_hashes(around)
         record = ChangeRecord(
-            before, text_hash(self.current), removed, added, back, hashes, redo_records=again
+            before, hash(self.current), removed, added, back, hashes, redo_records=again
         )
-        self._undo_records, self._redo_records = (
-            (*self._undo_records[-self._max_records :], record),
-            (),
-        )
+        self.undo_records = (*self.undo_records[-self.max_records :], record)
+        self.redo_records = ()
 
     def _see_neighbours(self, lines: Sequence[str]) -> None:
         self._has_new_neighbour = False
@@ -399,17 +361,15 @@ class TrackedSpan:
     def _shift_records(self, n_lines: int) -> None:
         """Shift the records; the span was found `n_lines` lines below where the changes led."""
         if n_lines:
-            last = self._undo_records[-1:]
-            self._undo_records = (*self._undo_records[:-1], *(one.shifted(n_lines) for one in last))
-            self._redo_records = tuple(
-                redo_record.shifted(n_lines) for redo_record in self._redo_records
-            )
+            last = self.undo_records[-1:]
+            self.undo_records = (*self.undo_records[:-1], *(one.shifted(n_lines) for one in last))
+            self.redo_records = tuple(one.shifted(n_lines) for one in self.redo_records)
 
     def _choose_candidate(self, lines: Sequence[str]) -> None:
         """Take the first candidate whose restored lines are those that were removed."""
         way = next(way for way in (self, *self._candidates) if way._is_confirmed_by(lines))  # noqa: SLF001
         self.first, self.end, self._is_lost = way.span
-        self._undo_records, self._redo_records = way._undo_records, way._redo_records  # noqa: SLF001 - its own kind
+        self.undo_records, self.redo_records = way.undo_records, way.redo_records
         self._edges, self._was_filled = way._edges, way._was_filled  # noqa: SLF001 - the same
         self._candidates, self._undone = (), None
 
@@ -420,7 +380,7 @@ class TrackedSpan:
             self.first >= 0
             and self.end <= len(lines)
             and record.is_undone_at(lines, self.first, self.end)
-            and text_hash(self._text_in(lines)) == record.current
+            and hash(self._text_in(lines)) == record.current
         )
 
     def _text_in(self, lines: Sequence[str]) -> str:
@@ -428,42 +388,21 @@ class TrackedSpan:
 
     def text_now(self, lines: Sequence[str]) -> str:
         """Return the text of the span in `lines`; `current` is older while an edit is in flight."""
-        return self._text_in(lines) if self._growing else self.current
-
-    def absorb_edges(self) -> None:
-        """Let lines at the edges belong to the span, until `resume_waiting`."""
-        self._growing = True
+        return self._text_in(lines) if self.is_growing else self.current
 
     def record_sent_edge(self, records: tuple[ChangeRecord, ...], sent: ChangeRecord) -> None:
         """Mark the records since `records` as one edit, which Stet itself wrote as `sent`."""
-        made = self._undo_records[len(records) :]
+        made = self.undo_records[len(records) :]
         if not made:
-            self._undo_records = (*records, sent)
+            self.undo_records = (*records, sent)
         elif (made[-1].offset_after, made[-1].before) != (sent.offset_after, sent.before):
             last = made[-1]._replace(as_sent=(sent.offset_after, sent.before))
-            self._undo_records = (*self._undo_records[:-1], last)
-
-    def clear_redo(self) -> None:
-        """Clear the redo records, because something else is in flight."""
-        self._redo_records = ()
+            self.undo_records = (*self.undo_records[:-1], last)
 
     def keep_few_records(self) -> None:
         """Remember only the last few changes from now on."""
-        self._max_records = FEW_RECORDS
-        self._undo_records, self._redo_records = self._undo_records[-FEW_RECORDS:], ()
-
-    def keep_many_records(self) -> None:
-        """Remember more changes again from now on."""
-        self._max_records = MANY_RECORDS
-
-    def move_to(self, first: int, end: int) -> None:
-        """Move the span to these lines."""
-        self.first, self.end = first, end
-
-    @property
-    def undo_records(self) -> tuple[ChangeRecord, ...]:
-        """The changes that reached into the span, restored together with it."""
-        return self._undo_records
+        self.max_records = FEW_RECORDS
+        self.undo_records, self.redo_records = self.undo_records[-FEW_RECORDS:], ()
 
     @property
     def previous_lines(self) -> tuple[int, int]:
@@ -471,15 +410,11 @@ class TrackedSpan:
 
         These lines show the order of two spans that share their lines now.
         """
-        if not self._undo_records:
+        if not self.undo_records:
             return self.first, self.end
-        record = self._undo_records[-1]
+        record = self.undo_records[-1]
         shift = self.first - record.offset_after
         return shift + record.before.first, shift + record.before.end
-
-    def clamp_to(self, line: int) -> None:
-        """Clamp the span to the beginning of `line`, where there is no text of the span."""
-        self.first, self.end = min(self.first, line), min(self.end, line)
 
     def shift(self, n_lines: int) -> None:
         """Move the span down by `n_lines` lines, up if negative."""

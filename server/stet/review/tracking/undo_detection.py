@@ -23,7 +23,7 @@ from stet.review.proposal import Hunk
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan
 from stet.review.tracking.replay import apply_to_settled
-from stet.review.tracking.tracked_span import LineSpan, text_hash
+from stet.review.tracking.tracked_span import LineSpan
 from stet.text.edit import LineChange, TextChange
 from stet.text.lines import split_lines, whole_lines
 from stet.text.merge import Merger
@@ -52,7 +52,7 @@ class HunkInText(NamedTuple):
         is_accepted: Whether it was accepted; else it was pending.
         first: Its first line, 0-based.
         end: The line after its last.
-        text: The `text_hash` of its lines.
+        text: The hash of its lines.
     """
 
     hunk: Hunk
@@ -63,7 +63,7 @@ class HunkInText(NamedTuple):
 
     def stands_in(self, lines: Sequence[str]) -> bool:
         """Return whether the hunk's text is on its lines."""
-        return text_hash("".join(lines[self.first : self.end])) == self.text
+        return hash("".join(lines[self.first : self.end])) == self.text
 
 
 class TextState(NamedTuple):

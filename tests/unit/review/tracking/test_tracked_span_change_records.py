@@ -139,7 +139,7 @@ def test_change_records_have_a_bound_however_much_is_done_and_undone() -> None:
         most = max(
             most,
             *(n_records(record.redo_records) for record in anchor.undo_records),
-            n_records(anchor._redo_records),
+            n_records(anchor.redo_records),
         )
     assert 8 < most <= 130
 
