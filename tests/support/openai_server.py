@@ -134,7 +134,7 @@ class OpenAIServer(HttpServer):
 
     Args:
         replies: One for each request to `/chat/completions`, in order.
-        pages: Other paths and what a GET of them answers: text, or something sent as JSON.
+        pages: Other paths and what a GET of them answers: text, a `Reply`, or something sent as JSON.
         tls: Its certificate, for https.
 
     Attributes:
@@ -206,6 +206,8 @@ class OpenAIServer(HttpServer):
         if asked.path not in self._pages:
             return Reply(status=404, body="not found", content_type="text/plain")
         body = self._pages[asked.path]
+        if isinstance(body, Reply):
+            return body
         return Reply(body=body, content_type="text/plain" if isinstance(body, str) else "")
 
     def _next(self, asked: HttpRequest) -> Reply:

@@ -152,6 +152,7 @@ class _BoundedErrorBody(_BoundedBody):
 ChunkSink = Callable[[Mapping[str, Any]], bool]
 """Takes a decoded chunk; answers whether it said anything (else it does not count as a sign of life)."""
 
+_FAULTS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL)
 _DONE = "[DONE]"
 _SSE = "text/event-stream"
 DRAIN_SECONDS = 0.2
@@ -206,12 +207,8 @@ class Transport:
                 return await self._request(body, watch)
         except TimeoutError as exc:
             raise watch.failure(self._endpoint) from exc
-        except openai.APIStatusError as exc:
-            wait = retry_after(exc.response.headers, self._now())
-            content = exc.body if exc.body is not None else exc.response.text
-            raise faults.status_failure(self._endpoint, exc.status_code, content, wait) from exc
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as exc:
-            raise self._connection_failure(exc, answered=watch.answered) from exc
+        except _FAULTS as exc:
+            raise self._failure(exc, answered=watch.answered) from exc
 
     async def first_model(self) -> str:
         """Return the first model that the server lists, or "" if the server lists none.
@@ -227,10 +224,8 @@ class Transport:
         except TimeoutError as exc:
             what = "did not list its models within"
             raise faults.timeout_failure(self._endpoint, what, LIST_SECONDS) from exc
-        except openai.APIStatusError as exc:
-            raise faults.status_failure(self._endpoint, exc.status_code, exc.body) from exc
-        except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL) as exc:
-            raise self._connection_failure(exc, answered=False) from exc
+        except _FAULTS as exc:
+            raise self._failure(exc, answered=False) from exc
         return _first_name(raw)
 
     async def close(self) -> None:
@@ -296,7 +291,12 @@ class Transport:
             raise faults.stream_failure(self._endpoint, chunk)
         watch.handle(chunk)
 
-    def _connection_failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
+    def _failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
+        """Return the failure for one of `_FAULTS`; `answered` is whether anything was said before."""
+        if isinstance(exc, openai.APIStatusError):
+            wait = retry_after(exc.response.headers, self._now())
+            content = exc.body if exc.body is not None else exc.response.text
+            return faults.status_failure(self._endpoint, exc.status_code, content, wait)
         cause = exc if isinstance(exc, BadBody) else exc.__cause__ or exc
         reason = str(cause) or type(cause).__name__
         if isinstance(cause, BadBody):

@@ -96,6 +96,16 @@ async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
     assert (len(server.requests), heard.waits) == (1, [])
 
 
+async def test_m2_the_list_of_models_may_ask_to_wait_too(heard: ModelOutput) -> None:
+    pages = {"/v1/models": error(429, "Slow down.", retry_after="120")}
+    async with OpenAIServer(pages=pages) as server:
+        model = model_at(server, name="")
+        failure = await failure_of(model, heard)
+        await model.close()
+    assert "It asks to wait 120 s: ask again at " in str(failure)
+    assert (len(server.others), heard.waits) == (1, [])
+
+
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
 async def test_m3_what_may_pass_is_tried_again(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, status: int
