@@ -318,9 +318,9 @@ def _hosted(
             f"{preset.name} wants a key: set {key_env} in the environment the editor starts in, or "
             "name another variable in model.apiKeyEnv."
         )
-    users_url = settings.base_url or environ.get(preset.base_url_env, "")
+    users_url = settings.base_url or environ.get(preset.base_url_env, "").strip()
     base_url = users_url or preset.base_url
-    api_version = settings.api_version or environ.get("OPENAI_API_VERSION", "")
+    api_version = settings.api_version or environ.get("OPENAI_API_VERSION", "").strip()
     name = settings.name or preset.model
     if preset.name == "azure" and not (base_url and name and api_version):
         raise NoModel(

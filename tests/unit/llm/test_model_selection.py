@@ -128,6 +128,17 @@ def test_a_choice_says_why_and_hides_its_key() -> None:
     assert "k1" not in repr(choice)
 
 
+@pytest.mark.parametrize(
+    ("value", "url"),
+    [
+        (" https://proxy.example/v1 ", "https://proxy.example/v1"),
+        ("  ", "https://api.openai.com/v1"),
+    ],
+)
+def test_the_address_of_the_environment_is_read_without_blanks(value: str, url: str) -> None:
+    assert chosen(OPENAI | {"OPENAI_BASE_URL": value}).base_url == url
+
+
 @pytest.mark.parametrize("provider", [name for name in PROVIDERS if PROVIDERS[name].key_envs])
 def test_a_providers_key_is_never_sent_elsewhere(provider: str) -> None:
     environ = dict.fromkeys(PROVIDERS[provider].key_envs, "secret")
