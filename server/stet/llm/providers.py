@@ -57,7 +57,11 @@ def _hosted(
     families: tuple[str, ...] = (),
     tools: Literal["native", "auto"] = "native",
 ) -> ProviderSpec:
-    """Return a provider whose key is in the variable NAME_API_KEY."""
+    """Return a provider whose key is in the variable NAME_API_KEY.
+
+    That is ANTHROPIC_API_KEY, DEEPSEEK_API_KEY, FIREWORKS_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY,
+    OPENROUTER_API_KEY, TOGETHER_API_KEY or XAI_API_KEY.
+    """
     return ProviderSpec(name, base_url, (f"{name.upper()}_API_KEY",), model, tools, "", families)
 
 

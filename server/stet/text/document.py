@@ -13,9 +13,9 @@ from stet.text.lines import split_lines, without_end
 from stet.text.position import Position, Range
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
+"""How the names of Markdown files end."""
 NOTES = frozenset(MARKDOWN)
 """Endings of notes: wikilinks name a note without it."""
-"""How the names of Markdown files end."""
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance

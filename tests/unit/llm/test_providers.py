@@ -1,10 +1,12 @@
 """The built-in prices: which model has which, and that no model is billed as another."""
 
 import datetime
+from pathlib import Path
 
 import pytest
 
 from stet.agent.limits import Pricing, pricing_of
+from stet.llm import providers
 from stet.llm.model import Usage
 from stet.llm.providers import HOSTED, LOCAL_SERVERS, PRICE_LISTS, is_free, listed_price
 from stet.settings.values import Price
@@ -80,3 +82,10 @@ def test_a_model_without_a_price_has_no_cost() -> None:
     unknown = pricing_of(Price(1), "openai-compatible", "mine")
     assert unknown == Pricing()
     assert unknown.cost(Usage(1000, 1000)) is None
+
+
+def test_the_reference_and_the_source_name_the_variable_of_every_key() -> None:
+    reference = (Path(__file__).parents[3] / "docs" / "reference.md").read_text()
+    source = Path(providers.__file__).read_text()
+    names = [name for preset in HOSTED for name in preset.key_envs]
+    assert [name for name in names if f"`{name}`" not in reference or name not in source] == []
