@@ -34,7 +34,6 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import chain
 
 from stet.text.document import TextDocument
@@ -43,26 +42,18 @@ from stet.text.lines import dominant_line_end, line_end, split_lines, without_en
 from stet.text.render import fence_for
 
 
-class BlockStyle(Enum):
-    """What a block looks like."""
-
-    FENCE = "fence"
-    """A fenced `ai-edit` block of Markdown that holds JSON, and a tag."""
-    MARKERS = "markers"
-    """Conflict markers as git writes them."""
-
-
 @dataclass(frozen=True, slots=True)
 class BlockForm:
     r"""How a block is to be written at its place.
 
     Attributes:
-        style: How it looks.
+        is_fence: Whether it is a fenced `ai-edit` block of Markdown that holds JSON, and a tag; else
+            it has conflict markers as git writes them.
         line_end: The line end of its lines: that of the text, never `"\r"` in a text with `"\n"`.
         at_end: Whether nothing follows it in the text.
     """
 
-    style: BlockStyle
+    is_fence: bool
     line_end: str
     at_end: bool
 
@@ -103,11 +94,6 @@ def closing_end(before: str, after: str, form: BlockForm) -> str | None:
 _SIGNS = ("ai-edit", "ai_edit", '"id"', ">>>>>>> stet ")
 
 
-def style_for(document: TextDocument) -> BlockStyle:
-    """Return the style of the blocks in `document`."""
-    return BlockStyle.FENCE if document.is_markdown else BlockStyle.MARKERS
-
-
 def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
     r"""Return the form of a block that makes `new` of lines up to `end` (0-based) of `document`.
 
@@ -119,7 +105,7 @@ def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
     if found == "\r" and ("\n" in document.text or "\n" in new):
         found = "\n"  # a `"\r"` would take in a line that is empty
     at_end = end >= len(lines) or (end == len(lines) - 1 and not lines[end])
-    return BlockForm(style_for(document), found, at_end=at_end)
+    return BlockForm(is_fence=document.is_markdown, line_end=found, at_end=at_end)
 
 
 def render_block(
@@ -140,7 +126,7 @@ def render_block(
     end = closing_end(before, after, form)
     if end is None:
         return None
-    if form.style is BlockStyle.FENCE:
+    if form.is_fence:
         return _render_fence(block_id, before, after, form, end)
     return _render_conflict(block_id, (before, after), form, end, summary)
 

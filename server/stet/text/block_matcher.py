@@ -26,7 +26,6 @@ from stet.text.match_result import (
 from stet.text.normalized_text import (
     MatchedLines,
     NormalizedText,
-    PositionMap,
     ShownText,
     TextSpan,
     find_fuzzy,
@@ -90,7 +89,7 @@ class BlockMatcher:
     def __init__(self, current: NormalizedText, shown_text: ShownText | None) -> None:
         self._current = current.source
         self._view = current
-        self._position_map = PositionMap(shown_text, current) if shown_text else None
+        self._shown = shown_text
         self._line_end = current.line_end
 
     def exact(self, query: BlockQuery, *, replace_all: bool) -> BlockMatch | None:
@@ -106,23 +105,23 @@ class BlockMatcher:
             places = _non_overlapping(places, len(query.old))
             spans = [self._source_span(place, query.old) for place in places]
             return self._replace_spans(query, spans, MatchKind.EXACT)
-        shown_map = self._position_map
-        shown = find_occurrences(shown_map.view.text, query.old) if shown_map else []
+        shown_text = self._shown
+        shown = find_occurrences(shown_text.view.text, query.old) if shown_text else []
         old, _ = query.whole_lines()
-        if places and shown_map and not shown and find_fuzzy(shown_map.view.line_table, old):
+        if places and shown_text and not shown and find_fuzzy(shown_text.view.line_table, old):
             return None  # the exact place is newer; the place that was shown is meant
         spans = [self._source_span(place, query.old) for place in places]
         if len(spans) > 1 and len(shown) != 1:
             raise self._ambiguous_error(spans)
-        if shown_map and len(shown) == 1:
-            return self._match_shown(query, spans, shown_map, shown[0])
+        if shown_text and len(shown) == 1:
+            return self._match_shown(query, spans, shown_text, shown[0])
         if len(spans) == 1:
             self._check_whole_lines(query, spans[0])
             return self._replace_spans(query, spans, MatchKind.EXACT)
-        if shown_map and shown:
+        if shown_text and shown:
             self.check_not_applied(query)
-            size = len(query.old)
-            raise self._ambiguous_error([shown_map.map_around(at, at + size) for at in shown])
+            size, now = len(query.old), self._view.document
+            raise self._ambiguous_error([shown_text.map_around(at, at + size, now) for at in shown])
         return None
 
     def fuzzy(self, query: BlockQuery) -> BlockMatch | None:
@@ -140,8 +139,8 @@ class BlockMatcher:
         if len(spans) > 1:
             meant = self._pick_shown(old, spans)
             blocks, spans = (blocks[meant],), [spans[meant]]
-        elif self._position_map:
-            self._check_shown(query, old, spans, self._position_map)
+        elif self._shown:
+            self._check_shown(query, old, spans, self._shown)
         if not blocks:
             return None
         (block,), (span,) = blocks, spans
@@ -163,11 +162,11 @@ class BlockMatcher:
         Raises:
             AmbiguousBlock: None of the places, or there were several then.
         """
-        if self._position_map:
-            view = self._position_map.view
+        if self._shown:
+            view = self._shown.view
             shown = find_fuzzy(view.line_table, old)
             if len(shown) == 1:
-                place = self._position_map.map_inside(*view.plain_span(shown[0]))
+                place = self._shown.map_inside(*view.plain_span(shown[0]), self._view.document)
                 held = [n for n, span in enumerate(spans) if span.contains(place)]
                 if len(held) == 1 and place.start < place.end:
                     return held[0]
@@ -195,13 +194,13 @@ class BlockMatcher:
         return BlockNotFound("\n".join(self._view.lines[first:end]), first + 1, end)
 
     def _match_shown(
-        self, query: BlockQuery, spans: list[TextSpan], position_map: PositionMap, at: int
+        self, query: BlockQuery, spans: list[TextSpan], shown_text: ShownText, at: int
     ) -> BlockMatch:
         """Return the match of a block that was shown once, at `at`. The match is at the block's
         current place.
         """
-        inside = position_map.map_inside(at, at + len(query.old))
-        around = position_map.map_around(at, at + len(query.old))
+        end, now = at + len(query.old), self._view.document
+        inside, around = shown_text.map_inside(at, end, now), shown_text.map_around(at, end, now)
         chosen = [span for span in spans if span == inside]
         chosen = chosen or [span for span in spans if around.contains(span)]
         if not chosen and len(spans) == 1 and self._is_blank(around):
@@ -235,12 +234,12 @@ class BlockMatcher:
             raise self._ambiguous_error(sorted((span, *others), key=lambda one: one.start))
 
     def _check_shown(
-        self, query: BlockQuery, old: list[str], spans: list[TextSpan], position_map: PositionMap
+        self, query: BlockQuery, old: list[str], spans: list[TextSpan], shown_text: ShownText
     ) -> None:
         """Compare the result with the result of the same steps in the shown text."""
-        view = position_map.view
+        view, now = shown_text.view, self._view.document
         blocks = find_fuzzy(view.line_table, old)
-        shown = [position_map.map_around(*view.plain_span(block)) for block in blocks]
+        shown = [shown_text.map_around(*view.plain_span(block), now) for block in blocks]
         if len(shown) > 1:
             raise self._ambiguous_error(shown)
         if not shown or any(span.overlaps(shown[0]) for span in spans):

@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import accumulate
 from typing import ClassVar
 
-from stet.text.lines import split_lines, without_end
+from stet.text.lines import split_lines, text_between, without_end
 from stet.text.position import Position, Range
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
@@ -125,7 +125,7 @@ class TextDocument:
 
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_`, with the ends clamped."""
-        return self.text[self.offset_at(range_.start) : self.offset_at(range_.end)]
+        return text_between(self.lines, self.clamp(range_.start), self.clamp(range_.end))
 
 
 def ending_of(name: str) -> str:

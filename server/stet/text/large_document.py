@@ -7,8 +7,8 @@ from itertools import accumulate, islice
 
 from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
-from stet.text.lines import PiecewiseLines, line_end, text_between, whole_lines
-from stet.text.position import Position, Range
+from stet.text.lines import PiecewiseLines, line_end, whole_lines
+from stet.text.position import Position
 
 _AT_ONCE = 10_000
 """Lines that a search joins together."""
@@ -142,10 +142,6 @@ class LargeDocument(TextDocument):
         if needle not in self._matches:
             self._matches[needle] = tuple(self._search(needle))
         return self._matches[needle]
-
-    def text_in(self, range_: Range) -> str:
-        """Return the text of `range_`, with the ends clamped."""
-        return text_between(self.lines, self.clamp(range_.start), self.clamp(range_.end))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, LargeDocument):

@@ -3,7 +3,7 @@ r"""A text as a model reads and writes it, with the way back to the text itself.
 - `NormalizedText`: line ends are `\n`, and there is no byte order mark.
 - `LineTable` and `find_fuzzy`: its whole lines, compared without what a model gets wrong. A step
   compares the *keys* of lines. Each step also forgives what the step before it forgave.
-- `ShownText` and `PositionMap`: the text that the model was shown, and where its places are now.
+- `ShownText`: the text that the model was shown, and where its places are now.
 """
 
 from bisect import bisect_right
@@ -217,6 +217,24 @@ class ShownText:
         """The text and its plain form."""
         return self.made or NormalizedText(self.text)
 
+    def map_inside(self, start: int, end: int, now: TextDocument) -> "TextSpan":
+        """Return where a stretch of the plain form is in the live text `now`, without insertions at
+        its edges.
+        """
+        return TextSpan(self._map(start, now, Bias.RIGHT), self._map(end, now, Bias.LEFT))
+
+    def map_around(self, start: int, end: int, now: TextDocument) -> "TextSpan":
+        """Return where a stretch of the plain form is in the live text `now`, with replacements and
+        insertions at its edges.
+        """
+        return TextSpan(self._map(start, now, Bias.LEFT), self._map(end, now, Bias.RIGHT))
+
+    def _map(self, offset: int, now: TextDocument, bias: Bias) -> int:
+        place = self.view.document.position_at(self.view.source_offset(offset))
+        for change in self.changes:
+            place = map_position(place, change, bias)
+        return now.offset_at(place)
+
 
 @dataclass(frozen=True, slots=True)
 class TextSpan:
@@ -232,34 +250,3 @@ class TextSpan:
     def overlaps(self, other: "TextSpan") -> bool:
         """Whether both have text in common."""
         return self.start < other.end and other.start < self.end
-
-
-class PositionMap:
-    """Follows places of a text that was shown to the live text.
-
-    Places in the text shown are offsets of its plain form (`NormalizedText`); places in the live text are
-    offsets of the text itself.
-
-    Attributes:
-        view: The text shown.
-    """
-
-    def __init__(self, shown_text: ShownText, current: NormalizedText) -> None:
-        self.view = shown_text.view
-        self._changes = shown_text.changes
-        self._then = shown_text.view.document
-        self._now = current.document
-
-    def map_inside(self, start: int, end: int) -> TextSpan:
-        """Return the present range of a stretch, without insertions at its edges."""
-        return TextSpan(self._map(start, Bias.RIGHT), self._map(end, Bias.LEFT))
-
-    def map_around(self, start: int, end: int) -> TextSpan:
-        """Return the present range of a stretch, with replacements and insertions at its edges."""
-        return TextSpan(self._map(start, Bias.LEFT), self._map(end, Bias.RIGHT))
-
-    def _map(self, offset: int, bias: Bias) -> int:
-        place = self._then.position_at(self.view.source_offset(offset))
-        for change in self._changes:
-            place = map_position(place, change, bias)
-        return self._now.offset_at(place)

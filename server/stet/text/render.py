@@ -164,14 +164,14 @@ MAX_LINE = 200
 """Code points of a line that an answer quotes."""
 
 
-def join_bounded(lines: Sequence[str], go_on: str, *, limit: int | None = None) -> str:
-    """Return `lines`, each with a line end, up to `limit` of them and `MAX_CHARACTERS` in all.
+def join_bounded(lines: Sequence[str], go_on: str) -> str:
+    """Return `lines`, each with a line end, up to `MAX_CHARACTERS` in all.
 
     After a cut, the answer says how many lines are left out and `go_on`: what to do to see them.
     """
     shown: list[str] = []
     size = 0
-    for line in lines[:limit]:
+    for line in lines:
         size += len(line) + 1
         if size > MAX_CHARACTERS:
             break

@@ -76,15 +76,7 @@ def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
 
 def n_common_end(one: str, other: str) -> int:
     """How many characters both end with."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        stop, other_stop = len(one) - low, len(other) - low
-        if one[len(one) - middle : stop] == other[len(other) - middle : other_stop]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return n_common(one[::-1], other[::-1])
 
 
 def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 
 from stet.text.block_codec import (
     BlockForm,
-    BlockStyle,
     InlineBlock,
     find_blocks,
     form_for,
     has_leftovers,
     render_block,
-    style_for,
 )
 from stet.text.diff import diff_lines
 from stet.text.document import TextDocument
@@ -137,9 +135,11 @@ def test_a_source_file_gets_conflict_markers_with_the_code_as_it_is() -> None:
 
 
 def test_fence_and_markers_are_longer_than_any_inside() -> None:
-    fenced = render_block("h1", "````\n", "x\n", BlockForm(BlockStyle.FENCE, "\n", at_end=False))
+    fenced = render_block(
+        "h1", "````\n", "x\n", BlockForm(is_fence=True, line_end="\n", at_end=False)
+    )
     marked = render_block(
-        "h1", "=======\n", "x\n", BlockForm(BlockStyle.MARKERS, "\n", at_end=False)
+        "h1", "=======\n", "x\n", BlockForm(is_fence=False, line_end="\n", at_end=False)
     )
     assert fenced is not None
     assert marked is not None
@@ -148,7 +148,7 @@ def test_fence_and_markers_are_longer_than_any_inside() -> None:
 
 
 def test_what_would_act_or_hide_in_a_note_is_escaped() -> None:
-    form = BlockForm(BlockStyle.FENCE, "\n", at_end=False)
+    form = BlockForm(is_fence=True, line_end="\n", at_end=False)
     block = render_block("h1", "a\u202eb\ud800\u2028\n", "é\n", form)
     assert block is not None
     assert r"a\u202eb\ud800\u2028" in block
@@ -163,9 +163,9 @@ def test_a_change_of_line_ends_alone_has_no_block_where_text_follows(name: str) 
 
 
 def test_markdown_is_known_by_name_or_by_the_editors_word() -> None:
-    assert style_for(document("", "A.MD")) is BlockStyle.FENCE
-    assert style_for(TextDocument("untitled:1", "", language_id="markdown")) is BlockStyle.FENCE
-    assert style_for(document("", "md")) is BlockStyle.MARKERS
+    assert form_for(document("", "A.MD"), 0, "").is_fence
+    assert form_for(TextDocument("untitled:1", "", language_id="markdown"), 0, "").is_fence
+    assert not form_for(document("", "md"), 0, "").is_fence
 
 
 MARKED = "a\n<<<<<<< yours\nold\n=======\nnew\n>>>>>>> stet h1 (s)\nz\n"

@@ -9,9 +9,8 @@ def test_what_fits_is_shown_whole() -> None:
 
 
 def test_a_cut_says_how_much_is_missing_and_how_to_go_on() -> None:
-    assert (
-        join_bounded(["a", "b", "c"], "ask again", limit=1) == "a\n(cut: 2 more lines; ask again)\n"
-    )
+    long = "x" * MAX_CHARACTERS
+    assert join_bounded(["a", long, "c"], "ask again") == "a\n(cut: 2 more lines; ask again)\n"
     text = join_bounded(["x" * 999] * 30, "ask again")
     assert text.endswith("\n(cut: 10 more lines; ask again)\n")
     assert len(text) < MAX_CHARACTERS + 100

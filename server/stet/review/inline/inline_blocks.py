@@ -17,14 +17,7 @@ from stet.review.rebase import catch_up
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.edit_plan import HunkEdit, Settle, plan_write
 from stet.review.tracking.tracked_document import TrackedDocument
-from stet.text.block_codec import (
-    BlockStyle,
-    InlineBlock,
-    block_ids_in,
-    form_for,
-    render_block,
-    style_for,
-)
+from stet.text.block_codec import InlineBlock, block_ids_in, form_for, render_block
 from stet.text.diff import changes_between
 from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
@@ -147,9 +140,7 @@ class InlineBlocks:
         the text itself names as a block does: theirs would not be told from it.
         """
         tracked = self._store.tracked(document.uri)
-        top = 0
-        if style_for(document) is BlockStyle.FENCE:
-            top = front_matter_end(document.lines)
+        top = front_matter_end(document.lines) if document.is_markdown else 0
         named = block_ids_in(document.text)
         return tuple(
             anchor.hunk
