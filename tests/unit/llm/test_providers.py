@@ -1,15 +1,25 @@
 """The built-in prices: which model has which, and that no model is billed as another."""
 
 import datetime
+import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from pydantic import TypeAdapter
 
 from stet.agent.limits import Pricing, pricing_of
-from stet.llm import providers
 from stet.llm.model import Usage
-from stet.llm.providers import HOSTED, LOCAL_SERVERS, PRICE_LISTS, is_free, listed_price
-from stet.settings.values import Price
+from stet.llm.providers import (
+    HOSTED,
+    LOCAL_SERVERS,
+    PROVIDERS,
+    ProviderSpec,
+    is_free,
+    listed_price,
+)
+from stet.settings.values import Price, Provider
 
 MINI = Price(0.25, 0.025, 2)
 
@@ -45,9 +55,11 @@ def test_the_price_of_a_model(provider: str, model: str, price: Price | None) ->
 
 
 def test_every_list_is_of_a_preset_and_has_a_date_and_prices() -> None:
-    assert set(PRICE_LISTS) <= {preset.name for preset in HOSTED}
-    for found in PRICE_LISTS.values():
-        assert datetime.date.fromisoformat(found.date) <= datetime.date(2026, 11, 25)
+    listed = [preset for preset in PROVIDERS.values() if preset.prices or preset.prices_date]
+    assert listed
+    assert all(preset in HOSTED for preset in listed)
+    for found in listed:
+        assert datetime.date.fromisoformat(found.prices_date) <= datetime.date(2026, 11, 25)
         for name, price in found.prices.items():
             assert name == name.lower()
             assert price.input is not None
@@ -84,8 +96,17 @@ def test_a_model_without_a_price_has_no_cost() -> None:
     assert unknown.cost(Usage(1000, 1000)) is None
 
 
-def test_the_reference_and_the_source_name_the_variable_of_every_key() -> None:
+def test_the_reference_names_the_variable_of_every_key() -> None:
     reference = (Path(__file__).parents[3] / "docs" / "reference.md").read_text()
-    source = Path(providers.__file__).read_text()
     names = [name for preset in HOSTED for name in preset.key_envs]
-    assert [name for name in names if f"`{name}`" not in reference or name not in source] == []
+    assert [name for name in names if f"`{name}`" not in reference] == []
+
+
+def test_each_provider_is_a_setting_and_each_setting_a_provider() -> None:
+    assert {*PROVIDERS, "auto", "local"} == set(get_args(Provider))
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_each_field_of_a_provider_is_of_its_type(name: str) -> None:
+    checker = TypeAdapter(ProviderSpec)
+    checker.validate_json(json.dumps(asdict(PROVIDERS[name])), strict=True)
