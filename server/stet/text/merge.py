@@ -325,7 +325,7 @@ _END_OF_TOKEN = re.compile(r"\s\S")
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Tokens that one side changed.
+    """Tokens that one side or both changed.
 
     Attributes:
         hunk: The old and the new tokens.
@@ -338,32 +338,38 @@ class _Change:
     first: int
     last: int
 
-    def touches(self, other: "_Change", old: Sequence[str]) -> bool:
-        """Whether nothing but white space of the `old` tokens lies between the two."""
-        return not "".join(old[min(self.last, other.last) : max(self.first, other.first)]).strip()
-
 
 def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
     """Return the line `base` with the changes of both sides, if the changes are apart or equal.
 
-    At least one word or sign that neither side has touched lies between two changes; None: not so.
+    Between a change that only one side has made and one that only the other has made lies at least one
+    word or sign that neither has touched; None: not so.
     """
     head, tail = _common_ends(base, ours, theirs)
     old = TOKEN.findall(base[head : len(base) - tail])
     mine = _changes(old, TOKEN.findall(ours[head : len(ours) - tail]))
     others = _changes(old, TOKEN.findall(theirs[head : len(theirs) - tail]))
-    # What both have written alike counts once, wherever each side has it.
-    known = {replace(one.hunk, new_start=0) for one in mine}
-    others = [one for one in others if replace(one.hunk, new_start=0) not in known]
-    if any(one.touches(other, old) for one in mine for other in others):
-        return None
-    hunks = sorted((one.hunk for one in (*mine, *others)), key=lambda one: one.old_start)
+    changes = mine | others
+    end = 0
+    has_mine = has_others = False
+    for change in sorted(changes, key=lambda one: one.first):
+        if "".join(old[end : change.first]).strip():
+            has_mine = has_others = False
+        has_mine |= change not in others
+        has_others |= change not in mine
+        if has_mine and has_others:
+            return None
+        end = max(end, change.last)
+    hunks = sorted((one.hunk for one in changes), key=lambda one: one.old_start)
     return "".join((base[:head], *apply_hunks(hunks, old), base[len(base) - tail :]))
 
 
-def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
-    """Return the changes that lead from `old` to `new`, each with its leeway."""
-    return [_with_leeway(old, hunk) for hunk in diff_lines(old, new)]
+def _changes(old: Sequence[str], new: Sequence[str]) -> set[_Change]:
+    """Return the changes that lead from `old` to `new`, each with its leeway.
+
+    The place in `new` is left out: what both sides have written alike is one change.
+    """
+    return {_with_leeway(old, replace(hunk, new_start=0)) for hunk in diff_lines(old, new)}
 
 
 def _with_leeway(old: Sequence[str], hunk: LineHunk) -> _Change:

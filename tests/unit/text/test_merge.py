@@ -21,6 +21,13 @@ CLEAN = {
         "f(A, b)\ng(c, D)\n",
         "f(A, B)\ng(C, D)\n",
     ),
+    "the same change and one beside it": (
+        "the old man sat\n",
+        "the young men sat\n",
+        "the young man sat\n",
+        "the young men sat\n",
+    ),
+    "a word moved by one and deleted by both": ("a \n", " a\n", " \n", " a\n"),
     "all of it deleted by both": ("a\n", "", "", ""),
 }
 
@@ -51,6 +58,7 @@ CONFLICTS = {
     "the last word and more behind it": ("x = 1\n", "x = 2\n", "x = 1  # why\n"),
     "two words at one place": ("a b\n", "a x b\n", "a y b\n"),
     "insertions whose order nobody can tell": ("a b\n", "a x b\n", "a, b\n"),
+    "changes on both sides of the same change": ("a b c\n", "x y c\n", "a y z\n"),
     "a shifted block and its lines changed": (
         "x = 1\ny = 2\nz = 3\n",
         "y = 2\nz = 3\nw = 4\n",
