@@ -16,6 +16,7 @@ from stet.llm.model import NoModel
 from stet.llm.model_selection import (
     ModelChoice,
     ModelEnvironment,
+    find_key,
     inspect_environment,
     select_model,
 )
@@ -124,8 +125,8 @@ def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
     """Every provider that could be chosen by itself, and whether it can be."""
     rows = []
     for preset in HOSTED:
-        key = next((name for name in preset.key_envs if models.environ.get(name)), "")
-        rows.append((preset.name, f"{key} is set" if key else f"no key ({preset.key_envs[0]})"))
+        name, key = find_key(preset, models.environ)
+        rows.append((preset.name, f"{name} is set" if key else f"no key ({name})"))
     running = {server.provider: server for server in models.servers}
     for name in ("ollama", "lmstudio"):
         server = running.get(name)

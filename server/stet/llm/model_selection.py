@@ -227,7 +227,7 @@ def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
         return False
     if settings.provider != "auto":
         return settings.provider in {"ollama", "lmstudio"}
-    return bool(settings.name) or not any(_key(preset, environ)[1] for preset in _AUTOMATIC)
+    return bool(settings.name) or not any(find_key(preset, environ)[1] for preset in _AUTOMATIC)
 
 
 def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice:
@@ -236,7 +236,7 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
     if settings.name and (choice := _by_name(settings, environment)):
         return choice
     for preset in _AUTOMATIC:
-        key_env, key = _key(preset, environment.environ)
+        key_env, key = find_key(preset, environment.environ)
         if key:
             return _hosted(preset, settings, environment, f"{key_env} is set.")
     if settings.name:
@@ -255,7 +255,7 @@ def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelCho
     return None.
     """
     for preset in _AUTOMATIC:
-        if settings.name.startswith(preset.families) and _key(preset, environment.environ)[1]:
+        if settings.name.startswith(preset.families) and find_key(preset, environment.environ)[1]:
             why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
             return _hosted(preset, settings, environment, why)
     for server in environment.servers:
@@ -310,7 +310,7 @@ def _hosted(
         NoModel: If the key, or the address of an azure resource, is missing.
     """
     environ = environment.environ
-    key_env, key = _key(preset, environ)
+    key_env, key = find_key(preset, environ)
     if settings.api_key_env:
         key_env, key = settings.api_key_env, environ.get(settings.api_key_env, "").strip()
     if not key:
@@ -361,7 +361,7 @@ def _tools(
     return "auto" if is_users else preset.tools
 
 
-def _key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
+def find_key(preset: ProviderSpec, environ: Mapping[str, str]) -> tuple[str, str]:
     """Return the first variable of a preset that is set and its value. Otherwise return the first
     variable and "".
     """

@@ -2,10 +2,10 @@
 
 import pytest
 
-from stet.cli.model_command import describe_choice, install
+from stet.cli.model_command import _states, describe_choice, install
 from stet.cli.terminal import CliError
 from stet.llm.embedded import weights
-from stet.llm.model_selection import ModelChoice
+from stet.llm.model_selection import ModelChoice, ModelEnvironment
 
 
 def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
@@ -27,3 +27,10 @@ def test_weights_that_nothing_could_run_are_not_fetched(monkeypatch: pytest.Monk
     monkeypatch.setattr(weights, "RUNTIME", "no_such_runtime")
     with pytest.raises(CliError, match=r"pip install '\.\[local\]'"):
         install(quiet=False)
+
+
+def test_a_key_of_blanks_is_not_set() -> None:
+    environment = ModelEnvironment({"OPENAI_API_KEY": " ", "MISTRAL_API_KEY": "k"}, (), "")
+    rows = dict(_states(environment))
+    assert rows["openai"] == "no key (OPENAI_API_KEY)"
+    assert rows["mistral"] == "MISTRAL_API_KEY is set"
