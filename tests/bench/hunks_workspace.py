@@ -7,7 +7,6 @@ is asked to and reports it as changes from the bottom up, as most do.
 import asyncio
 import gc
 import json
-from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -27,8 +26,6 @@ class HunksWorkspace:
 
     def __init__(self) -> None:
         self._server = build_server()
-        first: Any = self._server.documents
-        self._state: Callable[[], ServerState] = first._state
         self._server.protocol.set_writer(self)
         self._ids = count(1)
         self._versions = count(1)
@@ -37,7 +34,8 @@ class HunksWorkspace:
 
     @property
     def state(self) -> ServerState:
-        return self._state()
+        state: ServerState = self._server.state()
+        return state
 
     async def begin(self) -> None:
         """Say hello, and wait until the server is ready."""

@@ -8,7 +8,6 @@ import zlib
 from typing import Any
 
 from stet.lsp.server import build_server, serve_session
-from stet.lsp.text_sync import TextSync
 
 
 def main() -> int:
@@ -16,9 +15,7 @@ def main() -> int:
     server = build_server()
 
     def crc(params: Any) -> int:
-        documents = server.documents
-        assert isinstance(documents, TextSync)
-        buffer = documents.workspace.buffer(params["uri"])
+        buffer = server.state().workspace.buffer(params["uri"])
         assert buffer is not None
         return zlib.crc32(buffer.text.encode())
 

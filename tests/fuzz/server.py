@@ -182,16 +182,15 @@ def main() -> int:
     if "--broken" in sys.argv:
         broken(sys.argv[sys.argv.index("--broken") + 1])
     server = build_server()
-    first: Any = server.documents
 
-    model = RandomModel(lambda: documents_of(first._state()), is_counted="--counted" in sys.argv)
+    model = RandomModel(lambda: documents_of(server.state()), is_counted="--counted" in sys.argv)
 
     async def open_model(*_: object) -> Model:
         return model
 
     changed: Any = model_source
     changed.open_model = open_model
-    route: Router[ServerState] = Router(server, first._state)
+    route: Router[ServerState] = Router(server, server.state)
     route.command("test.memory", memory)
     route.command("test.checksums", checksums)
     route.command("test.decide", decide)

@@ -189,8 +189,7 @@ def main() -> int:
         limit_files(1)
     start_logging("")
     server = build_server()
-    first: Any = server.documents
-    route: Router[ServerState] = Router(server, first._state)
+    route: Router[ServerState] = Router(server, server.state)
     route.command("test.propose", propose)
     route.command("test.checksums", checksums)
     route.command("test.jump", jump)

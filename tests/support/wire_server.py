@@ -65,7 +65,8 @@ class WireState:
         self.server = StetLanguageServer("wire", "1")
         self.client = Client(self.server)
         self.documents = WireDocuments(self.server)
-        self.server.documents = self.documents
+        self.text_sync = self.documents
+        self.server.state = lambda: self
         self.outcomes: list[str] = []
 
 

@@ -125,8 +125,8 @@ def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
     """Every provider that could be chosen by itself, and whether it can be."""
     rows = []
     for preset in HOSTED:
-        name, key = find_key(preset, models.environ)
-        rows.append((preset.name, f"{name} is set" if key else f"no key ({name})"))
+        variable, key = find_key(preset, models.environ)
+        rows.append((preset.name, f"{variable} is set" if key else f"no key ({variable})"))
     running = {server.provider: server for server in models.servers}
     for name in ("ollama", "lmstudio"):
         server = running.get(name)

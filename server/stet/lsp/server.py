@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from functools import cache, partial
 from inspect import iscoroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
@@ -69,10 +69,19 @@ def build_server(
     """Return a server with all handlers bound, ready to serve."""
     server = StetLanguageServer("stet", __version__)
     server.experimental = EXPERIMENTAL
-    state = _create_state_getter(
-        server, operations or Observability(), log_level_given=log_level_given
-    )
-    server.documents = _EarlyDocuments(state)
+    operations = operations or Observability()
+
+    @cache
+    def state() -> "ServerState":
+        from stet.lsp.state import ServerState
+        from stet.system.system import System
+
+        made = ServerState(server, System(), operations, log_level_given=log_level_given)
+        server_lifecycle.begin(made, server.initialize_params)
+        server.closing = made.close
+        return made
+
+    server.state = state
     route = Router(server, state, lambda made: made.startup.readiness.enqueue())
 
     # `initialize` itself is handled by the framework. Text synchronization (open, change, close)
@@ -211,44 +220,6 @@ async def _probe_first(state: "ServerState", answer: object, resume: Callable[[]
 def _with_note(state: "ServerState", answer: object) -> object:
     reason = state.store.not_persisted
     return {**answer, "notPersisted": reason} if reason and isinstance(answer, dict) else answer
-
-
-def _create_state_getter(
-    server: StetLanguageServer, operations: Observability, *, log_level_given: bool
-) -> "Callable[[], ServerState]":
-    """Return a getter of the server's state, which is created when the first message needs it."""
-
-    @cache
-    def state() -> "ServerState":
-        from stet.lsp.state import ServerState
-        from stet.system.system import System
-
-        made = ServerState(server, System(), operations, log_level_given=log_level_given)
-        server_lifecycle.begin(made, server.initialize_params)
-        server.documents = made.text_sync
-        server.closing = made.close
-        return made
-
-    return state
-
-
-class _EarlyDocuments:
-    """Takes the first text that comes, if that is before anything else has made the state."""
-
-    def __init__(self, state: "Callable[[], ServerState]") -> None:
-        self._state = state
-
-    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        self._state().text_sync.open(params, lines)
-
-    def change(self, params: dict[str, Any]) -> None:
-        self._state().text_sync.change(params)
-
-    def changed_on_disk(self, params: object) -> None:
-        self._state().text_sync.changed_on_disk(params)
-
-    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        self._state().text_sync.close(params)
 
 
 def serve(reports: CrashReporter, *, log_level_given: bool = False) -> int:

@@ -8,6 +8,7 @@ once more by a detailed converter, for the sake of the error.
 from functools import cache
 from typing import Any
 
+from attrs import fields_dict
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
 from lsprotocol import converters
@@ -37,28 +38,14 @@ def build_converter(*, detailed: bool = False) -> Converter:
         detailed: Whether its errors say where they are.
     """
     converter = converters.get_converter(Converter(detailed_validation=detailed))
-    converter.register_structure_hook(
-        JsonRPCRequestMessage,
-        lambda message, kind: kind(
-            id=message["id"],
-            method=message["method"],
-            jsonrpc=message["jsonrpc"],
-            params=message.get("params"),
-        ),
-    )
-    converter.register_structure_hook(
-        JsonRPCNotification,
-        lambda message, kind: kind(
-            method=message["method"], jsonrpc=message["jsonrpc"], params=message.get("params")
-        ),
-    )
-    converter.register_structure_hook(
-        JsonRPCResponseMessage,
-        lambda message, kind: kind(
-            id=message["id"], jsonrpc=message["jsonrpc"], result=message.get("result")
-        ),
-    )
+    for plain in (JsonRPCRequestMessage, JsonRPCNotification, JsonRPCResponseMessage):
+        converter.register_structure_hook(plain, _unchanged)
     return converter
+
+
+def _unchanged(message: dict[str, Any], kind: type) -> Any:
+    """Return a message whose parts are the JSON values; None for a part that is missing."""
+    return kind(**{name: message.get(name) for name in fields_dict(kind)})
 
 
 def structured(converter: Converter, what: str, message: dict[str, Any], kind: type) -> Any:

@@ -2,7 +2,7 @@
 
 pygls provides the types, the capability builder, the registration of handlers and the requests to
 the editor. Stet reads messages (`stdio`, `json_types`), admits them (`StetProtocol.receive`) and
-keeps the text (`TextSyncPort`): pygls rebuilds the whole document for every keystroke and splits
+keeps the text (`TextSync`): pygls rebuilds the whole document for every keystroke and splits
 lines at characters that do not end a line. Public hooks are used if they exist
 (`converter_factory`, `report_server_error`, `lsp_method`); the docstrings of the two overridden
 private methods have the reason.
@@ -16,8 +16,7 @@ from collections.abc import Awaitable, Callable, Generator
 from concurrent.futures import Future
 from difflib import get_close_matches
 from enum import Enum
-from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from cattrs import Converter
 from lsprotocol import types as lsp
@@ -52,27 +51,6 @@ from stet.lsp.routing import PendingReply, notify_handler
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
 
-
-class TextSyncPort(Protocol):
-    """The receiver of the text of open documents. Errors other than `LspError` count as bugs."""
-
-    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
-        """Open a document; `lines` are the lines of its text if it has already been split."""
-        ...
-
-    def change(self, params: dict[str, Any]) -> None:
-        """Text was typed; `params` as the editor sent them, unchecked: the user feels what it costs."""
-        ...
-
-    def changed_on_disk(self, params: object) -> None:
-        """Files changed, tens of thousands maybe; `params` as the editor sent them, unchecked."""
-        ...
-
-    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """Close a document."""
-        ...
-
-
 log = logging.getLogger(__name__)
 
 
@@ -92,6 +70,10 @@ class StetProtocol(LanguageServerProtocol):
     def __init__(self, server: "StetLanguageServer", converter: Converter) -> None:
         super().__init__(server, converter)
         self.phase = SessionPhase.NEW
+
+    def _text_sync(self) -> Any:
+        """Return the receiver of document texts. Errors other than `LspError` count as bugs."""
+        return self._server.state().text_sync
 
     # --- from the editor ------------------------------------------------------------------------
 
@@ -149,9 +131,9 @@ class StetProtocol(LanguageServerProtocol):
         if self.phase is not SessionPhase.RUNNING and method != lsp.EXIT:
             log.warning("%s ignored: the session is %s", method, self.phase.value)
         elif method == lsp.TEXT_DOCUMENT_DID_CHANGE:
-            notify_handler(method, self._server.documents.change, message.get("params"))
+            notify_handler(method, lambda: self._text_sync().change(message.get("params")))
         elif method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES:
-            notify_handler(method, self._server.documents.changed_on_disk, message.get("params"))
+            notify_handler(method, lambda: self._text_sync().changed_on_disk(message.get("params")))
         elif method == lsp.CANCEL_REQUEST or self._knows(method):
             if method == lsp.INITIALIZED and message.get("params") is None:
                 # The protocol wants it, not all clients send it.
@@ -321,7 +303,7 @@ class StetProtocol(LanguageServerProtocol):
         from stet.text.large_document import LARGE  # not needed before `initialize` is answered
 
         if len(params.text_document.text) < LARGE:
-            notify_handler(lsp.TEXT_DOCUMENT_DID_OPEN, self._server.documents.open, params)
+            notify_handler(lsp.TEXT_DOCUMENT_DID_OPEN, lambda: self._text_sync().open(params))
             return
         self._server.input.hold()
         work = self._server.tasks.spawn(self._open_long(params), "opening a very long text")
@@ -331,14 +313,12 @@ class StetProtocol(LanguageServerProtocol):
         from stet.text.lines import split_lines
 
         lines = await asyncio.to_thread(split_lines, params.text_document.text)
-        notify_handler(
-            lsp.TEXT_DOCUMENT_DID_OPEN, partial(self._server.documents.open, lines=lines), params
-        )
+        notify_handler(lsp.TEXT_DOCUMENT_DID_OPEN, lambda: self._text_sync().open(params, lines))
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """Out of our text store instead of pygls's."""
-        notify_handler(lsp.TEXT_DOCUMENT_DID_CLOSE, self._server.documents.close, params)
+        notify_handler(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda: self._text_sync().close(params))
 
     @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)
     def lsp_workspace__execute_command(
@@ -388,7 +368,7 @@ class StetLanguageServer(LanguageServer):
     """A language server on standard input and output.
 
     Attributes:
-        documents: Receives the document texts; set before serving.
+        state: Returns the `ServerState`, created when a message needs it; set before serving.
         input: The source of messages; set when serving begins.
         closing: Called at the end of the run, to close resources that outlive tasks.
         experimental: Experimental capabilities to announce, as plain JSON.
@@ -407,7 +387,7 @@ class StetLanguageServer(LanguageServer):
         super().__init__(
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
         )
-        self.documents: TextSyncPort
+        self.state: Callable[[], Any]
         self.input: FrameReader
         self.initialize_params: lsp.InitializeParams
         self.experimental: object = None
