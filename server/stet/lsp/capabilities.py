@@ -70,68 +70,51 @@ class ClientCapabilities:
 
 def resolve_capabilities(params: lsp.InitializeParams) -> ClientCapabilities:
     """Read the capabilities out of the `initialize` request."""
-    capabilities = params.capabilities
     name = (params.client_info.name if params.client_info else "").lower()
     version = (params.client_info.version if params.client_info else None) or ""
+    text_document, window = params.capabilities.text_document, params.capabilities.window
+
+    def value(path: str) -> Any:
+        """Return the value at the dotted path, or None if any part of the path is missing."""
+        found: Any = params.capabilities
+        for key in path.split("."):
+            found = getattr(found, key, None)
+        return found
+
+    def flag(path: str) -> bool:
+        return value(path) is True
+
+    kinds = value("workspace.workspace_edit.resource_operations") or ()
+    operations = frozenset(str(getattr(kind, "value", kind)) for kind in kinds)
+    document_changes = flag("workspace.workspace_edit.document_changes")
+    has_annotations = value("workspace.workspace_edit.change_annotation_support") is not None
+    tags = value("text_document.code_action.tag_support.value_set") or ()
     return ClientCapabilities(
         name=name,
         version=version,
-        # Kate accepts them right after a command; it reports neither this nor its name. Another
-        # editor that does not know them answers so.
-        apply_edit=_flag(capabilities, "workspace.apply_edit")
-        or (not name and _has_editor(capabilities)),
+        # Kate, which has documents and a window, accepts them right after a command; it reports
+        # neither this nor its name. Another editor that does not know them answers so.
+        apply_edit=flag("workspace.apply_edit")
+        or (not name and None not in (text_document, window)),
         # Neovim takes them and never says so.
-        document_changes=_flag(capabilities, "workspace.workspace_edit.document_changes")
-        or name == "neovim",
-        resource_operations=_operations(capabilities)
-        if name not in _LEAVES_BUFFERS
-        else frozenset(),
-        progress=_flag(capabilities, "window.work_done_progress"),
+        document_changes=document_changes or name == "neovim",
+        resource_operations=frozenset() if name in _LEAVES_BUFFERS else operations,
+        progress=flag("window.work_done_progress"),
         # Helix opened documents for servers long before it said so.
-        show_document=_flag(capabilities, "window.show_document.support") or name == "helix",
-        configuration=_flag(capabilities, "workspace.configuration"),
-        configuration_dynamic=_flag(
-            capabilities, "workspace.did_change_configuration.dynamic_registration"
-        ),
-        watches_files=_flag(
-            capabilities, "workspace.did_change_watched_files.dynamic_registration"
-        ),
-        workspace_folders=_flag(capabilities, "workspace.workspace_folders"),
-        message_requests=_value(capabilities, "window.show_message") is not None,
-        llm_tag=lsp.CodeActionTag.LlmGenerated
-        in (_value(capabilities, "text_document.code_action.tag_support.value_set") or ()),
+        show_document=flag("window.show_document.support") or name == "helix",
+        configuration=flag("workspace.configuration"),
+        configuration_dynamic=flag("workspace.did_change_configuration.dynamic_registration"),
+        watches_files=flag("workspace.did_change_watched_files.dynamic_registration"),
+        workspace_folders=flag("workspace.workspace_folders"),
+        message_requests=value("window.show_message") is not None,
+        llm_tag=lsp.CodeActionTag.LlmGenerated in tags,
         hover_markdown=lsp.MarkupKind.Markdown
-        in (_value(capabilities, "text_document.hover.content_format") or ()),
-        lens_refresh=_flag(capabilities, "workspace.code_lens.refresh_support"),
+        in (value("text_document.hover.content_format") or ()),
+        lens_refresh=flag("workspace.code_lens.refresh_support"),
         # Other editors say that they know annotations, but apply the edit at once.
-        previews_edits=_value(capabilities, "workspace.workspace_edit.change_annotation_support")
-        is not None
-        and _flag(capabilities, "workspace.workspace_edit.document_changes")
-        and name.startswith(_WITH_PREVIEW),
+        previews_edits=has_annotations and document_changes and name.startswith(_WITH_PREVIEW),
         saves_later=name == HEADLESS,
         selects_cursor=name in {"helix", *_LEAVES_BUFFERS},
         # Later ones send them at once.
         overtakes=name == "helix" and version < "25.07",
     )
-
-
-def _operations(capabilities: lsp.ClientCapabilities) -> frozenset[str]:
-    kinds = _value(capabilities, "workspace.workspace_edit.resource_operations") or ()
-    return frozenset(str(getattr(kind, "value", kind)) for kind in kinds)
-
-
-def _has_editor(capabilities: lsp.ClientCapabilities) -> bool:
-    """Whether there is an editor at all: one that has documents and a window."""
-    return capabilities.text_document is not None and capabilities.window is not None
-
-
-def _flag(capabilities: lsp.ClientCapabilities, path: str) -> bool:
-    return _value(capabilities, path) is True
-
-
-def _value(capabilities: lsp.ClientCapabilities, path: str) -> Any:
-    """Return the value at the dotted path, or None if any part of the path is missing."""
-    value: Any = capabilities
-    for name in path.split("."):
-        value = getattr(value, name, None)
-    return value
