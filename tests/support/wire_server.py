@@ -156,7 +156,8 @@ def configure(world: WireState, arguments: tuple[object, ...]) -> object:
 
 
 async def _configure(world: WireState) -> None:
-    world.outcomes.append(repr(await world.client.configuration("stet")))
+    values = await world.client.fetch_configuration("stet")
+    world.outcomes.append(repr(values[0] if values else None))
     world.client.show_message("outcome")
 
 

@@ -252,7 +252,7 @@ class Client:
         """Have the editor ask for code lenses anew, where it does so for a server."""
         if self._server.editor.lens_refresh:
             method = lsp.WORKSPACE_CODE_LENS_REFRESH
-            self.start(self._ask_and_log(method, None), method)
+            self.start(self._ask(method, None), method)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
         """Put one message in front of the user; no link in it is one any more."""
@@ -275,16 +275,12 @@ class Client:
         params = lsp.ShowMessageRequestParams(lsp.MessageType.Info, disable_links(text), actions)
         protocol, msg_id = self._server.protocol, str(uuid.uuid4())
         try:
-            chosen = await protocol.ask(
-                lsp.WINDOW_SHOW_MESSAGE_REQUEST, params, CHOICE_SECONDS, msg_id
-            )
+            method = lsp.WINDOW_SHOW_MESSAGE_REQUEST
+            chosen = await self._ask(method, params, CHOICE_SECONDS, msg_id)
         except asyncio.CancelledError:
             if protocol.phase is not SessionPhase.SHUT_DOWN:
                 protocol.notify(lsp.CANCEL_REQUEST, lsp.CancelParams(msg_id))
             raise
-        except (TimeoutError, JsonRpcException) as error:
-            log.info("no choice was made: %s", str(error) or "nobody answered")
-            return None
         return None if chosen is None else str(chosen.title)
 
     async def show_document(
@@ -294,14 +290,8 @@ class Client:
         if not self._server.editor.show_document:
             return False
         params = lsp.ShowDocumentParams(uri=uri, take_focus=take_focus, selection=selection)
-        try:
-            result = await self._server.protocol.ask(
-                lsp.WINDOW_SHOW_DOCUMENT, params, ANSWER_SECONDS
-            )
-        except (TimeoutError, JsonRpcException) as error:
-            log.info("%s is not shown: %s", uri, error)
-            return False
-        return bool(result.success)
+        result = await self._ask(lsp.WINDOW_SHOW_DOCUMENT, params)
+        return result is not None and bool(result.success)
 
     def progress(
         self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
@@ -310,17 +300,6 @@ class Client:
         return Progress(self._server, title, message, on_cancel)
 
     # Settings
-
-    @property
-    def has_configuration(self) -> bool:
-        """Whether the editor can be asked for its settings."""
-        return self._server.editor.configuration
-
-    async def configuration(self, section: str) -> object:
-        """Return the settings of one section as plain JSON, or None if the editor has or reports
-        none.
-        """
-        return next(iter(await self.fetch_configuration(section)), None)
 
     async def fetch_configuration(self, section: str) -> tuple[object, ...]:
         """Ask the editor for the settings of one section.
@@ -334,40 +313,42 @@ class Client:
         if not self._server.editor.configuration:
             return ()
         params = lsp.ConfigurationParams(items=[lsp.ConfigurationItem(section=section)])
-        try:
-            values = await self._server.protocol.ask(
-                lsp.WORKSPACE_CONFIGURATION, params, ANSWER_SECONDS
-            )
-        except (TimeoutError, JsonRpcException) as error:
-            log.warning("the editor tells no settings: %s", error)
-            return ()
+        values = await self._ask(lsp.WORKSPACE_CONFIGURATION, params, level=logging.WARNING)
         return tuple(values[:1]) if values else ()
 
     def watch_configuration(self, section: str) -> None:
         """Ask to be told when the settings of a section change, where that must be asked for."""
-        if not self._server.editor.configuration_dynamic:
-            return
-        method = lsp.WORKSPACE_DID_CHANGE_CONFIGURATION
-        options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
-        registration = lsp.Registration(f"stet-{method}", method, register_options=options)
-        params = lsp.RegistrationParams([registration])
-        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
+        if self._server.editor.configuration_dynamic:
+            options = lsp.DidChangeConfigurationRegistrationOptions(section=section)
+            self._register(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION, options)
 
     def watch_files(self) -> None:
         """Ask to be told when files change on the disk, where the editor tells a server."""
-        if not self._server.editor.watches_files:
-            return
-        method = lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
-        options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher("**/*")])
+        if self._server.editor.watches_files:
+            files = [lsp.FileSystemWatcher("**/*")]
+            options = lsp.DidChangeWatchedFilesRegistrationOptions(files)
+            self._register(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+
+    def _register(self, method: str, options: object) -> None:
+        """Register for a notification of the editor."""
         registration = lsp.Registration(f"stet-{method}", method, register_options=options)
         params = lsp.RegistrationParams([registration])
-        self.start(self._ask_and_log(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
+        self.start(self._ask(lsp.CLIENT_REGISTER_CAPABILITY, params), method)
 
-    async def _ask_and_log(self, method: str, params: object) -> None:
+    async def _ask(
+        self,
+        method: str,
+        params: object,
+        seconds: float = ANSWER_SECONDS,
+        msg_id: str = "",
+        level: int = logging.INFO,
+    ) -> Any:
+        """Return the editor's answer; None, and the reason in the log, if it is an error or missing."""
         try:
-            await self._server.protocol.ask(method, params, ANSWER_SECONDS)
+            return await self._server.protocol.ask(method, params, seconds, msg_id)
         except (TimeoutError, JsonRpcException) as error:
-            log.info("%s: %s", method, error)
+            log.log(level, "no answer to %s: %s", method, error)
+            return None
 
 
 def document_edit(

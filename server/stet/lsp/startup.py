@@ -181,7 +181,7 @@ class Startup:
 
         What it has said before stays where it does not answer, or never set anything but at the start.
         """
-        if not self._client.has_configuration:
+        if not self._client.capabilities.configuration:
             return ()  # it has sent all there is
         values = await self._client.fetch_configuration("stet")
         if values == (None,) and (is_nothing or self._has_editor_settings):
