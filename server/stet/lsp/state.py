@@ -40,6 +40,7 @@ from stet.lsp.text_sync import TextSync
 from stet.review.ledger import ReviewLedger
 from stet.search.index_service import IndexService
 from stet.storage.state_store import StateStore
+from stet.system.resource_limits import return_freed_memory
 from stet.system.system import System
 from stet.workspace.workspace import Workspace
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from stet.agent.limits import Limits
     from stet.agent.session import Session
     from stet.agent.turn import Turn
+    from stet.agent.turn_pipeline import TurnPipeline
     from stet.agent.turn_runner import TurnChannel
     from stet.links.link_scan import LinkCache
 
@@ -70,7 +72,7 @@ class Documents:
         self,
         server: StetLanguageServer,
         system: System,
-        catch_up: Callable[[StateStore], Awaitable[None]],
+        catch_up: Callable[[], Awaitable[None]],
     ) -> None:
         """Open no document and no file yet.
 
@@ -82,9 +84,7 @@ class Documents:
         start = server.tasks.start
         self.client = Client(server)
         self.workspace = Workspace(system)
-        maintenance = StoreMaintenance(
-            lambda: self.store, server.tasks.spawn, lambda: catch_up(self.store)
-        )
+        maintenance = StoreMaintenance(lambda: self.store, server.tasks.spawn, catch_up)
         loop = asyncio.get_running_loop()
 
         def warn(text: str) -> None:  # from any thread
@@ -287,16 +287,13 @@ class ServerState:
         )
         self.startup = Startup(
             self.workspace,
-            self.ledger,
             self.client,
             system,
-            self.persistence,
+            observability,
             options=server.initialize_params.initialization_options,
-            editor_actions=review.editor_actions,
-            searcher=background.index,
             log_level_given=log_level_given,
-            restore_chats=self._restore_chats,
-            operations=observability,
+            load=self._load_pipeline,
+            restore=self._restore,
             settings_changed=background.opencode.settings_changed,
         )
         # These are informed, in this order, when hunks of a document have changed or moved.
@@ -307,7 +304,9 @@ class ServerState:
     async def close(self) -> None:
         """Save what outlives the server, and end what works for it."""
         await self.background.index.close()
-        await self.startup.close()
+        await self.persistence.close()
+        if self.startup.pipeline is not None:
+            await self.startup.pipeline.models.close()
         await self.background.opencode.close()
         self.observability.end()
 
@@ -315,10 +314,23 @@ class ServerState:
         """Show the user that something has failed."""
         self.client.show_message(message, lsp.MessageType.Error)
 
-    async def _catch_up(self, store: StateStore) -> None:
-        await self.startup.catch_up(store)
+    def _load_pipeline(self) -> "TurnPipeline":
+        return_freed_memory()
+        from stet.agent.model_source import ModelSource
+        from stet.agent.turn_pipeline import TurnPipeline
 
-    async def _restore_chats(self) -> None:
+        models = ModelSource(self.system, self.observability.tracer)
+        actions, index = self.review.editor_actions, self.background.index
+        return TurnPipeline(self.workspace, self.ledger, models, actions, index)
+
+    async def _catch_up(self) -> None:
+        """Load what the store could not load at the start, and let it write again."""
+        await self.startup.readiness.wait()
+        await self._restore()
+        await asyncio.to_thread(self.store.caught_up)
+
+    async def _restore(self) -> None:
+        await self.persistence.restore()
         # A fault is logged where tasks are kept, and must not keep the server from work.
         spawn = self.server.tasks.spawn
         blocks = spawn(self.documents.block_import.import_restored(), "blocks in notes")
