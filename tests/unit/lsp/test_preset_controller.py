@@ -18,8 +18,9 @@ from stet.lsp.preset_controller import (
     to_json,
 )
 from stet.settings.values import ContextSettings, PresetSettings, Settings
+from stet.storage.schema import MIGRATIONS, open_database
 from stet.workspace.attachments import Attachments
-from tests.support.state_stores import TestedStore, store_in
+from tests.support.state_stores import TestedStore, query, store_in
 from tests.support.workspaces import make_workspace
 
 A, B = "file:///ws/a.md", "file:///ws/b.md"
@@ -107,6 +108,36 @@ async def test_what_is_attached_is_not_known_before_it_is_restored(store: Tested
     await second.restore()
     assert other.attachments == Attachments((A,), link_depth=0)
     assert second.preset_attachments("p") == other.attachments
+
+
+OLD_ROW = (
+    '{"files": ["file:///ws/a.md"], "folders": ["file:///ws/many"], '
+    '"scope": "linked", "linkDepth": 2}'
+)
+"""As versions before decision 54 wrote it."""
+OLD = Attachments((A,), ("file:///ws/many",), "linked", 2)
+
+
+async def test_a_database_of_an_earlier_version_is_opened_with_all_presets(
+    store: TestedStore,
+) -> None:
+    store.folder.mkdir(parents=True)
+    open_database(store.file, MIGRATIONS[:3]).close()
+    query(store.file, "INSERT INTO preset VALUES (?, 1.0, ?)", '"old"', OLD_ROW)
+    query(store.file, "INSERT INTO attached VALUES (1, 'dead', 1.0, ?)", OLD_ROW)
+    world = make_workspace(FILES, settings=SET)
+    presets = PresetController(world, store)
+    await presets.restore()
+    assert world.attachments == presets.preset_attachments("old") == OLD
+    assert store.said == []
+
+
+def test_an_earlier_version_opens_the_database_and_reads_its_rows(store: TestedStore) -> None:
+    presets = PresetController(make_workspace(FILES), store)
+    presets.change(ContextChange(add=("a.md", "many"), scope="linked", link_depth=2, save="new"))
+    assert query(store.file, "PRAGMA user_version") == [(4,)]  # no later layout than it knows
+    assert query(store.file, "SELECT name, fields FROM preset") == [('"new"', OLD_ROW)]
+    assert query(store.file, "SELECT fields FROM attached") == [(OLD_ROW,)]
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,19 @@ def test_of_the_files_of_earlier_processes_only_the_newest_stay(tmp_path: Path) 
     assert sorted(tmp_path.iterdir()) == sorted(kept)
 
 
+def test_the_shared_log_of_earlier_versions_goes_with_the_oldest_files(tmp_path: Path) -> None:
+    shared = [tmp_path / name for name in ("stet.log", "stet.log.1", "stet.log.3")]
+    newer = [tmp_path / f"stet-{n}.log" for n in range(MAX_FILES - 2)]
+    for age, file in enumerate([*newer, *shared]):
+        file.write_text("a line of an earlier version\n")
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+    server = LazyLogFile(tmp_path / "stet-999.log")
+    server.handle(logging.makeLogRecord({"msg": "x"}))
+    server.close()
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "stet-999.log", *newer, shared[0]])
+    assert shared[0].read_text() == "a line of an earlier version\n"
+
+
 def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
     path = tmp_path / "stet.log"
     server = LazyLogFile(path)
