@@ -138,7 +138,9 @@ class _DemoSession:
         """
         system = System()
         try:
-            choice = await select_model(read_layers(system, [self._root]).settings.model, system)
+            choice = await select_model(
+                read_layers(system.read_bytes, [self._root]).settings.model, system
+            )
         except NoModel as error:
             raise CliError(str(error)) from error
         self._step("model", describe_choice(choice))

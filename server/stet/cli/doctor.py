@@ -80,7 +80,7 @@ async def check_all(system: System) -> list[Finding]:
     read: list[MergedSettings] = []
 
     def settings() -> Iterator[Finding]:
-        read.append(read_layers(system, [root]))
+        read.append(read_layers(system.read_bytes, [root]))
         yield from check_settings(read[0])
         yield from check_settings_files(read[0], root)
 

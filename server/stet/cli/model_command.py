@@ -30,7 +30,7 @@ from stet.text.escape import escape_line
 def show() -> int:
     """List what there is and what would be used; the exit code."""
     terminal = Terminal()
-    settings = read_layers(System(), [current_folder()]).settings.model
+    settings = read_layers(System().read_bytes, [current_folder()]).settings.model
     models, choice = asyncio.run(_find_models(settings))
     table = Table(box=None, pad_edge=False)
     table.add_column("provider", style="bold")

@@ -43,37 +43,33 @@ class ToolRefusal(Enum):
 
 _TOOLS = re.compile(
     # A path to the field in the request may come before it: `body.tools`, `$.tools`.
-    r"(?<![\w.])(?:(?:body|request|\$)\.)?"
+    r"(?i)(?<![\w.])(?:(?:body|request|\$)\.)?"
     r"(?:tools?|tool[ _-](?:use|choice|calls?|calling|parameters?)"
-    r"|functions|function[ _-]call(?:s|ing)?)(?!\w|[\[.]\w)",
-    re.IGNORECASE,
+    r"|functions|function[ _-]call(?:s|ing)?)(?!\w|[\[.]\w)"
 )
 _REFUSED = re.compile(
-    r"not (?:(?:yet|currently|fully|been) )*"
+    r"(?i)not (?:(?:yet|currently|fully|been) )*"
     r"(?:supported|enabled|permitted|allowed|implemented|available|recogni[sz]ed)"
     r"|(?:do|does|did|has|have)(?: not|n[o']t) (?:(?:yet|currently|fully) )*(?:support|have|allow)"
     r"|can(?: ?not|'t) (?:use|call|handle)|unsupported|no support|unrecogni[sz]ed"
     r"|un(?:known|expected) (?:keyword|argument|param|field|key|name|property)|extra[ _](?:fields|inputs|forbidden)|no endpoints|disabled"
-    r"|--(?:jinja|enable-auto-tool-choice|tool-call)|only .{1,200} support",
-    re.IGNORECASE,
+    r"|--(?:jinja|enable-auto-tool-choice|tool-call)|only .{1,200} support"
 )
 _TEMPLATE = re.compile(r"at <\.tools>", re.IGNORECASE)
 _NEAR = 60
 """Characters between what is refused and that it is."""
 _GENERATION = re.compile(
     # What the model wrote was no call, or one of a tool that there is not: tools are understood.
-    r"tool_use_failed|failed_generation|tool call validation|failed to call a function"
-    r"|pars(?:e|ing) tool[ _]call|not in request\.tools",
-    re.IGNORECASE,
+    r"(?i)tool_use_failed|failed_generation|tool call validation|failed to call a function"
+    r"|pars(?:e|ing) tool[ _]call|not in request\.tools"
 )
 _HISTORY = re.compile(
     # About a message of the conversation, or one tool of several.
-    r"messages?[\[.]\d|tools?[\[.]\d|tool_call_id|tool_use_id|tool_calls? must be|'tool_calls'"
-    r"|tool call id|tool_use` ids|function\.(?:name|arguments)",
-    re.IGNORECASE,
+    r"(?i)messages?[\[.]\d|tools?[\[.]\d|tool_call_id|tool_use_id|tool_calls? must be|'tool_calls'"
+    r"|tool call id|tool_use` ids|function\.(?:name|arguments)"
 )
 _POSSIBLE = re.compile(
-    r"jinja|chat[ _]template|roles? must alternate|role.{0,40}supported|functions?\b", re.IGNORECASE
+    r"(?i)jinja|chat[ _]template|roles? must alternate|role.{0,40}supported|functions?\b"
 )
 _REFUSING = {400, 404, 405, 415, 422, 501}
 _MAX_LOOKED_AT = 4_000
@@ -112,23 +108,20 @@ MAX_QUOTE = 300
 """Characters of a provider's message that are shown."""
 
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|maximum (?:context|prompt) length|available context size"
+    r"(?i)context_length_exceeded|maximum (?:context|prompt) length|available context size"
     r"|context window|(?:prompt|input) is too long|too many (?:input )?tokens"
     r"|input token count .*exceeds|exceeds? .{0,40}context (?:length|size)"
     r"|greater than the context length|input tokens exceed|max_new_tokens` must be"
     r"|reduce (?:the length of the (?:messages|prompt)|your prompt)"
-    r"|model's context (?:length|limit)|prompt contains \d+ tokens|token limit exceeded",
-    re.IGNORECASE,
+    r"|model's context (?:length|limit)|prompt contains \d+ tokens|token limit exceeded"
 )
 _OUT_OF_CREDIT = re.compile(
-    r"insufficient_quota|insufficient (?:balance|credit)|out of credit|billing_hard_limit"
-    r"|credit balance is too low",
-    re.IGNORECASE,
+    r"(?i)insufficient_quota|insufficient (?:balance|credit)|out of credit|billing_hard_limit"
+    r"|credit balance is too low"
 )
 _OVERLOADED = re.compile(
-    r"overload|server_error|internal_error|rate_limit|too_many_requests|unavailable|timeout"
-    r"|temporar|try again",
-    re.IGNORECASE,
+    r"(?i)overload|server_error|internal_error|rate_limit|too_many_requests|unavailable|timeout"
+    r"|temporar|try again"
 )
 _CERTIFICATE = re.compile(r"certificate[ _]verify[ _]failed", re.IGNORECASE)
 _LATER = {408, 409, 425, 429}

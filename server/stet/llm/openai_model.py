@@ -108,20 +108,6 @@ def _with_answers_between(messages: list[dict[str, Any]]) -> list[dict[str, Any]
     return found
 
 
-def import_transport() -> type["Transport"]:
-    """Import the SDK and return the transport that uses it. Call it in a worker thread: it takes
-    0.3 s and more.
-    """
-    from stet.llm.transport import Transport  # late: nothing before `initialize` may pay for it
-
-    return Transport
-
-
-async def warm() -> None:
-    """Import what the first round needs, in a worker thread."""
-    await asyncio.to_thread(import_transport)
-
-
 _NARROWS_TOOLS = frozenset({"openai"})
 """Providers whose API takes `allowed_tools`: of the tools that are sent, only some may be called."""
 
@@ -199,7 +185,10 @@ class OpenAIModel:
             return self._transport
 
     def _built(self) -> "Transport":
-        return import_transport()(self.endpoint, self._timeouts, self._system.now)
+        # Late: it takes 0.3 s and more, and nothing before `initialize` may pay for it.
+        from stet.llm.transport import Transport
+
+        return Transport(self.endpoint, self._timeouts, self._system.now)
 
     async def _find_name(self, transport: "Transport") -> None:
         """Take the server's first model where the settings name none."""

@@ -175,7 +175,7 @@ class Startup:
             from stet.settings.layers import read_layers
 
             roots = [root.path for root in self._workspace.roots]
-            return read_layers(self._system, roots, editor=self._editor)
+            return read_layers(self._system.read_bytes, roots, editor=self._editor)
 
         layers = await asyncio.to_thread(read)
         self._workspace.with_settings(layers.settings)

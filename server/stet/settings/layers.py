@@ -7,10 +7,9 @@ and presets are offered as the project's. At most `MAX_BYTES` of a file are read
 """
 
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from stet.settings.parse import (
     Problem,
@@ -59,16 +58,8 @@ class SettingsFile:
     content: bytes
 
 
-class SettingsReader(Protocol):
-    """Reads the content of a file; the system port does."""
-
-    def read_bytes(self, path: Path, limit: int) -> bytes:
-        """Return at most `limit` bytes of a regular file.
-
-        Raises:
-            OSError: If it can't be read or is no regular file.
-        """
-        ...
+ReadBytes = Callable[[Path, int], bytes]
+"""Returns at most so many bytes of a regular file; raises OSError. The system port has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +78,20 @@ class MergedSettings:
 
 
 def read_layers(
-    reader: SettingsReader, roots: Iterable[Path], *, editor: Sequence[object] = ()
+    read_bytes: ReadBytes, roots: Iterable[Path], *, editor: Sequence[object] = ()
 ) -> MergedSettings:
     """Read the user's file and those of the projects, and lay all sources over each other.
 
     Blocking. Never raises: a file that is not there sets nothing.
 
     Args:
-        reader: Opens the files.
+        read_bytes: Reads the files.
         roots: The workspace folders, each of which may hold a project's file.
         editor: What the editor has sent, raw, the later winning: `initializationOptions`, the
             answer to `workspace/configuration`, `didChangeConfiguration`'s settings.
     """
-    user = _open(reader, user_file_path())
-    projects = [file for root in roots if (file := _open(reader, root / PROJECT_FILE))]
+    user = _open(read_bytes, user_file_path())
+    projects = [file for root in roots if (file := _open(read_bytes, root / PROJECT_FILE))]
     return merge_settings(user, editor, projects)
 
 
@@ -123,10 +114,10 @@ def merge_settings(
     return MergedSettings(build_settings(values), tuple(dict.fromkeys(problems)), files)
 
 
-def _open(reader: SettingsReader, path: Path) -> SettingsFile | None:
+def _open(read_bytes: ReadBytes, path: Path) -> SettingsFile | None:
     """Read a file as far as it counts; one byte more than allowed shows that the file is too large."""
     try:
-        return SettingsFile(str(path), reader.read_bytes(path, MAX_BYTES + 1))
+        return SettingsFile(str(path), read_bytes(path, MAX_BYTES + 1))
     except OSError:
         return None
 

@@ -54,7 +54,9 @@ class Problem:
     @property
     def without_value(self) -> str:
         """Return the message for a log: of the text, only the name of an existing setting."""
-        named = next((name for name in _leaves() if _is_of(self.key, name)), "")
+        # The key of an item goes on after the name of the setting that lists it.
+        names = (name for name in _leaves() if f"{self.key}.".startswith((f"{name}.", f"{name}[")))
+        named = next(names, "")
         of_other = "an unknown one is ignored" if self.key else "the file is ignored"
         what = f"{named!r} is not taken as it is written" if named else of_other
         return f"{self.source}: {what}" if self.source else what
@@ -193,12 +195,10 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
         place = f"{key}.{shorten(str(name))}"
         if not _is_name(name):
             yield place, f"setting {place!r} is ignored: its name should be a line of text"
-        elif item == []:  # an empty object of some languages
-            items.append((place, {_key_of(kind): name}))
+        elif isinstance(item, Mapping) or item == []:  # an empty object of some languages
+            items.append((place, {**dict(item), _key_of(kind): name}))
         else:
-            items.append(
-                (place, {**item, _key_of(kind): name} if isinstance(item, Mapping) else item)
-            )
+            items.append((place, item))
     yield from _read_items(key, kind, items, values)
 
 
@@ -290,11 +290,6 @@ def _unknown(key: str) -> str:
         near = [known for known in keys if known.rpartition(".")[2] == last]
     hint = f": did you mean {near[0]!r}?" if near else ""
     return f"unknown setting {key!r} is ignored{hint}"
-
-
-def _is_of(key: str, setting: str) -> bool:
-    """Whether a key is a setting, or one of the items that it lists."""
-    return key == setting or key.startswith((f"{setting}.", f"{setting}["))
 
 
 def _key_of(kind: type) -> str:

@@ -40,11 +40,6 @@ class Marker(StrEnum):
     """It is answered."""
 
 
-def marker_of(sign: str) -> Marker:
-    """Return what a mark with that sign, `!` or `?`, wants."""
-    return Marker.DO if sign == "!" else Marker.ANSWER
-
-
 _AT_END = re.compile(r"(?<!\w)AI([!?])$", re.IGNORECASE)
 _SIGN = re.compile(r"//+!?|#+[!:]?|--+|;+|%+|(?:rem|dnl)\b|[^\w\s]+", re.IGNORECASE)
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -146,10 +141,10 @@ def _parse_group(group: Sequence[_CommentLine]) -> AiComment | None:
 def _without_marks(line: str) -> tuple[str, set[Marker]]:
     found = set()
     if begins := AT_START.match(line):
-        found.add(marker_of(begins[1]))
+        found.add(Marker(f"AI{begins[1]}"))
         line = line[begins.end() :]
     if ends := _AT_END.search(line):
-        found.add(marker_of(ends[1]))
+        found.add(Marker(f"AI{ends[1]}"))
         line = line[: ends.start()].rstrip()
     return line, found
 
@@ -248,7 +243,7 @@ def _quick_match(line: str) -> tuple[Marker, str] | None:
         signs = [place + len(sign) for sign in _SIGNS if (place := before.find(sign)) >= 0]
         signs += [len(sign) for sign in _SIGNS_AT_START if folded.startswith(sign)]
         if signs or after:
-            return marker_of(line[at + 2]), before[min(signs, default=0) :].strip(" \t*!")
+            return Marker(f"AI{line[at + 2]}"), before[min(signs, default=0) :].strip(" \t*!")
     return _quick_match_at_start(line, folded)
 
 
@@ -264,5 +259,5 @@ def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
         is_begun = before.endswith(_SIGNS) or before in {one.strip() for one in _SIGNS_AT_START}
         if is_begun and (begins := AT_START.match(line, at)):
             closing = next((one for one in _CLOSINGS if said.endswith(one)), "")
-            return marker_of(line[at + 2]), line[begins.end() :].removesuffix(closing).strip()
+            return Marker(f"AI{line[at + 2]}"), line[begins.end() :].removesuffix(closing).strip()
     return None

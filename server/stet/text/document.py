@@ -115,7 +115,7 @@ class TextDocument:
 
     def head(self, n: int) -> str:
         """Return the first `n` code points."""
-        return self.text[:n]
+        return "".join(self.lines[:n])[:n]  # a line has a character at least
 
     def lines_with(self, needle: str) -> Sequence[int]:
         """Return the lines (0-based) that contain `needle`, which must not span a line end."""

@@ -127,16 +127,6 @@ class LargeDocument(TextDocument):
         places = "".join(f" {block.first}-{block.end}" for block in self.left_out)
         return f"{self.uri} {self.real.revision} without{places}"
 
-    def head(self, n: int) -> str:
-        """Return the first `n` code points."""
-        parts, size = [], 0
-        for line in self.lines:
-            parts.append(line)
-            size += len(line)
-            if size >= n:
-                break
-        return "".join(parts)[:n]
-
     def lines_with(self, needle: str) -> tuple[int, ...]:
         """Return the lines (0-based) that contain `needle`, which must not span a line end."""
         if needle not in self._matches:

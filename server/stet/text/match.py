@@ -170,7 +170,8 @@ def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> Tex
     """
     then, now = TextDocument("", shown_text.text), TextDocument("", current)
     first, end = _lines_of(edit, then)
-    old_start, old_end = _start_of(then, first), _start_of(then, end)
+    old_start = then.offset_at(Position(first, 0))
+    old_end = then.offset_at(Position(end, 0))  # after the last line, the end of the text
     start, stop = _map_lines(shown_text, Position(first, 0), end, then, now)
     base, ours = shown_text.text[old_start:old_end], current[start:stop]
     theirs = edit.shifted(-old_start).apply(base)
@@ -194,21 +195,14 @@ def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
     return max(0, start.line - 1), min(stop, len(document.lines))
 
 
-def _start_of(document: TextDocument, line: int) -> int:
-    """Return the offset at which a line begins; after the last line, the end of the text."""
-    if line < len(document.lines):
-        return document.offset_at(Position(line, 0))
-    return len(document.text)
-
-
 def _map_lines(
     shown_text: ShownText, start: Position, end_line: int, then: TextDocument, now: TextDocument
 ) -> tuple[int, int]:
     """Return where whole lines are now, without lines that were inserted at their edges."""
-    end = then.position_at(_start_of(then, end_line))
+    end = then.clamp(Position(end_line, 0))
     for change in shown_text.changes:
         start = map_position(start, change, Bias.RIGHT)
         end = map_position(end, change, Bias.LEFT)
-    first = _start_of(now, start.line)
-    last = _start_of(now, end.line + 1 if end.character else end.line)
+    first = now.offset_at(Position(start.line, 0))
+    last = now.offset_at(Position(end.line + (end.character > 0), 0))
     return first, max(first, last)

@@ -174,13 +174,9 @@ class NormalizedText:
     def _starts(self) -> list[int]:
         return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
-    def line_at(self, offset: int) -> int:
-        """Return the line of an offset of the plain form."""
-        return bisect_right(self._starts, offset) - 1
-
     def source_offset(self, offset: int) -> int:
         """Where an offset of the plain form is in the text."""
-        line = self.line_at(offset)
+        line = bisect_right(self._starts, offset) - 1
         return self._source_starts[line] + offset - self._starts[line]
 
     def source_line_start(self, line: int) -> int:

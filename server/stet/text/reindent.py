@@ -4,14 +4,13 @@
 constant, or tabs for spaces.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, product
 
 from stet.text.diff import LineHunk, apply_hunks, diff_lines
-from stet.text.lines import line_end, whole_lines, without_end
+from stet.text.lines import line_end, split_lines, whole_lines, without_end
 from stet.text.match_result import UnclearEdit
 from stet.text.merge import TOKEN
 from stet.text.unicode_normal import (
@@ -164,7 +163,7 @@ def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
     """
     if "\r" not in source and default == "\n":
         return new
-    from_file = [line_end(line) for line in _pieces(source)]
+    from_file = [line_end(line) for line in split_lines(source)[:-1]]
     old_lines, new_lines = old.split("\n"), new.split("\n")
     ends = [default] * (len(new_lines) - 1)
     for i, j in _counterparts(old_lines, new_lines):
@@ -217,10 +216,6 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int,
         for i in range(hunk.old_start, hunk.old_start + min(len(hunk.old), len(hunk.new))):
             yield i, i + shift
         shift += len(hunk.new) - len(hunk.old)
-
-
-def _pieces(source: str) -> list[str]:
-    return re.findall(r"[^\r\n]*(?:\r\n|\n|\r)", source)
 
 
 def reindent_block(

@@ -31,9 +31,7 @@ from stet.web.web_address import WebError
 
 _SPENT_STATUSES = frozenset({402, 432, 433})
 """Payment required; Tavily's limits of the plan and of what is paid as one goes."""
-_SPENT = re.compile(
-    r"\b(?:quota|credits?|credit_balance_exhausted)\b|insufficient_quota", re.IGNORECASE
-)
+_SPENT = re.compile(r"(?i)\b(?:quota|credits?|credit_balance_exhausted)\b|insufficient_quota")
 _KEY = re.compile(r"invalid_api_key|subscription_token", re.IGNORECASE)
 
 

@@ -237,8 +237,8 @@ def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _SearchProvider:
-    """What is known of a provider.
+class _SearchApi:
+    """What is known of a search API.
 
     Attributes:
         base_url: Where it is.
@@ -253,20 +253,18 @@ class _SearchProvider:
     read: Callable[[Mapping[str, Any]], WebSearchAnswer]
 
 
-_PROVIDERS: Mapping[Provider, _SearchProvider] = {
-    "openai": _SearchProvider(
+_PROVIDERS: Mapping[Provider, _SearchApi] = {
+    "openai": _SearchApi(
         "https://api.openai.com/v1", ("OPENAI_API_KEY",), _ask_openai, _read_openai
     ),
-    "serper": _SearchProvider(
+    "serper": _SearchApi(
         "https://google.serper.dev", ("SERPER_API_KEY",), _ask_serper, _read_serper
     ),
-    "brave": _SearchProvider(
+    "brave": _SearchApi(
         "https://api.search.brave.com/res/v1",
         ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
         _ask_brave,
         _read_brave,
     ),
-    "tavily": _SearchProvider(
-        "https://api.tavily.com", ("TAVILY_API_KEY",), _ask_tavily, _read_tavily
-    ),
+    "tavily": _SearchApi("https://api.tavily.com", ("TAVILY_API_KEY",), _ask_tavily, _read_tavily),
 }

@@ -36,7 +36,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -> None:
-    found = list(check_settings(read_layers(System(), [tmp_path])))
+    found = list(check_settings(read_layers(System().read_bytes, [tmp_path])))
     assert found == [Finding("ok", "settings", f"the defaults; there is no {config}")]
 
 
@@ -46,7 +46,7 @@ def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
     config.write_text("[model]\nnam = 'x'\n")
     project = tmp_path / ".stet.toml"
     project.write_text("[model]\nbaseUrl = 'http://evil'\n")
-    assert list(check_settings(read_layers(System(), [tmp_path]))) == [
+    assert list(check_settings(read_layers(System().read_bytes, [tmp_path]))) == [
         Finding("ok", "settings", str(config)),
         Finding("ok", "settings", str(project)),
         Finding(
@@ -67,7 +67,7 @@ def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
 
 def test_a_settings_file_that_is_too_large_is_said_to_be(config: Path, tmp_path: Path) -> None:
     config.write_bytes(b"#" * 100_000)
-    problems = read_layers(System(), [tmp_path]).problems
+    problems = read_layers(System().read_bytes, [tmp_path]).problems
     assert [problem.message for problem in problems] == [
         "the file is ignored: it is larger than 64 kB"
     ]
@@ -192,7 +192,7 @@ def test_a_search_api_is_named_with_where_its_key_is(monkeypatch: pytest.MonkeyP
 
 
 def test_no_settings_at_all_are_no_layers(tmp_path: Path, config: Path) -> None:
-    assert read_layers(System(), [tmp_path]) == MergedSettings(Settings())
+    assert read_layers(System().read_bytes, [tmp_path]) == MergedSettings(Settings())
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_settings_that_can_not_be_read_are_named(home: Path) -> None:
     config = home / "CONFIG" / "stet" / "config.toml"
     config.mkdir(parents=True)
     (home / ".stet.toml").symlink_to(home / "nowhere")
-    layers = read_layers(System(), [home])
+    layers = read_layers(System().read_bytes, [home])
     user, project = check_settings_files(layers, home)
     assert (user.mark, project.mark) == ("problem", "problem")
     assert user.found == f"{config} can't be read and is ignored"

@@ -4,6 +4,7 @@ import asyncio
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from importlib import import_module
 
 import pytest
 
@@ -15,7 +16,7 @@ from stet.llm.embeddings import EmbeddingError, embed
 from stet.llm.failure_mapping import MAX_QUOTE
 from stet.llm.model import ModelError, ModelRefused, ModelTimeout, StreamInterrupted
 from stet.llm.model_endpoint import ModelEndpoint, Timeouts
-from stet.llm.openai_model import OpenAIModel, import_transport
+from stet.llm.openai_model import OpenAIModel
 from stet.llm.transport import ERROR_BYTES, WHOLE_BYTES
 from stet.settings.values import SearchSettings
 from stet.system.system import System
@@ -45,7 +46,7 @@ async def server() -> AsyncIterator[OpenAIServer]:
 @pytest.fixture(autouse=True, scope="module")
 def imported() -> None:
     """What is imported for the first answer is not its own."""
-    import_transport()
+    import_module("stet.llm.transport")
 
 
 def patient(server: OpenAIServer) -> OpenAIModel:

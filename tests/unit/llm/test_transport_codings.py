@@ -5,6 +5,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 
 import pytest
 
@@ -15,7 +16,7 @@ from stet.llm.embeddings import embed
 from stet.llm.model import ModelError
 from stet.llm.model_endpoint import ModelEndpoint
 from stet.llm.model_selection import find_local_servers
-from stet.llm.openai_model import OpenAIModel, import_transport
+from stet.llm.openai_model import OpenAIModel
 from stet.settings.values import SearchSettings
 from stet.system.system import System
 from stet.text.bounded_input import ACCEPTED, MAX_SILENT
@@ -38,7 +39,7 @@ HEALTHY = WebReply(
 @pytest.fixture(autouse=True, scope="module")
 def imported() -> None:
     """What is imported for the first answer takes no test's time."""
-    import_transport()
+    import_module("stet.llm.transport")
 
 
 async def model(server: WebServer) -> object:

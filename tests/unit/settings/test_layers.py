@@ -228,7 +228,9 @@ def test_the_files_of_the_user_and_of_every_root_are_read(
         }
     )
     roots = [Path("/one"), Path("/none"), Path("/two")]
-    assert read_layers(system, roots, editor=[{"log": {"level": "debug"}}]) == MergedSettings(
+    assert read_layers(
+        system.read_bytes, roots, editor=[{"log": {"level": "debug"}}]
+    ) == MergedSettings(
         Settings(log=LogSettings("debug"), privacy=PrivacySettings(("a", "b"))),
         files=(str(user_file_path()), "/one/.stet.toml", "/two/.stet.toml"),
     )

@@ -6,9 +6,9 @@ import secrets
 from asyncio.subprocess import Process
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 
 from stet.llm.embedded import weights
-from stet.llm.embedded.weights import child_pipes
 from stet.llm.model import (
     Completion,
     ModelUnavailable,
@@ -19,7 +19,7 @@ from stet.llm.model import (
     ignore,
 )
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
-from stet.llm.openai_model import OpenAIModel, warm
+from stet.llm.openai_model import OpenAIModel
 from stet.llm.retry import RetryPolicy
 from stet.system.helper_process import kill_and_wait, module_command
 from stet.system.system import System
@@ -57,7 +57,7 @@ class EmbeddedModel:
 
     async def warm(self) -> None:
         """Import the SDK; the child waits for the first round, as it takes memory."""
-        await warm()
+        await asyncio.to_thread(import_module, "stet.llm.transport")
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Ask; a child that crashed is started again once. See `Model.complete`.
@@ -144,11 +144,12 @@ async def _handshake(process: asyncio.subprocess.Process, order: dict[str, objec
         NoModel: If what runs it is missing or broken.
         ModelUnavailable: If it does not come up.
     """
-    stdin, stdout, _ = child_pipes(process)
+    assert process.stdin is not None  # all its streams are piped
+    assert process.stdout is not None
     try:
-        stdin.write(json.dumps(order).encode() + b"\n")
+        process.stdin.write(json.dumps(order).encode() + b"\n")
         async with asyncio.timeout(START_SECONDS):
-            reply = json.loads(await stdout.readline())
+            reply = json.loads(await process.stdout.readline())
     except TimeoutError as exc:
         message = f"The embedded model did not start within {START_SECONDS:g} s."
         raise ModelUnavailable(message) from exc

@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from asyncio.subprocess import Process
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -188,16 +187,18 @@ async def _report_progress(
     process: asyncio.subprocess.Process, weights: ModelWeights, on_progress: Progress
 ) -> str:
     """Report what pip reports; answers what it wrote on stderr."""
-    stdin, stdout, stderr = child_pipes(process)
-    stdin.close()
+    assert process.stdin is not None  # all its streams are piped
+    assert process.stderr is not None
+    process.stdin.close()
 
     async def progress() -> None:
-        async for line in stdout:
+        assert process.stdout is not None
+        async for line in process.stdout:
             if found := re.match(rb"Progress (\d+) of (\d+)", line):
                 done, total = int(found[1]), max(1, int(found[2]))
                 on_progress(f"downloading {weights.requirement}", DOWNLOAD_SHARE * done / total)
 
-    _, errors, _ = await asyncio.gather(progress(), stderr.read(), process.wait())
+    _, errors, _ = await asyncio.gather(progress(), process.stderr.read(), process.wait())
     return errors.decode("utf-8", "replace")
 
 
@@ -255,16 +256,3 @@ def _disk_error(folder: Path, exc: OSError) -> InstallError:
     if exc.errno == errno.ENOSPC:
         return InstallError(f"The disk is full at {str(folder)!r}: {exc.strerror}.")
     return InstallError(f"{str(folder)!r} can't be written: {exc.strerror or exc}.")
-
-
-def child_pipes(
-    process: Process,
-) -> tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]:
-    """Return stdin, stdout and stderr of a process that was started with all three piped.
-
-    Raises:
-        ValueError: If one of them is no pipe.
-    """
-    if process.stdin is None or process.stdout is None or process.stderr is None:
-        raise ValueError("the process was started without pipes")
-    return process.stdin, process.stdout, process.stderr
