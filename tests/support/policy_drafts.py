@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from stet.review.policy.authorization import Draft, authorize
+from stet.review.policy.authorization import authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
-from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.proposal import CreateDraft, Draft, EditDraft, MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings, Settings
 from stet.system.system import System
 from stet.text.document import TextDocument

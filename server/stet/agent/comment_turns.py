@@ -14,7 +14,7 @@ from stet.context.context_builder import EditorLocation
 from stet.context.context_values import single_line
 from stet.review.policy.rules import EditRules
 from stet.review.resolve.pending_view import Amendment, PendingView
-from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.ai_comments import removal_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, TextChange, TextEdit, map_position
@@ -157,7 +157,7 @@ def _prepare_removal(
     view: PendingView,
     place: Range,
     inspect: Callable[[], EditRules],
-) -> tuple[PreparedEdit | RejectedDraft, tuple[str, ...]] | None:
+) -> tuple[PreparedDraft | RejectedDraft, tuple[str, ...]] | None:
     """Authorize the removal of the comment; return the result and the replaced pending hunks.
     Return None if the pending hunks remove the comment. For a worker thread.
     """

@@ -31,7 +31,7 @@ from stet.llm.model import Request, StopReason, estimate_prompt
 from stet.privacy.redactor import UnknownMark
 from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import rebase_edit
-from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, Replacement, TextChange, TextEdit, map_position
 from stet.text.position import Position, Range
@@ -208,7 +208,7 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
 
 async def _prepare_rewrite(
     summary: str, ctx: ToolContext, shown: TextDocument, passage: RewritePassage, text: str
-) -> PreparedEdit | RejectedDraft:
+) -> PreparedDraft | RejectedDraft:
     """Prepare the edit that sets the passage to `text`, for the current file. Nothing is awaited
     after the last check of the file.
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from stet.review.errors import EditInFlight, HunkOverlap, WrongHunkState
 from stet.review.hunk_store import TOP, HunkStore, is_line_hunk
-from stet.review.policy.authorization import AuthorizedDraft
 from stet.review.proposal import (
     LIVE,
     CreateDraft,
@@ -18,10 +17,11 @@ from stet.review.proposal import (
     HunkState,
     MoveDraft,
     RemoveDraft,
+    new_hunk,
     replace_hunk,
 )
 from stet.review.rebase import catch_up
-from stet.review.resolve.prepared_edit import PreparedEdit, PreparedMove, PreparedRemoval
+from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
 from stet.text.diff import LineHunk
@@ -56,7 +56,7 @@ class _EditSlot(NamedTuple):
 def propose_lines(
     store: HunkStore,
     draft: EditDraft,
-    prepared: PreparedEdit,
+    prepared: PreparedDraft,
     *,
     amends: Collection[str] = (),
     part_of: _MovePart | None = None,
@@ -76,7 +76,7 @@ def propose_lines(
     document, authorized = draft.document, prepared.authorized
     if not authorized.hunks and not amends:
         return []
-    tracked, staying, fresh, replaced = _prepare_slot(store, draft, authorized, frozenset(amends))
+    tracked, staying, fresh, replaced = _prepare_slot(store, draft, prepared, frozenset(amends))
     first = part_of.first if part_of else _number(store, len(fresh))
     made = {_place_of(hunk): f"h{first + nth}" for nth, hunk in enumerate(fresh)}
     in_order = tuple(made.items())
@@ -107,7 +107,7 @@ def propose_lines(
 def _prepare_slot(
     store: HunkStore,
     draft: EditDraft,
-    authorized: AuthorizedDraft,
+    prepared: PreparedDraft,
     amends: frozenset[str] = frozenset(),
 ) -> _EditSlot:
     """Check that an edit can be taken, without taking it.
@@ -115,13 +115,13 @@ def _prepare_slot(
     Raises:
         HunkOverlap: As `propose_lines`.
     """
-    document = draft.document
+    document, hunks = draft.document, prepared.authorized.hunks
     tracked = store.ensure_tracked(document)
     if document.version is None:
         # The other hunks may have to follow the text on the disk first.
         catch_up(store, tracked, document.text)
-    staying = _staying(tracked, authorized.hunks, amends)
-    fresh = [hunk for hunk in authorized.hunks if _place_of(hunk) not in staying]
+    staying = _staying(tracked, hunks, amends)
+    fresh = [hunk for hunk in hunks if _place_of(hunk) not in staying]
     replaced = _conflicting_hunks(store, tracked, fresh, draft, amends)
     replaced |= dict.fromkeys(amends - set(staying.values()))
     return _EditSlot(tracked, staying, fresh, replaced)
@@ -196,14 +196,13 @@ def _close_replaced(
 # -- whole files ---------------------------------------------------------------------------------
 
 
-def propose_create(store: HunkStore, draft: CreateDraft, authorized: AuthorizedDraft) -> str:
+def propose_create(store: HunkStore, draft: CreateDraft, prepared: PreparedDraft) -> str:
     """Take a new file as one pending hunk. Return its id.
 
     Raises:
         HunkOverlap: If an earlier hunk for the new file is sent.
     """
-    hunk = _whole_file_hunk(store, draft, HunkKind.CREATE, authorized)
-    hunk = dataclasses.replace(hunk, new=draft.text, proposed=draft.text)
+    hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
     tracked = store.ensure_tracked(TextDocument(draft.uri, ""))
     tracked.add(Anchor(hunk.id, tracked.lines, (0, 0), "", draft.text))
@@ -211,19 +210,18 @@ def propose_create(store: HunkStore, draft: CreateDraft, authorized: AuthorizedD
     return hunk.id
 
 
-def propose_move(store: HunkStore, prepared: PreparedMove) -> list[str]:
+def propose_move(store: HunkStore, draft: MoveDraft, prepared: PreparedDraft) -> list[str]:
     """Take a move and the edits of its links. Return their ids, the move's first.
 
     Raises:
         HunkOverlap: If a live hunk of the same turn, or a sent one, is in the way.
     """
-    draft, links = prepared.draft, list(zip(prepared.draft.links, prepared.links, strict=True))
+    links = list(zip(draft.links, prepared.links, strict=True))
     for link, one in links:
         if one.hunks:
             # Before anything is taken: all or nothing.
-            _ = _prepare_slot(store, link, one.authorized)
-    hunk = _whole_file_hunk(store, draft, HunkKind.MOVE, prepared.authorized)
-    hunk = dataclasses.replace(hunk, new_uri=draft.new_uri)
+            _ = _prepare_slot(store, link, one)
+    hunk = _whole_file_hunk(store, draft, prepared)
     gone = _close_earlier(store, hunk)
     made = [hunk.id]
     n_lines = [len(one.hunks) for one in prepared.links]
@@ -235,15 +233,13 @@ def propose_move(store: HunkStore, prepared: PreparedMove) -> list[str]:
     return made
 
 
-def propose_remove(store: HunkStore, prepared: PreparedRemoval) -> str:
+def propose_remove(store: HunkStore, draft: RemoveDraft, prepared: PreparedDraft) -> str:
     """Take a file's removal as one pending hunk. Return its id.
 
     Raises:
         HunkOverlap: If an earlier removal of the file is sent.
     """
-    draft = prepared.draft
-    hunk = _whole_file_hunk(store, draft, HunkKind.REMOVE, prepared.authorized)
-    hunk = dataclasses.replace(hunk, old=draft.text, base=draft.text)
+    hunk = _whole_file_hunk(store, draft, prepared)
     _register(store, hunk, _close_earlier(store, hunk))
     return hunk.id
 
@@ -264,31 +260,25 @@ def _close_earlier(store: HunkStore, hunk: Hunk) -> list[Hunk]:
 
 
 def _whole_file_hunk(
-    store: HunkStore,
-    draft: CreateDraft | MoveDraft | RemoveDraft,
-    kind: HunkKind,
-    authorized: AuthorizedDraft,
+    store: HunkStore, draft: CreateDraft | MoveDraft | RemoveDraft, prepared: PreparedDraft
 ) -> Hunk:
     """Return a hunk about a file as such."""
+    kind, old, new, new_uri = HunkKind.MOVE, "", "", ""
+    match draft:
+        case CreateDraft():
+            kind, new = HunkKind.CREATE, draft.text
+        case MoveDraft():
+            new_uri = draft.new_uri
+        case RemoveDraft():
+            kind, old = HunkKind.REMOVE, draft.text
     proposal = store.proposal_id(draft.turn, draft.uri)
-    return Hunk(
+    return replace_hunk(
+        new_hunk(draft, TOP, old, new, prepared.authorized.caution),
         id=f"h{store.journal.number('hunk')}",
         proposal=proposal,
-        turn=draft.turn,
-        chat=draft.chat,
-        uri=draft.uri,
         kind=kind,
-        state=HunkState.PENDING,
-        range=TOP,
-        old="",
-        new="",
-        base="",
-        proposed="",
-        summary=draft.summary,
+        new_uri=new_uri,
         group=proposal,
-        author=draft.author,
-        protected=authorized.protected,
-        reason=authorized.caution,
     )
 
 

@@ -23,9 +23,18 @@ from stet.review.inline.imported_hunks import BlockDraft, import_blocks
 from stet.review.inline.inline_blocks import InlineBlocks, normalize_line_ends
 from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.proposal import LIVE, EditDraft, Hunk, HunkState, Proposal, replace_hunk
+from stet.review.proposal import (
+    LIVE,
+    CreateDraft,
+    EditDraft,
+    Hunk,
+    HunkState,
+    MoveDraft,
+    Proposal,
+    replace_hunk,
+)
 from stet.review.rebase import catch_up, follow_editor
-from stet.review.resolve.prepared_edit import PreparedDraft, PreparedMove, PreparedRemoval
+from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.review.state_restore import (
     PreparedRestore,
     install_restored,
@@ -82,15 +91,16 @@ class ReviewLedger:
             WrongHunkState: If a hunk to amend is not pending.
         """
         store = self._store
-        if isinstance(prepared, PreparedMove):
-            made = propose_move(store, prepared)
-        elif isinstance(prepared, PreparedRemoval):
-            made = [propose_remove(store, prepared)]
-        elif isinstance(draft := prepared.draft, EditDraft):
+        draft = prepared.draft
+        if isinstance(draft, EditDraft):
             self._check_amended(amends)
             made = propose_lines(store, draft, prepared, amends=amends)
+        elif isinstance(draft, MoveDraft):
+            made = propose_move(store, draft, prepared)
+        elif isinstance(draft, CreateDraft):
+            made = [propose_create(store, draft, prepared)]
         else:
-            made = [propose_create(store, draft, prepared.authorized)]
+            made = [propose_remove(store, draft, prepared)]
         return tuple(self.hunk(hunk_id) for hunk_id in made)
 
     def _check_amended(self, hunk_ids: Iterable[str]) -> None:

@@ -46,6 +46,13 @@ class HunkKind(StrEnum):
     MOVE = "move"
     REMOVE = "remove"
 
+    @classmethod
+    def of_texts(cls, old: str, new: str) -> "HunkKind":
+        """Return the kind of a change of lines from `old` to `new`."""
+        if not old:
+            return cls.ADD
+        return cls.REPLACE if new else cls.DELETE
+
 
 WHOLE_FILE = frozenset({HunkKind.CREATE, HunkKind.MOVE, HunkKind.REMOVE})
 """Kinds that are about a file as such, not about lines of it."""
@@ -205,6 +212,11 @@ class EditDraft(DraftBase):
     edit: TextEdit
     notes: tuple[tuple[int, int, str], ...] = ()
 
+    @property
+    def uri(self) -> str:
+        """The URI of the file."""
+        return self.document.uri
+
     def summary_of(self, place: Range) -> str:
         """Return the line for the user for a hunk at `place`, from the edits that change its lines."""
         if not self.notes:
@@ -260,3 +272,37 @@ class RemoveDraft(DraftBase):
 
     uri: str
     text: str
+
+
+Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
+
+
+def new_hunk(draft: Draft, place: Range, old: str, new: str, caution: str) -> Hunk:
+    """Return a pending hunk of a draft, without an id, a proposal and a group.
+
+    Args:
+        draft: The draft.
+        place: The whole lines of the change.
+        old: The text at `place`.
+        new: The text to write there.
+        caution: Why the user's yes must name the file; empty if any yes will do.
+    """
+    return Hunk(
+        id="",
+        proposal="",
+        turn=draft.turn,
+        chat=draft.chat,
+        uri=draft.uri,
+        kind=HunkKind.of_texts(old, new),
+        state=HunkState.PENDING,
+        range=place,
+        old=old,
+        new=new,
+        base=old,
+        proposed=new,
+        summary=draft.summary,
+        group="",
+        author=draft.author,
+        protected=bool(caution),
+        reason=caution,
+    )

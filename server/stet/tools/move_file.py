@@ -13,7 +13,7 @@ from stet.links.link_scan import LinkGraph, scan_links
 from stet.links.links import find_links
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import EditDraft, MoveDraft
-from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft, rebase_onto_blocks
+from stet.review.resolve.prepared_edit import PreparedDraft, prepare_draft, rebase_onto_blocks
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
@@ -56,7 +56,7 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
         move, *links = ctx.ledger.propose(replace(prepared, links=rebased))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
-        files = ", ".join(dict.fromkeys(link.name for link in prepared.draft.links))
+        files = ", ".join(dict.fromkeys(link.draft.name for link in prepared.links))
         message += f", with {len(links)} changes of links ({files})"
     return f"{message}. It waits for the user; until then the file keeps its name.\n{_describe_left(updates)}"
 
@@ -106,7 +106,7 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
 
 async def _prepare_move(
     locations: _MovePaths, ctx: ToolContext
-) -> tuple[PreparedMove, "_LinkUpdates"]:
+) -> tuple[PreparedDraft, "_LinkUpdates"]:
     """Return the authorized move with the edits of all links, each an edit of the current text.
 
     Raises:

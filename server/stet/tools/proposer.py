@@ -13,7 +13,7 @@ from stet.review.policy.rules import EditRules, ProposalRefused, check_open
 from stet.review.proposal import CreateDraft, EditDraft, Hunk
 from stet.review.resolve.pending_view import as_shown
 from stet.review.resolve.prepared_edit import (
-    PreparedEdit,
+    PreparedDraft,
     RejectedDraft,
     prepare_or_reject,
     rebase_onto_blocks,
@@ -98,7 +98,11 @@ class Proposer:
         self.reader.report.files_to_open.append(OpenFileRequest(located.uri, line))
 
     def propose_prepared(
-        self, prepared: PreparedEdit | RejectedDraft, *, position: str, amends: tuple[str, ...] = ()
+        self,
+        prepared: PreparedDraft | RejectedDraft,
+        *,
+        position: str,
+        amends: tuple[str, ...] = (),
     ) -> tuple[Hunk, ...]:
         """Propose an edit that was prepared (`prepare_or_reject`) for the current text.
 
@@ -151,7 +155,7 @@ class Proposer:
 
     async def compute_edit(
         self, file: str, find: Callable[[TextDocument, Snapshot], ComputedEdit], *, position: str
-    ) -> tuple[ComputedEdit, PreparedEdit | RejectedDraft]:
+    ) -> tuple[ComputedEdit, PreparedDraft | RejectedDraft]:
         """Return an edit of a file's current text and the answer of its authorization. Both are for
         `propose_prepared`; nothing has been awaited since the text was checked.
 
@@ -184,7 +188,7 @@ class Proposer:
         name: str,
         find: Callable[[], ComputedEdit],
         inspect: Callable[[], EditRules],
-    ) -> tuple[ComputedEdit, PreparedEdit | RejectedDraft]:
+    ) -> tuple[ComputedEdit, PreparedDraft | RejectedDraft]:
         """Find the edit, inspect the rules and authorize the edit, for a worker thread."""
         computed = find()
         draft = self.edit_draft(document, name, computed.edit, computed.summary)

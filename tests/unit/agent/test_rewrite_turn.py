@@ -12,7 +12,7 @@ from stet.llm.model import Completion, Request, StopReason
 from stet.llm.scripted_model import Reply, say
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import EditDraft
-from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.settings.values import EditSettings, Settings
 from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import AgentHarness
@@ -132,7 +132,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhi
 ) -> None:
     asked: list[bool] = []
 
-    def ask(draft: EditDraft, rules: EditRules) -> PreparedEdit | RejectedDraft:
+    def ask(draft: EditDraft, rules: EditRules) -> PreparedDraft | RejectedDraft:
         asked.append(threading.current_thread() is threading.main_thread())
         return prepare_or_reject(draft, rules)
 

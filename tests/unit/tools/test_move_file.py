@@ -12,7 +12,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp.tasks import Tasks
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import HunkKind, MoveDraft
-from stet.review.resolve.prepared_edit import PreparedMove, prepare_draft
+from stet.review.resolve.prepared_edit import PreparedDraft, prepare_draft
 from stet.settings.values import EditSettings, Settings
 from stet.tools import move_file
 from stet.tools.edit_file import EDIT_FILE
@@ -144,7 +144,7 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
 ) -> None:
     asked: list[bool] = []
 
-    def ask(draft: MoveDraft, rules: EditRules) -> PreparedMove:
+    def ask(draft: MoveDraft, rules: EditRules) -> PreparedDraft:
         asked.append(threading.current_thread() is threading.main_thread())
         return prepare_draft(draft, rules)
 

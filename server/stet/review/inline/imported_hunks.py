@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from stet.review.hunk_store import HunkStore
 from stet.review.policy.authorization import authorize_blocks
 from stet.review.policy.rules import ProposalRefused
-from stet.review.proposal import Hunk, HunkKind, HunkState
+from stet.review.proposal import EditDraft, Hunk, new_hunk
 from stet.review.tracking.anchor import BlockAnchor
 from stet.review.tracking.tracked_span import range_of
 from stet.text.block_codec import InlineBlock
 from stet.text.document import TextDocument
+from stet.text.edit import TextEdit
 from stet.text.stripped_document import SIGN, MalformedBlock, find_imported
 from stet.workspace.snapshot import Snapshot
 
@@ -119,45 +120,18 @@ def _hunks(
 ) -> list[Hunk]:
     proposal = store.proposal_id("", now.uri)
     first = store.journal.number("hunk", len(fresh))
-    outline = Hunk(
-        id="",
-        proposal=proposal,
-        turn="",
-        chat="",
-        uri=now.uri,
-        kind=HunkKind.REPLACE,
-        state=HunkState.PENDING,
-        range=range_of(now.lines, 0, 0),
-        old="",
-        new="",
-        base="",
-        proposed="",
-        summary="",
-        group="",
-        author=AUTHOR,
-        protected=bool(draft.caution),
-        inline=True,
-        reason=draft.caution,
-    )
-    return [
-        replace(
-            outline,
-            id=f"h{first + nth}",
-            kind=_kind_of(block),
-            range=range_of(now.lines, *place),
-            old=block.before,
-            new=block.after,
-            base=block.before,
-            proposed=block.after,
+    source = EditDraft(turn="", author=AUTHOR, name="", summary="", document=now, edit=TextEdit(()))
+    hunks = []
+    for nth, (block, place) in enumerate(fresh, first):
+        lines = range_of(now.lines, *place)
+        hunk = replace(
+            new_hunk(source, lines, block.before, block.after, draft.caution),
+            id=f"h{nth}",
+            proposal=proposal,
             summary=f"Found in the file: {block.id[:_MAX_ID]}",
-            group=f"{proposal}@h{first + nth}",
+            group=f"{proposal}@h{nth}",
+            inline=True,
             block=block.id,
         )
-        for nth, (block, place) in enumerate(fresh)
-    ]
-
-
-def _kind_of(block: InlineBlock) -> HunkKind:
-    if not block.before:
-        return HunkKind.ADD
-    return HunkKind.REPLACE if block.after else HunkKind.DELETE
+        hunks.append(hunk)
+    return hunks

@@ -26,6 +26,7 @@ from stet.review.policy.rules import (
 from stet.review.proposal import (
     WHOLE_FILE,
     CreateDraft,
+    Draft,
     EditDraft,
     Hunk,
     HunkKind,
@@ -41,8 +42,6 @@ from stet.workspace.names import Refusal
 from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import uri_of
-
-Draft = EditDraft | CreateDraft | MoveDraft | RemoveDraft
 
 
 @dataclass(frozen=True, slots=True)

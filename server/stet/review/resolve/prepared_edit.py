@@ -6,23 +6,15 @@
   user decides them. Its edit is moved line by line to the text with the blocks (`rebase_onto_blocks`).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import overload
 
 from stet.outline.indent_outline import Outline, Style, Symbol
 from stet.review.errors import BlockInTheWay
-from stet.review.policy.authorization import AuthorizedDraft, Draft, authorize
+from stet.review.policy.authorization import AuthorizedDraft, authorize
 from stet.review.policy.rules import EditRules, ProposalRefused
-from stet.review.proposal import (
-    CreateDraft,
-    EditDraft,
-    Hunk,
-    HunkKind,
-    HunkState,
-    MoveDraft,
-    RemoveDraft,
-)
+from stet.review.proposal import Draft, EditDraft, Hunk, MoveDraft, new_hunk
 from stet.review.tracking.tracked_span import range_of
 from stet.text.diff import LineHunk
 from stet.text.document import TextDocument
@@ -30,7 +22,6 @@ from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 from stet.text.position import Range
 from stet.text.reindent import indent_of
-from stet.text.stripped_document import StrippedDocument
 from stet.workspace.snapshot import Snapshot
 
 _PLAIN = frozenset(
@@ -40,29 +31,52 @@ _PLAIN_LANGUAGES = frozenset({"plaintext", "text", "json", "csv", "xml", "html",
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedEdit:
-    """An edit or a new file that has passed the policy check; made by `prepare_draft` only.
+class PreparedDraft:
+    """A draft that has passed the policy check; made by `prepare_draft` only.
 
     Attributes:
         draft: The authorized draft.
         authorized: The result of the policy check.
         hunks: The hunks of an edit, one for each of `authorized.hunks`, without ids and proposals; their
             group is a `section_key`.
+        links: The edits of a move's links.
     """
 
-    draft: EditDraft | CreateDraft
+    draft: Draft
     authorized: AuthorizedDraft
     hunks: tuple[Hunk, ...] = ()
+    links: tuple["PreparedDraft", ...] = ()
 
-    def with_caution(self, caution: str) -> "PreparedEdit":
-        """Return the prepared edit with a sentence of caution for the user after its summary."""
+    def with_caution(self, caution: str) -> "PreparedDraft":
+        """Return the prepared draft with a sentence of caution for the user after its summary."""
         if not caution:
             return self
         summary = f"{self.draft.summary} (Caution: {caution})"
+        hunks = tuple(replace(hunk, summary=summary) for hunk in self.hunks)
+        return replace(self, draft=replace(self.draft, summary=summary), hunks=hunks)
+
+    def moved_to(self, document: TextDocument, firsts: Iterable[int]) -> "PreparedDraft":
+        """Return a prepared edit as an edit of another text, where its hunks begin at the lines `firsts`
+        (0-based).
+        """
+        assert isinstance(self.draft, EditDraft), "only an edit has lines"
+        line_hunks = tuple(
+            hunk.slid(first - hunk.old_start)
+            for hunk, first in zip(self.authorized.hunks, firsts, strict=True)
+        )
+        ranges = [range_of(document.lines, one.old_start, one.old_end) for one in line_hunks]
+        hunks = tuple(replace(one, range=at) for one, at in zip(self.hunks, ranges, strict=True))
+        replacements = [
+            Replacement(document.offset_at(at.start), document.offset_at(at.end), hunk.new)
+            for at, hunk in zip(ranges, hunks, strict=True)
+        ]
         return replace(
             self,
-            draft=replace(self.draft, summary=summary),
-            hunks=tuple(replace(hunk, summary=summary) for hunk in self.hunks),
+            draft=replace(
+                self.draft, document=document, edit=TextEdit(tuple(replacements)), notes=()
+            ),
+            authorized=replace(self.authorized, hunks=line_hunks),
+            hunks=hunks,
         )
 
 
@@ -70,75 +84,16 @@ class PreparedEdit:
 class RejectedDraft:
     """A draft that the policy check has refused, to be reported later."""
 
-    draft: EditDraft | CreateDraft
+    draft: Draft
     refused: ProposalRefused
 
 
-def prepare_or_reject(
-    draft: EditDraft | CreateDraft, rules: EditRules
-) -> PreparedEdit | RejectedDraft:
+def prepare_or_reject(draft: Draft, rules: EditRules) -> PreparedDraft | RejectedDraft:
     """Call `prepare_draft` in a worker thread; a refusal is returned, and raised by the caller."""
     try:
         return prepare_draft(draft, rules)
     except ProposalRefused as refused:
         return RejectedDraft(draft, refused)
-
-
-def prepare_authorized(draft: EditDraft, authorized: AuthorizedDraft) -> PreparedEdit:
-    """Return the prepared edit of an authorized draft, which may be part of a move."""
-    return PreparedEdit(
-        draft, authorized, tuple(_hunk(hunk, draft, authorized) for hunk in authorized.hunks)
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedMove:
-    """A move that has passed the policy check with all its links; made by `prepare_draft` only.
-
-    Attributes:
-        draft: The authorized draft.
-        authorized: The result of the policy check.
-        links: The edits of its links.
-    """
-
-    draft: MoveDraft
-    authorized: AuthorizedDraft
-    links: tuple[PreparedEdit, ...]
-
-    def with_caution(self, said: str) -> "PreparedMove":
-        """Return the prepared move with a sentence of caution, as `PreparedEdit.with_caution`."""
-        if not said:
-            return self
-        summary = f"{self.draft.summary} (Caution: {said})"
-        return replace(self, draft=replace(self.draft, summary=summary))
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedRemoval:
-    """A file's removal that has passed the policy check; made by `prepare_draft` only.
-
-    Attributes:
-        draft: The authorized draft.
-        authorized: The result of the policy check.
-    """
-
-    draft: RemoveDraft
-    authorized: AuthorizedDraft
-
-
-PreparedDraft = PreparedEdit | PreparedMove | PreparedRemoval
-
-
-@overload
-def prepare_draft(draft: EditDraft | CreateDraft, rules: EditRules) -> PreparedEdit: ...
-
-
-@overload
-def prepare_draft(draft: MoveDraft, rules: EditRules) -> PreparedMove: ...
-
-
-@overload
-def prepare_draft(draft: RemoveDraft, rules: EditRules) -> PreparedRemoval: ...
 
 
 def prepare_draft(draft: Draft, rules: EditRules) -> PreparedDraft:
@@ -147,52 +102,29 @@ def prepare_draft(draft: Draft, rules: EditRules) -> PreparedDraft:
     Raises:
         ProposalRefused: If a rule refuses the draft, or any part of it.
     """
-    authorized = authorize(draft, rules)
-    match draft:
-        case EditDraft():
-            return prepare_authorized(draft, authorized)
-        case CreateDraft():
-            return PreparedEdit(draft, authorized)
-        case MoveDraft():
-            pairs = zip(draft.links, authorized.links, strict=True)
-            links = tuple(prepare_authorized(link, allowed) for link, allowed in pairs)
-            return PreparedMove(draft, authorized, links)
-        case RemoveDraft():
-            return PreparedRemoval(draft, authorized)
+    return _prepared(draft, authorize(draft, rules))
 
 
-def _hunk(hunk: LineHunk, draft: EditDraft, authorized: AuthorizedDraft) -> Hunk:
-    old, new = "".join(hunk.old), "".join(hunk.new)
-    document = draft.document
-    place = range_of(document.lines, hunk.old_start, hunk.old_start + len(hunk.old))
-    return Hunk(
-        id="",
-        proposal="",
-        turn=draft.turn,
-        chat=draft.chat,
-        uri=document.uri,
-        kind=_kind_of(old, new),
-        state=HunkState.PENDING,
-        range=place,
-        old=old,
-        new=new,
-        base=old,
-        proposed=new,
+def _prepared(draft: Draft, authorized: AuthorizedDraft) -> PreparedDraft:
+    """Return the prepared draft of an authorized draft."""
+    if isinstance(draft, EditDraft):
+        hunks = tuple(_hunk(hunk, draft, authorized.caution) for hunk in authorized.hunks)
+        return PreparedDraft(draft, authorized, hunks)
+    links = draft.links if isinstance(draft, MoveDraft) else ()
+    return PreparedDraft(draft, authorized, links=tuple(map(_prepared, links, authorized.links)))
+
+
+def _hunk(hunk: LineHunk, draft: EditDraft, caution: str) -> Hunk:
+    document, new = draft.document, "".join(hunk.new)
+    place = range_of(document.lines, hunk.old_start, hunk.old_end)
+    return replace(
+        new_hunk(draft, place, "".join(hunk.old), new, caution),
         summary=draft.summary_of(place),
         group=section_key(document, place, new),
-        author=draft.author,
-        protected=authorized.protected,
-        reason=authorized.caution,
     )
 
 
-def _kind_of(old: str, new: str) -> HunkKind:
-    if not old:
-        return HunkKind.ADD
-    return HunkKind.REPLACE if new else HunkKind.DELETE
-
-
-def rebase_onto_blocks(prepared: PreparedEdit, snapshot: Snapshot) -> PreparedEdit:
+def rebase_onto_blocks(prepared: PreparedDraft, snapshot: Snapshot) -> PreparedDraft:
     """Return the authorized edit, rebased onto the text with its blocks.
 
     Raises:
@@ -205,36 +137,12 @@ def rebase_onto_blocks(prepared: PreparedEdit, snapshot: Snapshot) -> PreparedEd
     stripped = None if real is None else snapshot.stripped(real)
     if stripped is None:
         return prepared
-    document = stripped.real
-    places = [
-        _place(stripped, hunk.old_start, hunk.old_start + len(hunk.old))
-        for hunk in prepared.authorized.hunks
-    ]
-    ranges = [range_of(document.lines, *place) for place in places]
-    edit = TextEdit(
-        tuple(
-            Replacement(document.offset_at(at.start), document.offset_at(at.end), hunk.new)
-            for at, hunk in zip(ranges, prepared.hunks, strict=True)
-        )
-    )
-    hunks = tuple(replace(hunk, range=at) for hunk, at in zip(prepared.hunks, ranges, strict=True))
-    line_hunks = tuple(
-        replace(hunk, old_start=first)
-        for hunk, (first, _) in zip(prepared.authorized.hunks, places, strict=True)
-    )
-    return replace(
-        prepared,
-        draft=replace(draft, document=document, edit=edit, notes=()),
-        authorized=replace(prepared.authorized, hunks=line_hunks),
-        hunks=hunks,
-    )
-
-
-def _place(stripped: StrippedDocument, first: int, end: int) -> tuple[int, int]:
-    place = stripped.to_real_lines(first, end)
-    if place is None:
-        raise BlockInTheWay(first, end)
-    return place
+    firsts = []
+    for hunk in prepared.authorized.hunks:
+        if (place := stripped.to_real_lines(hunk.old_start, hunk.old_end)) is None:
+            raise BlockInTheWay(hunk.old_start, hunk.old_end)
+        firsts.append(place[0])
+    return prepared.moved_to(stripped.real, firsts)
 
 
 def section_key(document: TextDocument, place: Range, new: str = "") -> str:

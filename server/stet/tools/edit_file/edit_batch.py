@@ -31,7 +31,7 @@ from stet.review.resolve.pending_view import (
     latest_with,
     noted_since,
 )
-from stet.review.resolve.prepared_edit import PreparedEdit, RejectedDraft, prepare_or_reject
+from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
 from stet.text.edit import OverlapError
 from stet.text.match_result import MatchError
@@ -109,7 +109,7 @@ class _BatchPlan:
 
     calls: Mapping[int, _CallEdit]
     amends: tuple[str, ...] = ()
-    prepared: PreparedEdit | RejectedDraft | None = None
+    prepared: PreparedDraft | RejectedDraft | None = None
     position: str = ""
 
 
@@ -192,7 +192,7 @@ class EditBatch:
         changes = None if now is None else noted_since(now, doc, ctx.workspace)
         if now is None or changes is None or plan.amends:
             return False
-        if not isinstance(plan.prepared, PreparedEdit):
+        if not isinstance(plan.prepared, PreparedDraft):
             return False
         prepared = rebase_prepared(plan.prepared, changes, now)
         if prepared is None:

@@ -4,20 +4,18 @@ Another search takes a second, and the next keystroke comes sooner.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from stet.review.proposal import EditDraft
-from stet.review.resolve.prepared_edit import PreparedEdit
-from stet.review.tracking.tracked_span import range_of
+from stet.review.resolve.prepared_edit import PreparedDraft
 from stet.text.document import TextDocument
-from stet.text.edit import Replacement, TextChange, TextEdit
+from stet.text.edit import TextChange
 from stet.text.lines import n_breaks
 from stet.text.position import Range
 
 
 def rebase_prepared(
-    prepared: PreparedEdit, changes: Sequence[TextChange], now: TextDocument
-) -> PreparedEdit | None:
+    prepared: PreparedDraft, changes: Sequence[TextChange], now: TextDocument
+) -> PreparedDraft | None:
     """Return an authorized edit, rebased onto the current text.
 
     Args:
@@ -28,26 +26,15 @@ def rebase_prepared(
     Returns:
         The edit; None if a change is in its lines or beside them, or it is not an edit.
     """
-    draft = prepared.draft
-    if not isinstance(draft, EditDraft):
+    if not isinstance(prepared.draft, EditDraft):
         return None
-    line_hunks, hunks, replacements = [], [], []
-    for old, hunk in zip(prepared.authorized.hunks, prepared.hunks, strict=True):
-        first = shift_first_line((old.old_start, old.old_end), changes)
+    firsts = []
+    for hunk in prepared.authorized.hunks:
+        first = shift_first_line((hunk.old_start, hunk.old_end), changes)
         if first is None:
             return None
-        new = replace(old, old_start=first, new_start=old.new_start + first - old.old_start)
-        at = range_of(now.lines, new.old_start, new.old_end)
-        line_hunks.append(new)
-        hunks.append(replace(hunk, range=at))
-        replacements.append(Replacement(now.offset_at(at.start), now.offset_at(at.end), hunk.new))
-    edit = TextEdit(tuple(replacements))
-    return replace(
-        prepared,
-        draft=replace(draft, document=now, edit=edit, notes=()),
-        authorized=replace(prepared.authorized, hunks=tuple(line_hunks)),
-        hunks=tuple(hunks),
-    )
+        firsts.append(first)
+    return prepared.moved_to(now, firsts)
 
 
 def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stet.review.ledger import ReviewLedger
-from stet.review.policy.authorization import Draft, reauthorize
-from stet.review.proposal import HunkState
+from stet.review.policy.authorization import reauthorize
+from stet.review.proposal import Draft, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.workspace.workspace import Workspace
 from tests.support.hostile_workspace import VICTIM, build

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from stet.review.ledger import ReviewLedger
-from stet.review.policy.authorization import Draft, authorize
+from stet.review.policy.authorization import authorize
 from stet.review.policy.protected_files import is_protected
 from stet.review.policy.rules import EditRules, ProposalRefused, check_open
-from stet.review.proposal import CreateDraft, EditDraft, MoveDraft, RemoveDraft
+from stet.review.proposal import CreateDraft, Draft, EditDraft, MoveDraft, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
