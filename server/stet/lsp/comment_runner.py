@@ -11,11 +11,8 @@ hunk added.
 """
 
 import asyncio
-import dataclasses
 from collections import OrderedDict
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any
 
 from stet.agent.agent import Agent
 from stet.agent.agent_events import AgentEvent, RoundStarted
@@ -23,6 +20,7 @@ from stet.agent.turn import MODES, Ask, CommentLocation
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT
 from stet.lsp.editor_client import Client
+from stet.lsp.tasks import Spawn, Start
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.text.ai_comments import AiComment, Marker, comment_text_on_line, marker_on_line
@@ -31,7 +29,7 @@ from stet.text.edit import TextChange, touched_lines
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
 from stet.workspace.comments.comment_finder import CommentsUnreadable, read_ai_comments
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import NotShown
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
 
@@ -40,9 +38,6 @@ MAX_CACHED = 32
 
 CommentLines = tuple[range, ...]
 """The lines (0-based) of each comment that holds an instruction."""
-_Spawn = Callable[
-    [Coroutine[Any, Any, CommentLines | None], str], "asyncio.Task[CommentLines | None]"
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ class _CachedCheck:
 class CommentCheck:
     """Finds the instructions of open documents. Touched on the event loop only."""
 
-    def __init__(self, workspace: Workspace, spawn: _Spawn) -> None:
+    def __init__(self, workspace: Workspace, spawn: Spawn[CommentLines | None]) -> None:
         self._workspace = workspace
         self._spawn = spawn
         self._cached: OrderedDict[str, _CachedCheck] = OrderedDict()
@@ -104,11 +99,12 @@ class CommentCheck:
 
 def _lines_of(document: TextDocument, comments: tuple[AiComment, ...]) -> CommentLines:
     """Return the lines that each instruction is on."""
-    places = (
-        (document.position_at(comment.start), document.position_at(comment.end))
-        for comment in comments
-    )
-    return tuple(range(start.line, end.line + 1) for start, end in places)
+    ranges = [_range_of(document, comment) for comment in comments]
+    return tuple(range(stretch.start.line, stretch.end.line + 1) for stretch in ranges)
+
+
+def _range_of(document: TextDocument, comment: AiComment) -> Range:
+    return Range(document.position_at(comment.start), document.position_at(comment.end))
 
 
 class CommentRunner:
@@ -120,7 +116,7 @@ class CommentRunner:
         ledger: ReviewLedger,
         client: Client,
         agent: Agent,
-        start: Callable[[Coroutine[Any, Any, object], str], None],
+        start: Start,
     ) -> None:
         """Create the runner. `agent` answers the turns; `start` begins work in the background."""
         self._workspace = workspace
@@ -136,18 +132,10 @@ class CommentRunner:
 
         Return the turn's id. The turn itself checks that there is such a comment.
         """
-        lines = marker_on_line(text.rstrip("\r\n"))
+        marker = marker_on_line(text.rstrip("\r\n")) or Marker.DO
         prompt = comment_text_on_line(text) or f"The comment on line {line + 1}"
-        return self._ask(
-            document,
-            line,
-            Ask(
-                prompt=prompt,
-                mode=MODES[lines or Marker.DO],
-                place=EditorLocation(document.uri, Range(Position(line, 0), Position(line, 0))),
-                chat=chat or DEFAULT_CHAT,
-            ),
-        )
+        start = Position(line, 0)
+        return self._ask(document, Range(start, start), marker, prompt, chat or DEFAULT_CHAT)
 
     def saved(self, uri: str) -> None:
         """Carry out the instructions that the user has written in a saved document, if enabled."""
@@ -179,7 +167,8 @@ class CommentRunner:
                     if comment.text and self._is_users(comment, document, lines)
                 ]
                 if users:
-                    await asyncio.to_thread(_check_shown, snapshot, document.uri)
+                    # See whether the document may be shown to a model.
+                    _ = await asyncio.to_thread(snapshot.document_with_blocks, document.uri)
             except (CommentsUnreadable, NotShown) as problem:
                 self._client.show_message(f"Stet: {escape_line(str(problem))}")
                 return
@@ -194,16 +183,15 @@ class CommentRunner:
         for comment in users:
             if comment.text not in done:  # two equal comments in one file are one task
                 done.add(comment.text)
-                self._begin(document, comment)
+                stretch = _range_of(document, comment)
+                _ = self._ask(document, stretch, comment.marker, comment.text, DEFAULT_CHAT)
 
     def _is_users(
         self, comment: AiComment, document: TextDocument, lines: tuple[range, ...]
     ) -> bool:
         """Whether the user has written or changed a comment since the document was opened."""
-        first, last = (
-            document.position_at(comment.start).line,
-            document.position_at(comment.end).line,
-        )
+        stretch = _range_of(document, comment)
+        first, last = stretch.start.line, stretch.end.line
         if not any(first < part.stop and part.start <= last for part in lines):
             return False
         source = document.text[comment.start : comment.end]
@@ -212,25 +200,12 @@ class CommentRunner:
             for hunk in self._ledger.hunks(uri=document.uri)
         )
 
-    def _begin(self, document: TextDocument, comment: AiComment) -> None:
-        start = document.position_at(comment.start)
-        stretch = Range(start, document.position_at(comment.end))
+    def _ask(
+        self, document: TextDocument, stretch: Range, marker: Marker, prompt: str, chat: str
+    ) -> str:
+        """Start the turn for a comment at `stretch`; return its id."""
+        start = stretch.start
+        comment = CommentLocation(document.uri, start.line, document.revision)
         place = EditorLocation(document.uri, stretch, caret=start)
-        _ = self._ask(
-            document,
-            start.line,
-            Ask(prompt=comment.text, mode=MODES[comment.marker], place=place, chat=DEFAULT_CHAT),
-        )
-
-    def _ask(self, document: TextDocument, line: int, ask: Ask) -> str:
-        comment = CommentLocation(document.uri, line, document.revision)
-        return self._agent.ask(dataclasses.replace(ask, comment=comment)).id
-
-
-def _check_shown(snapshot: Snapshot, uri: str) -> None:
-    """See whether a document may be shown to a model. Blocks on the disk.
-
-    Raises:
-        NotShown: If it may not.
-    """
-    _ = snapshot.document_with_blocks(uri)
+        ask = Ask(prompt=prompt, mode=MODES[marker], place=place, chat=chat, comment=comment)
+        return self._agent.ask(ask).id

@@ -11,10 +11,11 @@ closed and another with the same text is opened, in either order, within a short
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, MutableSequence, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from stet.lsp.tasks import Start
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkKind, HunkState
 from stet.system.system import System
@@ -26,8 +27,6 @@ MOMENT_SECONDS = 0.1
 """Events within this time are read once: a branch switch deletes files and creates them again."""
 MANY = 20
 """Files that are read at a time, before other work has its turn."""
-
-Start = Callable[[Coroutine[Any, Any, None], str], object]
 
 
 class DiskWatch:

@@ -7,10 +7,10 @@ build. `EmbeddingPort` joins the index, which reaches no network, to the endpoin
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from stet.lsp.editor_client import Client, Progress
+from stet.lsp.tasks import Start
 from stet.privacy.redactor import RedactedText, Redactor
 from stet.privacy.request_log import Recipient, RequestRecord
 from stet.search.index_service import IndexService
@@ -27,8 +27,6 @@ QUIET_SECONDS = 3.0
 """After the start: the first moments are the editor's. A search begins at once."""
 MOMENT_SECONDS = 0.02
 """Events within this time are passed on together."""
-
-Start = Callable[[Coroutine[Any, Any, None], str], None]
 
 
 class IndexFeed:

@@ -1,17 +1,26 @@
-"""Crash reports of a run, and the trace of what a model was sent and answered."""
+"""Crash reports of a run with facts about its environment, and the trace of a model.
+
+The facts hold no private data.
+"""
 
 import asyncio
 import logging
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
 
+from stet import __version__
 from stet.lsp.capabilities import ClientCapabilities
 from stet.observability.crash_reports import CrashReporter, FaultLog
 from stet.observability.log_format import PrivateFormatter
 from stet.observability.log_handlers import LazyLogFile, log_file_path
 from stet.settings.values import Settings
+from stet.text.escape import escape_line
 
 log = logging.getLogger(__name__)
 
+_PACKAGES = ("pygls", "lsprotocol", "openai", "pydantic", "xllamacpp", "wordllama", "tree-sitter")
 TRACE = "model-trace"
 """The kind of log file that the trace is; it is in the folder of the log."""
 _MAX_TRACE_BYTES = 20_000_000
@@ -98,8 +107,56 @@ class Observability:
             trace.close()
 
     def _facts(self) -> list[str]:
-        from stet.lsp.environment_facts import (
-            facts,  # late: it is needed after `initialize`
-        )
-
         return facts(self._editor, self._settings)
+
+
+def facts(editor: ClientCapabilities | None, settings: Settings) -> list[str]:
+    """Return one line for each fact about the program.
+
+    `editor` is None before `initialize`; this function takes some ms.
+    """
+    import platform  # late: it is needed after `initialize`
+
+    changed = ", ".join(_describe_settings(settings, Settings()))
+    return [
+        f"Stet {__version__}",
+        f"Python {platform.python_version()} ({platform.python_implementation()})",
+        f"system: {platform.system()} {platform.release()} {platform.machine()}",
+        f"file names: {sys.getfilesystemencoding()}",
+        f"packages: {', '.join(_versions())}",
+        f"editor: {_describe_editor(editor) if editor else 'none yet'}",
+        f"settings that are not the defaults: {changed or 'none'}",
+    ]
+
+
+def _describe_editor(editor: ClientCapabilities) -> str:
+    names = [one.name for one in fields(editor) if one.name not in {"name", "version"}]
+    able = [name for name in names if getattr(editor, name)]
+    name = f"{editor.name[:60] or 'without a name'} {editor.version[:40]}"
+    return escape_line(f"{name.strip()}; can: {', '.join(able) or 'nothing special'}")
+
+
+def _describe_settings(settings: Any, defaults: Any, prefix: str = "") -> Iterator[str]:
+    """Yield the names of the settings that differ from the defaults.
+
+    Booleans and numbers are given with their value.
+    """
+    for setting in fields(settings):
+        value, default = getattr(settings, setting.name), getattr(defaults, setting.name)
+        name = f"{prefix}{setting.name}"
+        if is_dataclass(value):
+            yield from _describe_settings(value, default, f"{name}.")
+        elif value != default:
+            yield f"{name}={value}" if isinstance(value, bool | int | float) else name
+
+
+def _versions() -> list[str]:
+    from importlib.metadata import PackageNotFoundError, version  # late: as above
+
+    versions = []
+    for name in _PACKAGES:
+        try:
+            versions.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            versions.append(f"no {name}")
+    return versions

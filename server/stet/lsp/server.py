@@ -8,7 +8,6 @@ import gc
 import logging
 from collections.abc import Callable
 from functools import cache, partial
-from inspect import iscoroutine
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -19,7 +18,7 @@ from stet.lsp.connection.protocol import SessionPhase, StetLanguageServer
 from stet.lsp.connection.stdio import CLOSING_SECONDS, HARD_EXIT_SECONDS, FrameReader, exit_within
 from stet.lsp.lsp_errors import InvalidParams
 from stet.lsp.observability import Observability
-from stet.lsp.routing import Router, lazy_modules
+from stet.lsp.routing import Router, call_in_turn, lazy_modules
 from stet.observability.crash_reports import CrashReporter
 
 if TYPE_CHECKING:
@@ -165,15 +164,10 @@ def with_import(handler: Handler) -> Handler:
         uri = _named_uri(state, values)
         if uri is None or not state.documents.block_import.needs_import(uri):
             return handler(state, values)
-        return _import_first(state, uri, lambda: handler(state, values))
+        wait_import = partial(state.documents.block_import.import_named, uri)
+        return call_in_turn(wait_import, lambda: handler(state, values))
 
     return handle
-
-
-async def _import_first(state: "ServerState", uri: str, call: Callable[[], object]) -> object:
-    await state.documents.block_import.import_named(uri)
-    answer = call()
-    return await answer if iscoroutine(answer) else answer
 
 
 def _named_uri(state: "ServerState", values: tuple[object, ...]) -> str | None:

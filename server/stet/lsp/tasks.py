@@ -65,6 +65,7 @@ class Tasks:
             log.error("%s failed", task.get_name(), exc_info=error)
 
 
+Start = Callable[[Coroutine[Any, Any, None], str], object]
 Spawn = Callable[[Coroutine[Any, Any, T], str], "asyncio.Task[T]"]
 
 

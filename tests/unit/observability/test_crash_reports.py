@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
-from stet.lsp.environment_facts import facts
+from stet.lsp.observability import facts
 from stet.observability.crash_reports import MAX_PER_RUN, CrashReporter, ReportDirectory
 from tests.support.settings_parsing import parse_settings
 
