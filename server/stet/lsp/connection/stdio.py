@@ -20,7 +20,6 @@ import stat
 import sys
 import threading
 from collections.abc import Callable
-from typing import Protocol
 
 from stet.system.system import is_alive
 
@@ -46,22 +45,6 @@ CLOSING_SECONDS = 5.0
 """The longest total time for the end of a run: after this time, hanging parts are abandoned."""
 HARD_EXIT_SECONDS = 3.0
 """When a worker thread that hangs is no longer waited for."""
-
-
-class Output(Protocol):
-    """Where messages are written."""
-
-    def write(self, data: bytes) -> None:
-        """Send `data`, now or as soon as the editor reads; never waits for it on a pipe."""
-        ...
-
-    def close(self) -> None:
-        """Write no more."""
-        ...
-
-    async def drain(self, seconds: float) -> None:
-        """Wait until everything is written, at most `seconds`."""
-        ...
 
 
 def missing_stream() -> str:
@@ -97,8 +80,12 @@ def take_streams() -> tuple[int, int]:
 
 async def connect(
     reading: int, writing: int, feed: Callable[[bytes], None], ended: Callable[[], None]
-) -> Output:
-    """Start reading: `feed` gets the bytes, `ended` is called when either side is gone."""
+) -> "_PipeOutput | _FileOutput":
+    """Start reading: `feed` gets the bytes, `ended` is called when either side is gone.
+
+    Returns:
+        The writer of messages.
+    """
     loop = asyncio.get_running_loop()
     if _is_pipe(reading) and _is_pipe(writing) and not _is_same(reading, writing):
         output = _PipeOutput(ended)
@@ -106,9 +93,8 @@ async def connect(
         source = os.fdopen(reading, "rb", buffering=0)
         await loop.connect_read_pipe(lambda: _PipeInput(feed, ended), source)
         return output
-    threading.Thread(
-        target=_read_in_thread, args=(reading, loop, feed, ended), name="stdin", daemon=True
-    ).start()
+    arguments = (reading, loop, feed, ended)
+    threading.Thread(target=_read_in_thread, args=arguments, name="stdin", daemon=True).start()
     return _FileOutput(writing)
 
 
@@ -161,15 +147,18 @@ class _PipeOutput(asyncio.BaseProtocol):
         self._ended()
 
     def write(self, data: bytes) -> None:
+        """Send `data` as soon as the editor reads."""
         if not self._transport.is_closing():
             self._transport.write(data)
 
     def close(self) -> None:
+        """Write no more."""
         # An editor that quits closes its side first; a transport that has lost its pipe can't be aborted.
         if not self._transport.is_closing():
             self._transport.abort()
 
     async def drain(self, seconds: float) -> None:
+        """Wait until everything is written, at most `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self._drained.wait()
@@ -182,11 +171,13 @@ class _FileOutput:
         self._descriptor = descriptor
 
     def write(self, data: bytes) -> None:
+        """Send `data` and wait until it is written."""
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
 
     def close(self) -> None:
+        """Write no more."""
         os.close(self._descriptor)
 
     async def drain(self, seconds: float) -> None:

@@ -68,14 +68,11 @@ def code_actions(
     """Return the actions that are available on these lines."""
     uri, workspace = params.text_document.uri, state.workspace
     buffer = workspace.buffer(uri)
+    automatic = params.context.trigger_kind is _AUTOMATIC
     if buffer is None:
-        comment_lines = (
-            [] if params.context.trigger_kind is _AUTOMATIC else _chat_actions(state, uri)
-        )
-        return [action for action in comment_lines if _is_requested(action, params.context.only)]
+        return _requested(params, [] if automatic else _chat_actions(state, uri))
     place = convert.to_range(params.range, buffer.lines, workspace.encoding)
     workspace.activity.touched(uri, place, ActivitySource.REQUEST)
-    automatic = params.context.trigger_kind is _AUTOMATIC
     waiting = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]
     actions = _question_actions(state, uri, place, automatic=automatic)
@@ -86,15 +83,12 @@ def code_actions(
     others: _Actions = []
     if not automatic:
         others = [] if here else _workspace_actions(state)
-        others += _dead_link_actions(state, workspace.language(uri), uri)
-        others += _prompt_actions(
-            state, workspace.language(uri), uri, _question_ranges(state, params, place)
-        )
-    if (candidates := find_candidates(buffer.lines, place)) and (
-        document := workspace.document(uri)
-    ):
+        others += _dead_link_actions(state, uri)
+        others += _prompt_actions(state, params, place)
+    candidates, document = find_candidates(buffer.lines, place), workspace.document(uri)
+    if candidates and document:
         return _with_comment_actions(state, document, candidates, params, (actions, others))
-    return [one for one in (*actions, *others) if _is_requested(one, params.context.only)]
+    return _requested(params, [*actions, *others])
 
 
 async def _with_comment_actions(
@@ -108,29 +102,18 @@ async def _with_comment_actions(
     known = await state.agent_ui.comment_check.lines(document)
     found = comment_actions(params.text_document.uri, candidates, known)
     first, last = around
-    return [one for one in (*first, *found, *last) if _is_requested(one, params.context.only)]
+    return _requested(params, [*first, *found, *last])
 
 
-def _question_ranges(
-    state: ServerState, params: lsp.CodeActionParams, place: Range
-) -> tuple[lsp.Range, lsp.Range | None]:
-    """Return the range that a question is about and the range that is rewritten.
+def _requested(params: lsp.CodeActionParams, actions: _Actions) -> _Actions:
+    """Filter actions by the prefixes of kinds: `refactor` asks for `refactor.rewrite.stet` too."""
+    only = params.context.only or [""]
+    prefixes = [str(getattr(entry, "value", entry)) for entry in only]
 
-    The second is None if nothing is selected.
-    """
-    rewritten = None if place.is_empty else params.range
-    if state.server.editor.selects_cursor and inferred_range(place).is_empty:
-        # Its user has selected nothing: what rewrites is for the line.
-        line = place.start.line
-        rewritten = lsp.Range(lsp.Position(line, 0), lsp.Position(line + 1, 0))
-    return params.range, rewritten
+    def is_requested(kind: str) -> bool:
+        return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in prefixes)
 
-
-def _is_requested(action: lsp.CodeAction, only: Sequence[lsp.CodeActionKind | str] | None) -> bool:
-    """Kinds are filtered by prefix: `refactor` asks for `refactor.rewrite.stet` too."""
-    kind = str(getattr(action.kind, "value", action.kind))
-    prefixes = [str(getattr(entry, "value", entry)) for entry in only or [""]]
-    return any(entry in ("", kind) or kind.startswith(f"{entry}.") for entry in prefixes)
+    return [action for action in actions if is_requested(str(action.kind))]
 
 
 def _chat_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
@@ -155,20 +138,16 @@ def _question_actions(
     for turn_id, question, asked_from in state.review.publisher.pending_questions():
         if automatic and not (asked_from and asked_from.touches(uri, place)):
             continue
-        actions += [
-            command_action(
-                f"{choice[:MAX_CHOICE]} (turn {turn_id})",
-                "stet.answer",
-                {"question": question.id, "choice": choice},
-                QUICK_FIX,
-            )
+        named = {"question": question.id}
+        answers = [
+            (f"{choice[:MAX_CHOICE]} (turn {turn_id})", named | {"choice": choice})
             for choice in question.choices
         ]
         if question.kind == "ask":
-            title = f"Answer turn {turn_id} in words: {question.text}"
-            actions.append(
-                command_action(title, "stet.answer", {"question": question.id}, QUICK_FIX)
-            )
+            answers.append((f"Answer turn {turn_id} in words: {question.text}", named))
+        actions += [
+            command_action(title, "stet.answer", fields, QUICK_FIX) for title, fields in answers
+        ]
     return actions
 
 
@@ -182,10 +161,10 @@ def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
     ]
 
 
-def _dead_link_actions(state: ServerState, language: str, uri: str) -> list[lsp.CodeAction]:
+def _dead_link_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
     """In notes: look for dead links in all of the workspace, or take away what is shown."""
     actions = []
-    if language.lower() == "markdown" or uri.lower().endswith(MARKDOWN):
+    if state.workspace.language(uri).lower() == "markdown" or uri.lower().endswith(MARKDOWN):
         actions.append(command_action("Find dead links", "stet.deadLinks", {}, SOURCE))
     if state.review.dead_links.is_shown:
         actions.append(command_action("Hide dead links", "stet.deadLinks", {"clear": True}, SOURCE))
@@ -193,33 +172,26 @@ def _dead_link_actions(state: ServerState, language: str, uri: str) -> list[lsp.
 
 
 def _prompt_actions(
-    state: ServerState, language: str, uri: str, at: tuple[lsp.Range, lsp.Range | None]
+    state: ServerState, params: lsp.CodeActionParams, place: Range
 ) -> list[lsp.CodeAction]:
     """Return the questions that are always offered and the user's own questions for this language.
 
-    Args:
-        state: The state of the server.
-        language: The language of the document.
-        uri: The URI of the document.
-        at: The result of `_places`; without a place, rewriting actions are not offered.
+    Questions that rewrite are offered only for a selection.
     """
-    question, rewritten = at
-    return [
-        command_action(
-            prompt.title,
-            "stet.ask",
-            {
-                "prompt": prompt.prompt,
-                "mode": prompt.mode,
-                "uri": uri,
-                "range": convert.range_to_json(stretch),
-            },
-            prompt.kind,
-        )
-        for prompt in (*PROMPTS, *state.workspace.settings.prompts)
-        if (stretch := rewritten if prompt.mode == "rewrite" else question) is not None
-        and (not prompt.languages or language in prompt.languages)
-    ]
+    uri, rewritten = params.text_document.uri, None if place.is_empty else params.range
+    if state.server.editor.selects_cursor and inferred_range(place).is_empty:
+        # Its user has selected nothing: what rewrites is for the line.
+        line = place.start.line
+        rewritten = lsp.Range(lsp.Position(line, 0), lsp.Position(line + 1, 0))
+    language, actions = state.workspace.language(uri), []
+    for prompt in (*PROMPTS, *state.workspace.settings.prompts):
+        stretch = rewritten if prompt.mode == "rewrite" else params.range
+        if stretch is None or (prompt.languages and language not in prompt.languages):
+            continue
+        named = {"prompt": prompt.prompt, "mode": prompt.mode, "uri": uri}
+        arguments = {**named, "range": convert.range_to_json(stretch)}
+        actions.append(command_action(prompt.title, "stet.ask", arguments, prompt.kind))
+    return actions
 
 
 def command_action(
@@ -270,23 +242,18 @@ def _action_specs(
     for hunk in here:
         what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"
         yield from ((hunk, offer) for offer in _single_actions(hunk, what))
-    by_turn = {hunk.turn: _open(ledger, hunk.turn) for hunk in here}
-    for hunk in {hunk.group: hunk for hunk in reversed(here)}.values():
-        together = [
-            other_hunk for other_hunk in by_turn[hunk.turn] if other_hunk.group == hunk.group
-        ]
-        what = _in_group(hunk.group, together)
-        yield from (
-            (hunk, offer) for offer in _group_actions(together, what, {"group": hunk.group})
-        )
+    by_turn = {
+        turn: [hunk for hunk in ledger.hunks(turn=turn) if hunk.state in OPEN]
+        for turn in dict.fromkeys(hunk.turn for hunk in here)
+    }
+    for group, hunk in {hunk.group: hunk for hunk in reversed(here)}.items():
+        together = [other for other in by_turn[hunk.turn] if other.group == group]
+        offers = _group_actions(together, _in_group(group, together), {"group": group})
+        yield from ((hunk, offer) for offer in offers)
     what = f"all {len(in_file)} hunks in this file"
     yield from ((here[0], spec) for spec in _group_actions(in_file, what, {"uri": here[0].uri}))
     for turn, waiting in by_turn.items():
         yield from ((here[0], offer) for offer in _turn_actions(turn, waiting, editor))
-
-
-def _open(ledger: ReviewLedger, turn: str) -> list[Hunk]:
-    return [hunk for hunk in ledger.hunks(turn=turn) if hunk.state in OPEN]
 
 
 def _single_actions(hunk: Hunk, what: str) -> Iterator[_ActionSpec]:
@@ -332,9 +299,8 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
     """Look for what may be instructions on the lines of `place`, without reading the rest of the text."""
     first = place.start.line
     candidates: dict[Marker, list[int]] = {}
-    for number, line in enumerate(
-        lines[first : min(place.last_line, first + MAX_LINES) + 1], first
-    ):
+    last = min(place.last_line, first + MAX_LINES)
+    for number, line in enumerate(lines[first : last + 1], first):
         if (marker := marker_on_line(line.rstrip("\r\n"))) is not None:
             candidates.setdefault(marker, []).append(number)
     return candidates
@@ -354,11 +320,8 @@ def comment_actions(
     actions = []
     for marker, (title, kind) in _OFFERS.items():
         lines = candidates.get(marker, ())
-        line = next(
-            (n for n in lines if known is None or any(n in candidate for candidate in known)), None
-        )
-        if line is not None:
-            actions.append(
-                command_action(title, "stet.carryOut", {"uri": uri, "line": line + 1}, kind)
-            )
+        found = [n for n in lines if known is None or any(n in each for each in known)]
+        if found:
+            arguments = {"uri": uri, "line": found[0] + 1}
+            actions.append(command_action(title, "stet.carryOut", arguments, kind))
     return actions
