@@ -129,6 +129,8 @@ OVER = frozenset({"completed", "failed", "cancelled", "limited"})
 UNDECIDED = frozenset({"pending", "sent"})
 """States of a hunk that an accept has yet to change."""
 
+SETTINGS = {"edit": {"reviewStyle": "margin"}}
+"""The section `stet` of the settings: this editor would save blocks together with the accepted text."""
 _START_SECONDS = 30
 _STOP_SECONDS = 5
 _ACCEPT_SECONDS = 15
@@ -152,7 +154,7 @@ class ServerProgress:
 
 @dataclass(frozen=True, slots=True)
 class MessageShown:
-    """The server shows the user a message; `kind` is `error`, `warning`, `info` or `log`."""
+    """The server shows the user a message; `kind` is `error`, `warning` or `info`."""
 
     kind: str
     message: str
@@ -192,7 +194,7 @@ class HeadlessClient:
         self,
         system: System,
         *,
-        on_event: Callable[[Event], None] | None = None,
+        on_event: Callable[[Event], None],
         choose: Callable[[str, Sequence[str]], Awaitable[str | None]] | None = None,
     ) -> None:
         """Create an editor without a server.
@@ -205,11 +207,10 @@ class HeadlessClient:
         """
         self._choose = choose
         self.documents = EditorDocuments(system)
-        self._on_event = on_event or (lambda _: None)
-        self._settings: object = {}
+        self._on_event = on_event
         self._diagnostics: dict[str, Sequence[lsp.Diagnostic]] = {}
         self._news = asyncio.Event()
-        self._wire = HeadlessProtocol(self._server_left)
+        self._wire = HeadlessProtocol(self._news.set)  # those that wait check again
         self._register()
 
     @asynccontextmanager
@@ -218,7 +219,6 @@ class HeadlessClient:
         root: Path,
         *,
         env: Mapping[str, str] | None = None,
-        settings: Mapping[str, object] | None = None,
         command: Sequence[str] = SERVE,
     ) -> AsyncIterator["HeadlessClient"]:
         """Start the server for the folder `root` and end it with the block.
@@ -226,13 +226,11 @@ class HeadlessClient:
         Args:
             root: The one workspace folder.
             env: The server's environment; None for this process's own.
-            settings: The section `stet`, as an editor would hold it.
             command: The server.
 
         Raises:
             ServerFailed: If it does not start or does not answer.
         """
-        self._settings = _without_inline_review(settings or {})
         try:
             await self._wire.start(command, env)
         except OSError as error:
@@ -347,7 +345,7 @@ class HeadlessClient:
             client_info=lsp.ClientInfo("stet headless", __version__),
             root_uri=uri,
             workspace_folders=[lsp.WorkspaceFolder(uri, root.name)],
-            initialization_options=self._settings,
+            initialization_options=SETTINGS,
         )
         try:
             async with asyncio.timeout(_START_SECONDS):
@@ -374,11 +372,11 @@ class HeadlessClient:
             lsp.PROGRESS: self._progressed,
             lsp.WINDOW_WORK_DONE_PROGRESS_CREATE: _nothing,
             lsp.WINDOW_SHOW_MESSAGE: self._shown,
-            lsp.WINDOW_LOG_MESSAGE: self._logged,
+            lsp.WINDOW_LOG_MESSAGE: _nothing,
             lsp.WINDOW_SHOW_DOCUMENT: lambda _: lsp.ShowDocumentResult(success=True),
             lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: self._diagnosed,
             lsp.WORKSPACE_APPLY_EDIT: self._apply_edit,
-            lsp.WORKSPACE_CONFIGURATION: self._configuration,
+            lsp.WORKSPACE_CONFIGURATION: _configuration,
             lsp.CLIENT_REGISTER_CAPABILITY: _nothing,
             lsp.CLIENT_UNREGISTER_CAPABILITY: _nothing,
             lsp.WORKSPACE_CODE_LENS_REFRESH: _nothing,
@@ -409,15 +407,9 @@ class HeadlessClient:
         self._on_event(MessageShown(params.type.name.lower(), params.message))
         self._news.set()
 
-    def _logged(self, params: lsp.LogMessageParams) -> None:
-        self._on_event(MessageShown("log", params.message))
-
     def _diagnosed(self, params: lsp.PublishDiagnosticsParams) -> None:
         self._diagnostics[canonical(params.uri)] = params.diagnostics
         self._news.set()
-
-    def _configuration(self, params: lsp.ConfigurationParams) -> list[object]:
-        return [self._settings if item.section == "stet" else None for item in params.items]
 
     def _apply_edit(self, params: lsp.ApplyWorkspaceEditParams) -> lsp.ApplyWorkspaceEditResult:
         label = params.label or ""
@@ -432,19 +424,10 @@ class HeadlessClient:
         self._on_event(EditApplied(label))
         return lsp.ApplyWorkspaceEditResult(applied=True)
 
-    def _server_left(self) -> None:
-        self._news.set()  # those that wait check again
-
 
 def _nothing(_: object) -> None:
     """Answer a request that requires only a reply."""
 
 
-def _without_inline_review(settings: Mapping[str, object]) -> dict[str, object]:
-    """Return `settings` without inline blocks.
-
-    This editor would save the blocks together with the accepted text.
-    """
-    edit = settings.get("edit")
-    style = {"reviewStyle": "margin"}
-    return {**settings, "edit": {**edit, **style} if isinstance(edit, Mapping) else style}
+def _configuration(params: lsp.ConfigurationParams) -> list[object]:
+    return [SETTINGS if item.section == "stet" else None for item in params.items]

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 
 TINY = tests.support.tiny_server.__file__ or ""
-SETTINGS = {"model": {"name": "x"}}
 
 
 class Editor:
@@ -38,7 +37,7 @@ class Editor:
 
     def session(self, how: str) -> AbstractAsyncContextManager[HeadlessClient]:
         command = (sys.executable, TINY, how)
-        return self.client.session(self.folder, env=os.environ, settings=SETTINGS, command=command)
+        return self.client.session(self.folder, env=os.environ, command=command)
 
 
 @pytest.fixture
@@ -91,7 +90,7 @@ async def test_an_edit_of_another_version_is_refused(editor: Editor) -> None:
 async def test_the_server_may_pull_the_settings(editor: Editor) -> None:
     async with editor.session("plain") as client:
         assert await client.command("stet.configuration") == [
-            {**SETTINGS, "edit": {"reviewStyle": "margin"}},
+            {"edit": {"reviewStyle": "margin"}},
             None,
         ]
 
