@@ -23,10 +23,14 @@ it replaces the earlier one. Nothing can be removed when Stet leaves.
 This module is imported late, because it imports the HTTP client.
 """
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NoReturn, TypeVar
+
+from pydantic import TypeAdapter
 
 from stet.bridges.opencode import opencode_schema
 from stet.bridges.opencode.opencode_address import (
@@ -38,6 +42,8 @@ from stet.bridges.opencode.opencode_address import (
 )
 from stet.bridges.opencode.opencode_connection import REPLACING, OpenCodeConnection
 from stet.bridges.opencode.session_context import ContextPart
+
+T = TypeVar("T")
 
 METADATA = {"kind": "editor_context", "source": "stet"}
 N_SEARCHED = (100, 10)
@@ -66,29 +72,93 @@ class LivePart:
     folder: str
 
 
-class ReplaceClient:
-    """Keeps the part of one server. Touched by one task at a time."""
+class PartClient(ABC):
+    """Keeps the context of one server's sessions. Touched by one task at a time."""
+
+    _sessions_path: str
+    _order: Mapping[str, str]
+    """How the list of sessions is ordered and filtered, as parameters of its address."""
+    _session_form: TypeAdapter[opencode_schema.OpenCodeSession]
+    _sessions_form: TypeAdapter[list[opencode_schema.OpenCodeSession]]
 
     def __init__(self, connection: OpenCodeConnection) -> None:
         self._connection = connection
-        self._live_part: LivePart | None = None
-        self._last_text: opencode_schema.OpenCodeSession | None = None
-        self._is_searched = False  # whether all of ours in that session are known
-        self._not_replaced: set[str] = set()
-        """Sessions in which a part could not be replaced."""
         self._stopped: dict[str, str] = {}
         """Sessions that get no more updates, with the reason."""
 
+    @abstractmethod
     async def update(self, part: ContextPart) -> bool:
-        """See to it that the session holds one part, the one wished for, or none.
+        """See to it that the session has been told of `part`.
 
         Returns:
             False if there is no session.
 
         Raises:
-            OpenCodeError: If it can't be done now; what is known is looked for anew the next time.
-            Stopped: If the session takes no part of ours.
+            OpenCodeError: If it can't be done now.
+            SessionStopped: If the session takes no part of ours.
         """
+
+    @abstractmethod
+    async def release(self) -> None:
+        """Hide the live part, because it will not be updated any more.
+
+        Raises:
+            OpenCodeError: If the server can't be reached.
+        """
+
+    async def _find_session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
+        """Return the session to send to, or None if there is no session."""
+        if part.pinned:
+            return await self._get(f"{self._sessions_path}/{part.pinned}", self._session_form)
+        if not part.folders:
+            return None
+        query = {"directory": part.folders[0], "limit": N_LISTED, **self._order}
+        sessions = await self._connection.request(
+            "GET", self._sessions_path, self._sessions_form, query=query
+        )
+        return opencode_schema.newest_session(sessions, part.folders)
+
+    async def _get(
+        self, path: str, form: TypeAdapter[T], query: Mapping[str, str] | None = None
+    ) -> T | None:
+        """Return a session or a message, or None if it is gone."""
+        try:
+            return await self._connection.request("GET", path, form, query=query)
+        except OpenCodeRefused as refused:
+            if refused.status in _GONE:
+                return None
+            raise
+
+    def _check_not_stopped(self, session: str) -> None:
+        if session in self._stopped:
+            raise SessionStopped(self._stopped[session])
+
+    def _stop_if_final(self, session: str, why: str, refused: OpenCodeRefused) -> NoReturn:
+        """Record that a session gets no more updates, unless what it refused may succeed later."""
+        if not refused.is_final:
+            raise refused
+        self._stopped[session] = f"the session {session} {why} ({refused})"
+        raise SessionStopped(self._stopped[session]) from refused
+
+
+class ReplaceClient(PartClient):
+    """Keeps one part in a session; the API can replace and hide it."""
+
+    _sessions_path = "/session"
+    _order = MappingProxyType({"roots": "true"})
+    _session_form = opencode_schema.SESSION
+    _sessions_form = opencode_schema.SESSIONS
+
+    def __init__(self, connection: OpenCodeConnection) -> None:
+        super().__init__(connection)
+        self._live_part: LivePart | None = None
+        self._session: opencode_schema.OpenCodeSession | None = None
+        self._is_searched = False  # whether all of ours in that session are known
+        self._not_replaced: set[str] = set()
+        """Sessions in which a part could not be replaced."""
+
+    async def update(self, part: ContextPart) -> bool:
+        """See `PartClient.update`. After an error, what is known is looked for anew the next time."""
         try:
             return await self._update(part)
         except BaseException as error:
@@ -100,16 +170,12 @@ class ReplaceClient:
             raise
 
     async def release(self) -> None:
-        """Hide the live part, because it will not be updated any more.
-
-        Raises:
-            OpenCodeError: If the server can't be reached.
-        """
-        if self._last_text is None or self._last_text.id in self._stopped:
+        """See `PartClient.release`."""
+        if self._session is None or self._session.id in self._stopped:
             return
         try:
             if not self._is_searched:
-                await self._find_parts(self._last_text)
+                await self._find_parts(self._session)
             if self._live_part is not None:
                 await self._hide(self._live_part)
         except OpenCodeRefused as refused:
@@ -118,15 +184,14 @@ class ReplaceClient:
             self._live_part = None  # the session is gone, and the part with it
 
     async def _update(self, part: ContextPart) -> bool:
-        session = await self._session(part)
+        session = await self._find_session(part)
         if session is None:
             return False
-        if self._last_text is None or self._last_text.id != session.id:
+        if self._session is None or self._session.id != session.id:
             with suppress(SessionStopped):  # that concerns the session that is left
                 await self.release()
-            self._last_text, self._live_part, self._is_searched = session, None, False
-        if session.id in self._stopped:
-            raise SessionStopped(self._stopped[session.id])
+            self._session, self._live_part, self._is_searched = session, None, False
+        self._check_not_stopped(session.id)
         if not self._is_searched:
             await self._find_parts(session)
         if part.text != ("" if self._live_part is None else self._live_part.text):
@@ -158,25 +223,6 @@ class ReplaceClient:
         self._live_part = replace(live, text=text)
         return True
 
-    async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
-        """Return the session to send to, or None if there is no session."""
-        if part.pinned:
-            try:
-                return await self._connection.request(
-                    "GET", f"/session/{part.pinned}", opencode_schema.SESSION
-                )
-            except OpenCodeRefused as refused:
-                if refused.status in _GONE:
-                    return None
-                raise
-        if not part.folders:
-            return None
-        query = {"directory": part.folders[0], "roots": "true", "limit": N_LISTED}
-        session = await self._connection.request(
-            "GET", "/session", opencode_schema.SESSIONS, query=query
-        )
-        return opencode_schema.newest_session(session, part.folders)
-
     async def _find_parts(self, session: opencode_schema.OpenCodeSession) -> None:
         """Find the parts that Stet has posted, and hide all but the last."""
         found = [
@@ -199,30 +245,24 @@ class ReplaceClient:
         self, session: opencode_schema.OpenCodeSession
     ) -> list[opencode_schema.OpenCodeMessage]:
         for n in N_SEARCHED[:-1]:
-            try:
+            with suppress(NotOpenCode):  # too long, most likely: fewer will do
                 return await self._messages(session.id, session.folder, n)
-            except NotOpenCode:
-                continue  # too long, most likely: fewer will do
         return await self._messages(session.id, session.folder, N_SEARCHED[-1])
 
     async def _messages(
         self, session: str, folder: str, n: int
     ) -> list[opencode_schema.OpenCodeMessage]:
         """Return the last `n` messages, the last message at the end."""
-        query = {"directory": folder, "limit": str(n)}
-        return await self._connection.request(
-            "GET", f"/session/{session}/message", opencode_schema.MESSAGES, query=query
-        )
+        path, query = f"/session/{session}/message", {"directory": folder, "limit": str(n)}
+        return await self._connection.request("GET", path, opencode_schema.MESSAGES, query=query)
 
     async def _is_last(self, live: LivePart) -> bool:
         last = await self._messages(live.session, live.folder, 1)
         return bool(last) and last[-1].info.id == live.message
 
     async def _check_idle(self, session: opencode_schema.OpenCodeSession) -> None:
-        query = {"directory": session.folder}
-        states = await self._connection.request(
-            "GET", "/session/status", opencode_schema.STATUSES, query=query
-        )
+        path, query = "/session/status", {"directory": session.folder}
+        states = await self._connection.request("GET", path, opencode_schema.STATUSES, query=query)
         state = states.get(session.id)
         if state is not None and state.type != "idle":
             raise SessionBusy("the session's agent is at work")
@@ -239,9 +279,7 @@ class ReplaceClient:
                 "POST", path, opencode_schema.MESSAGE, query=query, body=body
             )
         except OpenCodeRefused as refused:
-            if not refused.is_final:
-                raise
-            raise self._stop(session.id, "takes no message from Stet", refused) from refused
+            self._stop_if_final(session.id, "takes no message from Stet", refused)
         part = made.parts[0].id if made.parts else ""
         self._live_part = LivePart(session.id, made.info.id, part, text, session.folder)
         if not part:
@@ -253,38 +291,20 @@ class ReplaceClient:
             await self._write(live, live.text, ignored=True)
         except OpenCodeRefused as refused:
             if await self._exists(live):
-                if not refused.is_final:
-                    raise
                 why = "lets Stet neither replace nor hide what it has told"
-                raise self._stop(live.session, why, refused) from refused
+                self._stop_if_final(live.session, why, refused)
         if live == self._live_part:
             self._live_part = None
 
-    def _stop(self, session: str, why: str, refused: OpenCodeRefused) -> SessionStopped:
-        """Record that a session gets no more updates."""
-        self._stopped[session] = f"the session {session} {why} ({refused})"
-        return SessionStopped(self._stopped[session])
-
     async def _exists(self, live: LivePart) -> bool:
         path, query = f"/session/{live.session}/message/{live.message}", {"directory": live.folder}
-        try:
-            message = await self._connection.request(
-                "GET", path, opencode_schema.MESSAGE, query=query
-            )
-        except OpenCodeRefused as refused:
-            if refused.status in _GONE:
-                return False
-            raise
-        return any(part.id == live.part for part in message.parts)
+        message = await self._get(path, opencode_schema.MESSAGE, query)
+        return message is not None and any(part.id == live.part for part in message.parts)
 
     async def _write(self, live: LivePart, text: str, *, ignored: bool = False) -> None:
         """Replace a part; OpenCode wants the whole of it, with the ids of its address."""
-        body = {
-            "id": live.part,
-            "sessionID": live.session,
-            "messageID": live.message,
-            **_content(text),
-        }
+        ids = {"id": live.part, "sessionID": live.session, "messageID": live.message}
+        body = ids | _content(text)
         if ignored:
             body["ignored"] = True
         path = f"/session/{live.session}/message/{live.message}/part/{live.part}"
@@ -304,33 +324,27 @@ NOTHING_OPEN = "<system-reminder>\nNo file is open in the editor any more.\n</sy
 INSTEAD = "<system-reminder>\n(in place of what was said of the editor before)\n"
 
 
-class AppendClient:
-    """Tells the sessions of one server. Touched by one task at a time."""
+class AppendClient(PartClient):
+    """Sends a session what has changed; the API can only append."""
+
+    _sessions_path = "/api/session"
+    _order = MappingProxyType({"order": "desc"})
+    _session_form = opencode_schema.NEWER_SESSION
+    _sessions_form = opencode_schema.NEWER_SESSIONS
 
     def __init__(self, connection: OpenCodeConnection, now: Callable[[], float]) -> None:
         """`now` is a monotonic clock, in seconds."""
-        self._connection = connection
+        super().__init__(connection)
         self._now = now
         self._last_text: dict[str, str] = {}
         self._last_sent_at: dict[str, float] = {}
-        self._stopped: dict[str, str] = {}
-        """Sessions that get no more updates, with the reason."""
 
     async def update(self, part: ContextPart) -> bool:
-        """Send the changes to the session.
-
-        Returns:
-            False if there is no session.
-
-        Raises:
-            OpenCodeError: If the changes can't be sent now.
-            Stopped: If the session has refused a message.
-        """
-        session = await self._session(part)
+        """See `PartClient.update`."""
+        session = await self._find_session(part)
         if session is None:
             return False
-        if session.id in self._stopped:
-            raise SessionStopped(self._stopped[session.id])
+        self._check_not_stopped(session.id)
         known = self._last_text.get(session.id, "")
         if part.text == known:
             return True
@@ -344,39 +358,13 @@ class AppendClient:
         try:
             await self._connection.request("POST", path, opencode_schema.NOTHING, body=body)
         except OpenCodeRefused as refused:
-            if not refused.is_final:
-                raise
-            why = f"the session {session.id} takes no message from Stet ({refused})"
-            self._stopped[session.id] = why
-            raise SessionStopped(why) from refused
+            self._stop_if_final(session.id, "takes no message from Stet", refused)
         self._last_text[session.id] = part.text
         self._last_sent_at[session.id] = self._now()
         return True
 
     async def release(self) -> None:
         """Do nothing, because nothing can be removed."""
-
-    async def _session(self, part: ContextPart) -> opencode_schema.OpenCodeSession | None:
-        if part.pinned:
-            path = f"/api/session/{part.pinned}"
-            try:
-                return (
-                    await self._connection.request("GET", path, opencode_schema.NEWER_SESSION)
-                ).data
-            except OpenCodeRefused as refused:
-                if refused.status in {400, 404}:
-                    return None
-                raise
-        if not part.folders:
-            return None
-        query = {"directory": part.folders[0], "order": "desc", "limit": N_LISTED}
-        session = await self._connection.request(
-            "GET", "/api/session", opencode_schema.NEWER_SESSIONS, query=query
-        )
-        return opencode_schema.newest_session(session.data, part.folders)
-
-
-PartClient = ReplaceClient | AppendClient
 
 
 async def create_part_client(

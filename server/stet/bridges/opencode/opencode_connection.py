@@ -52,6 +52,16 @@ for _name in ("httpx2", "httpcore2"):
 
 
 @dataclass(frozen=True, slots=True)
+class _HttpRequest:
+    """What is asked, at a path of the server."""
+
+    method: str
+    path: str
+    query: Mapping[str, str] | None = None
+    body: object = None
+
+
+@dataclass(frozen=True, slots=True)
 class _HttpAnswer:
     """What came back.
 
@@ -94,8 +104,8 @@ class OpenCodeConnection:
         """Ask the server for its identity. Return its API, `REPLACING` if it has both.
 
         Raises:
-            Unreachable: If nothing answers; `NotOpenCode` if something else does.
-            Refused: If the server requires another password.
+            OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
+            OpenCodeRefused: If the server requires another password.
         """
         async with _FailureTranslator():
             return await self._identify()
@@ -112,12 +122,13 @@ class OpenCodeConnection:
         """Send a request and read the answer as `form`.
 
         Raises:
-            Unreachable: If nothing answers; `NotOpenCode` if something else does.
-            Refused: If the server answers with an error.
+            OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
+            OpenCodeRefused: If the server answers with an error.
         """
         async with _FailureTranslator():
-            answer = await self._verified_answer(method, path, query or {}, body)
-        self._check_status(answer, method, path)
+            request = _HttpRequest(method, path, query, body)
+            answer = await self._verified_answer(request)
+        self._check_status(answer, request)
         if answer.raw.count(b"{") + answer.raw.count(b"[") > MAX_PARTS:
             raise NotOpenCode(f"its answer to {path} has too many parts")
         try:
@@ -129,41 +140,32 @@ class OpenCodeConnection:
         """Close the connections."""
         await self._client.aclose()
 
-    async def _verified_answer(
-        self, method: str, path: str, query: Mapping[str, str], body: Any
-    ) -> _HttpAnswer:
+    async def _verified_answer(self, request: _HttpRequest) -> _HttpAnswer:
         """Return the answer of a server that has identified itself on this connection."""
         known = self._api
         if known:
             try:
-                return await self._authenticated_answer(
-                    method, path, query, body, may_connect=False
-                )
+                return await self._authenticated_answer(request, may_connect=False)
             except _UnverifiedConnection:
                 pass  # perhaps something else has the port now
         if await self._identify() != known and known:
             raise NotOpenCode("it speaks another API than before")
-        return await self._authenticated_answer(method, path, query, body)
+        return await self._authenticated_answer(request)
 
     async def _identify(self) -> str:
         self._api, self._wants_login = "", False
         for path in (REPLACING, APPENDING):
-            answer = await self._authenticated_answer("GET", path)
+            request = _HttpRequest("GET", path)
+            answer = await self._authenticated_answer(request)
             if answer.status not in {200, 404, 405}:
-                self._check_status(answer, "GET", path)
+                self._check_status(answer, request)
             if answer.status == 200 and _is_healthy(answer.raw):
                 self._api = path
                 return path
         raise NotOpenCode("what answers there is no OpenCode server that Stet knows")
 
     async def _authenticated_answer(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-        *,
-        may_connect: bool = True,
+        self, request: _HttpRequest, *, may_connect: bool = True
     ) -> _HttpAnswer:
         """Return the answer. The password is sent if the server asks for a password.
 
@@ -171,8 +173,7 @@ class OpenCodeConnection:
             NotOpenCode: If it asks in another way than OpenCode, and has not said what it is.
             _UnverifiedConnection: If there is no open connection and none may be made.
         """
-        send = (method, path, query, body)
-        answer = await self._send(*send, may_connect=may_connect)
+        answer = await self._send(request, may_connect=may_connect)
         if answer.status != 401 or self._wants_login or not self.address.password:
             return answer
         if not self._api and not _REALM.search(answer.challenge):
@@ -180,17 +181,9 @@ class OpenCodeConnection:
                 "what answers there asks for a password, but not as OpenCode does; it is sent none"
             )
         self._wants_login = True
-        return await self._send(*send, may_connect=True)
+        return await self._send(request, may_connect=True)
 
-    async def _send(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None,
-        body: Any,
-        *,
-        may_connect: bool,
-    ) -> _HttpAnswer:
+    async def _send(self, request: _HttpRequest, *, may_connect: bool) -> _HttpAnswer:
         async def trace(event: str, info: Mapping[str, Any]) -> None:
             if event.endswith("connect_tcp.started") and not may_connect:
                 raise _UnverifiedConnection
@@ -198,15 +191,16 @@ class OpenCodeConnection:
                 await self._check_owner(info["return_value"])
 
         async with self._client.stream(
-            method,
-            f"{self.address.url}{path}",
-            params=query or None,
-            json=body,
+            request.method,
+            f"{self.address.url}{request.path}",
+            params=request.query or None,
+            json=request.body,
             auth=self._login if self._wants_login else None,
             extensions={"trace": trace},
         ) as response:
             challenge = response.headers.get("www-authenticate", "")
-            return _HttpAnswer(response.status_code, await _body_of(response, path), challenge)
+            body = await _body_of(response, request.path)
+            return _HttpAnswer(response.status_code, body, challenge)
 
     async def _check_owner(self, stream: Any) -> None:
         """See that a port of this machine is not another user's.
@@ -226,18 +220,17 @@ class OpenCodeConnection:
                 "nothing is sent to it. Start OpenCode as yourself, at a port that is free"
             )
 
-    def _check_status(self, answer: _HttpAnswer, method: str, path: str) -> None:
+    def _check_status(self, answer: _HttpAnswer, request: _HttpRequest) -> None:
         """See that an answer is no error.
 
         Raises:
-            Refused: If it is.
+            OpenCodeRefused: If it is.
         """
         if answer.status == 401:
             raise OpenCodeRefused(401, f"it wants a password: set {self.address.password_env}")
         if answer.status != 200:
-            raise OpenCodeRefused(
-                answer.status, f"it refused {method} {path} with status {answer.status}"
-            )
+            asked = f"{request.method} {request.path}"
+            raise OpenCodeRefused(answer.status, f"it refused {asked} with status {answer.status}")
 
 
 class _FailureTranslator:

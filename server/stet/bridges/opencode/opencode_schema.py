@@ -4,9 +4,12 @@ A server's words are not trusted: ids go into addresses, so they are letters and
 late, as it brings pydantic.
 """
 
-from typing import Annotated, Any
+from operator import attrgetter
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, FailFast, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, FailFast, Field, TypeAdapter
+
+T = TypeVar("T")
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
 Name = Annotated[str, Field(max_length=200)]
@@ -55,16 +58,13 @@ class OpenCodeSession(BaseModel):
         return self.directory or self.location.directory
 
 
-class SessionList(BaseModel):
-    """The newer API's list."""
-
-    data: Annotated[list[OpenCodeSession], FailFast()]
+Sessions = Annotated[list[OpenCodeSession], FailFast()]
 
 
-class SessionAnswer(BaseModel):
-    """The newer API's answer about one."""
+class NewerAnswer(BaseModel, Generic[T]):
+    """An answer of the newer API."""
 
-    data: OpenCodeSession
+    data: T
 
 
 class SessionStatus(BaseModel):
@@ -96,11 +96,16 @@ class OpenCodeMessage(BaseModel):
     parts: Annotated[list[MessagePart], FailFast()]
 
 
+def _unwrapped(answer: Any) -> TypeAdapter[Any]:
+    """Return the adapter that reads an `answer` and returns its `data`."""
+    return TypeAdapter(Annotated[answer, AfterValidator(attrgetter("data"))])
+
+
 HEALTH = TypeAdapter(ServerHealth)
 SESSION = TypeAdapter(OpenCodeSession)
-SESSIONS = TypeAdapter(Annotated[list[OpenCodeSession], FailFast()])
-NEWER_SESSION = TypeAdapter(SessionAnswer)
-NEWER_SESSIONS = TypeAdapter(SessionList)
+SESSIONS: TypeAdapter[list[OpenCodeSession]] = TypeAdapter(Sessions)
+NEWER_SESSION: TypeAdapter[OpenCodeSession] = _unwrapped(NewerAnswer[OpenCodeSession])
+NEWER_SESSIONS: TypeAdapter[list[OpenCodeSession]] = _unwrapped(NewerAnswer[Sessions])
 STATUSES = TypeAdapter(dict[str, SessionStatus])
 MESSAGE = TypeAdapter(OpenCodeMessage)
 MESSAGES = TypeAdapter(Annotated[list[OpenCodeMessage], FailFast()])
