@@ -42,7 +42,6 @@ DECISION_HEAD = (
 MAX_FILES = 362
 SMALL_PARTS = {
     "observability/owner_only_file.py": "imports sockets and pickle, with the first record only",
-    "search/outline_helper.py": "the entry of a process, which imports less than what starts it",
 }
 """Files of at most 60 lines with one importer beside them, each with the reason; at most ten."""
 HEAVY = [

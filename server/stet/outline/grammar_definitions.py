@@ -1,6 +1,6 @@
 r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
 
-Called only in a process that may be killed (`outline_helper.py`): a parser can take minutes for a
+Called only in a process that may be killed (`system/worker_process.py`): a parser can take minutes for a
 short malicious text, and can't be interrupted. A language whose package `tree_sitter_NAME` is not
 installed has no grammar here.
 
@@ -13,6 +13,7 @@ count, except for those of C, `@declared`, if they have a comment or more than o
 import importlib
 import importlib.util
 import re
+import signal
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -20,7 +21,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from stet.outline.definition import MAX_SIGNATURE, Definition
+from stet.outline.definition import MAX_SIGNATURE, Definition, with_plain_ends
 
 
 class Grammar(NamedTuple):
@@ -151,6 +152,8 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
 
 MAX_CHARACTERS = 400_000
 """A longer text is not parsed with a grammar: it is generated, or takes long for its size."""
+TEXT_SECONDS = 2.0
+"""Limit of processor time for a text in a process of its own."""
 MAX_NAME = 120
 MAX_HEAD = 4_000
 """Bytes of a head that are looked at."""
@@ -214,6 +217,17 @@ def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
     except ValueError:  # of another version
         return None
     return _LoadedGrammar(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
+
+
+def answer_outline(request: tuple[str, str]) -> list[Definition] | None:
+    """Return the definitions of a text with line ends of any kind, whose file has that ending.
+
+    The process that asks for this is ended if the text takes too long, even without its parent.
+    """
+    text, ending = request
+    with suppress(AttributeError):  # there is no such timer on Windows
+        signal.setitimer(signal.ITIMER_PROF, TEXT_SECONDS)
+    return definitions_by_grammar(with_plain_ends(text), ending)
 
 
 def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:

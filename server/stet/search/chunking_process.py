@@ -4,18 +4,18 @@ The process of the index then only reads and writes.
 """
 
 import logging
-import os
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
+from concurrent.futures import Future
 
 from stet.search.chunk import IndexEntry, SourceFile
-from stet.search.piped_process import PipedProcess, ProcessEnded, read_value, write_value
-from stet.search.search_engine import make_entry
+from stet.search.search_engine import make_entries
+from stet.system.worker_process import WorkerEnded, WorkerProcess
 
 log = logging.getLogger(__name__)
 
-_MODULE = "stet.search.chunking_process"
+_MEMORY = 4_000_000_000
+"""Bytes of address space; the largest batch, 48 files of a megabyte, takes 1.6 GB."""
 
 
 class ChunkingProcess:
@@ -23,9 +23,9 @@ class ChunkingProcess:
 
     def __init__(self) -> None:
         """Nothing runs yet."""
-        self._process: PipedProcess | None = None
+        self._worker: WorkerProcess | None = None
         self._has_died = False
-        self._under_way: deque[Sequence[SourceFile]] = deque()
+        self._under_way: deque[tuple[Sequence[SourceFile], Future[list[IndexEntry]]]] = deque()
 
     @property
     def n_under_way(self) -> int:
@@ -35,23 +35,19 @@ class ChunkingProcess:
     @property
     def has_done(self) -> bool:
         """Whether the oldest of them can be received without waiting."""
-        if self._process is None:
-            return bool(self._under_way)
-        return self._process.has_done
+        return bool(self._under_way) and self._under_way[0][1].done()
 
     def send(self, sources: Sequence[SourceFile]) -> None:
         """Send files to be cut in the process; `receive` returns them.
 
         If the process has died by itself, no other process is started until `close`: the batch that
-        killed it may still be under way, and another process would answer batches in another order.
+        killed it may still be under way.
         """
-        if not sources:
-            return
-        self._under_way.append(sources)
-        if self._process is None and not self._has_died:
-            self._process = PipedProcess(_MODULE)
-        if self._process is not None:
-            self._process.send(list(sources))
+        if sources:
+            if self._worker is None:
+                function = f"{make_entries.__module__}:{make_entries.__name__}"
+                self._worker = WorkerProcess(function, memory=_MEMORY)
+            self._under_way.append((sources, self._worker.submit(sources)))
 
     def receive(self) -> list[IndexEntry]:
         """Wait for the oldest batch under way and return its entries. If the process has died, cut
@@ -59,36 +55,19 @@ class ChunkingProcess:
         """
         if not self._under_way:
             return []
-        sources = self._under_way.popleft()
+        sources, entries = self._under_way.popleft()
         try:
-            if self._process is not None:
-                entries: list[IndexEntry] = self._process.receive()
-                return entries
-        except ProcessEnded:
-            log.warning("the process that cuts files has ended by itself")
+            return entries.result()
+        except WorkerEnded as error:
+            if not self._has_died:
+                log.warning("no process cuts files: %s", error)
             self._has_died = True
-            self._end()
-        return [make_entry(source) for source in sources]
+            return make_entries(sources)
 
     def close(self) -> None:
         """End the process; what is under way is lost."""
         self._under_way.clear()
         self._has_died = False
-        self._end()
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-
-
-def main() -> None:
-    """Cut the files from the input until its end."""
-    stdin, stdout = os.fdopen(0, "rb"), os.fdopen(1, "wb")
-    with suppress(EOFError, BrokenPipeError):
-        while True:
-            write_value(stdout, [make_entry(source) for source in read_value(stdin)])
-
-
-if __name__ == "__main__":
-    main()
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None

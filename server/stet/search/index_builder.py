@@ -11,7 +11,7 @@ from stet.search.index_source import IndexSource
 from stet.search.index_state import STORM
 from stet.search.index_store import IndexStore
 from stet.search.outliner import Outliner
-from stet.search.search_engine import SearchEngine, make_entry
+from stet.search.search_engine import SearchEngine, make_entries
 from stet.workspace.paths import Located
 from stet.workspace.uris import canonical
 
@@ -219,7 +219,7 @@ class IndexBuilder:
 
     def _read(self, files: Mapping[str, Located | None]) -> None:
         """Read files again, even if they are known; each with its location, if from a walk."""
-        self._save([make_entry(source) for source in self._outlined(self._changed_of(files))])
+        self._save(make_entries(self._outlined(self._changed_of(files))))
 
     def _start_chunking(self, files: Mapping[str, Located | None]) -> None:
         """Read files again. Another process cuts the files while earlier files are saved."""
@@ -228,7 +228,7 @@ class IndexBuilder:
             self._flying.update(source.uri for source in sources)
             self._chunker.send(sources)
         else:  # better than to wait
-            self._save([make_entry(source) for source in sources])
+            self._save(make_entries(sources))
         while self._chunker.has_done:
             self._receive_chunks()
 

@@ -8,15 +8,16 @@ import logging
 import time
 from collections.abc import Sequence
 
-from stet.outline.grammar_definitions import MAX_CHARACTERS, has_grammar
+from stet.outline.grammar_definitions import MAX_CHARACTERS, answer_outline, has_grammar
 from stet.search.chunk import SourceFile
-from stet.search.outline_helper import NO_OUTLINE
-from stet.search.piped_process import PipedProcess, ProcessEnded
+from stet.system.worker_process import WorkerEnded, WorkerProcess
 from stet.text.document import ending_of
 
 log = logging.getLogger(__name__)
 
-_MODULE = "stet.search.outline_helper"
+_FUNCTION = f"{answer_outline.__module__}:{answer_outline.__name__}"
+_MEMORY = 1_000_000_000
+"""Bytes of address space."""
 TEXT_SECONDS = 1.0
 """How long a grammar may take for a text; 400,000 characters of ordinary code take a tenth."""
 START_SECONDS = 20.0
@@ -31,7 +32,7 @@ class Outliner:
 
     def __init__(self) -> None:
         """Nothing runs yet."""
-        self._process: PipedProcess | None = None
+        self._worker: WorkerProcess | None = None
         self._lost: set[bytes] = set()
         self._is_given_up = False
         self._used = 0.0
@@ -39,7 +40,7 @@ class Outliner:
     @property
     def seconds_left(self) -> float | None:
         """When `release_idle` may end the process; None where none runs."""
-        if self._process is None:
+        if self._worker is None:
             return None
         return max(0.0, self._used + IDLE_SECONDS - time.monotonic())
 
@@ -49,23 +50,22 @@ class Outliner:
         The result ends with the first text that took too long, so that a caller waits for at most
         one such text; give the remaining sources again.
         """
-        asked = [source for source in sources if self._has_outline(source)]
-        if not asked or not self._start():
+        are_asked = [self._has_outline(source) for source in sources]
+        worker = self._started() if any(are_asked) else None
+        if worker is None:
             return list(sources)
-        assert self._process is not None, "it has just been started"
-        self._process.send([(source.text, ending_of(source.name)) for source in asked])
-        waited = {source.uri for source in asked}
+        outlines = [
+            worker.submit((source.text, ending_of(source.name))) if is_asked else None
+            for source, is_asked in zip(sources, are_asked, strict=True)
+        ]
         done: list[SourceFile] = []
-        for source in sources:
-            if source.uri not in waited:
-                done.append(source)
-                continue
+        for source, outline in zip(sources, outlines, strict=True):
             try:
-                found = self._process.receive(TEXT_SECONDS)
-            except (TimeoutError, ProcessEnded):
+                found = None if outline is None else outline.result(TEXT_SECONDS)
+            except (TimeoutError, WorkerEnded):
                 self._drop_process(source)
                 return [*done, source]
-            done.append(source if found == NO_OUTLINE else source._replace(outline=found))
+            done.append(source._replace(outline=found))
         self._used = time.monotonic()
         return done
 
@@ -76,9 +76,9 @@ class Outliner:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
 
     def _has_outline(self, source: SourceFile) -> bool:
         return (
@@ -88,19 +88,19 @@ class Outliner:
             and source.stamp.hash not in self._lost
         )
 
-    def _start(self) -> bool:
-        """Start the process where it does not run; whether it runs."""
-        if self._process is not None and not self._process.has_ended:
-            return True
+    def _started(self) -> WorkerProcess | None:
+        """Return the process, started if necessary; None if it can't be started."""
+        if self._worker is not None and not self._worker.has_ended:
+            return self._worker
         self.close()
+        self._worker = WorkerProcess(_FUNCTION, memory=_MEMORY)
         try:
-            self._process = PipedProcess(_MODULE)
-            self._process.receive(START_SECONDS)
-        except (OSError, TimeoutError, ProcessEnded):
-            log.warning("the process that asks grammars can't be started; files are cut by lines")
+            self._worker.submit(None).result(START_SECONDS)
+        except (TimeoutError, WorkerEnded) as error:
+            log.warning("no process asks grammars, files are cut by lines: %s", error)
             self._is_given_up = True
             self.close()
-        return not self._is_given_up
+        return self._worker
 
     def _drop_process(self, source: SourceFile) -> None:
         self.close()

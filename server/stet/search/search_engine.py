@@ -114,6 +114,11 @@ class ChunkQuery:
     for_people: bool = False
 
 
+def make_entries(sources: Sequence[SourceFile]) -> list[IndexEntry]:
+    """Return the index entries of files, in the same order."""
+    return [make_entry(source) for source in sources]
+
+
 def make_entry(source: SourceFile) -> IndexEntry:
     """Return the index entry of a file; its stamp contains the digest of the text."""
     uri, name, text, stamp, outline, is_sent = source

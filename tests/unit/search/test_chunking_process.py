@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+from concurrent.futures import wait
 
 import pytest
 
@@ -21,6 +23,13 @@ def sources(*names: str) -> list[SourceFile]:
     ]
 
 
+def kill_process(cutter: ChunkingProcess) -> None:
+    """End the process as something else on the machine would."""
+    assert cutter._worker is not None
+    assert cutter._worker._process is not None
+    os.kill(cutter._worker._process.pid, signal.SIGKILL)
+
+
 def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
     cutter = ChunkingProcess()
     batches = [sources("moor", "land"), sources("sail"), sources(*(f"f{n}" for n in range(500)))]
@@ -38,8 +47,7 @@ def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.receive()
-    assert cutter._process is not None
-    os.kill(cutter._process.pid, signal.SIGKILL)
+    kill_process(cutter)
     cutter.send(sources("land"))
     cutter.send(sources("sail"))
     assert cutter.receive() == [make_entry(sources("land")[0])]
@@ -54,8 +62,7 @@ def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.receive()
-    assert cutter._process is not None
-    os.kill(cutter._process.pid, signal.SIGKILL)
+    kill_process(cutter)
     names = ["land", "sail", "row", "drift"]
     cutter.send(sources("land"))
     cutter.send(sources("sail"))
@@ -63,6 +70,7 @@ def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
     cutter.send(sources("row"))
     received.append(cutter.receive())
     cutter.send(sources("drift"))
+    wait([answer for _, answer in cutter._under_way], timeout=10)
     assert cutter.has_done
     received += [cutter.receive(), cutter.receive()]
     assert received == [[make_entry(sources(name)[0])] for name in names]
@@ -74,12 +82,12 @@ def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
 def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
-    assert cutter._process is not None
-    os.kill(cutter._process.pid, signal.SIGKILL)
+    kill_process(cutter)
     cutter.receive()
     cutter.close()
     cutter.send(sources("land"))
-    assert cutter._process is not None
+    assert cutter._worker is not None
+    assert not cutter._worker.has_ended
     assert cutter.receive() == [make_entry(sources("land")[0])]
     cutter.close()
 
@@ -91,4 +99,23 @@ def test_closing_forgets_what_is_under_way() -> None:
     assert (cutter.n_under_way, cutter.receive()) == (0, [])
     cutter.send(sources("land"))
     assert cutter.receive() == [make_entry(sources("land")[0])]
+    cutter.close()
+
+
+def test_files_are_cut_here_if_no_process_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("no process left")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    cutter = ChunkingProcess()
+    cutter.send(sources("moor"))
+    cutter.send(sources("land"))
+    wait([answer for _, answer in cutter._under_way], timeout=10)
+    assert cutter.has_done
+    assert [cutter.receive(), cutter.receive()] == [
+        [make_entry(sources(name)[0])] for name in ("moor", "land")
+    ]
+    assert caplog.messages.count("no process cuts files: no process left") == 1
     cutter.close()

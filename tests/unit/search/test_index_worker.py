@@ -298,7 +298,7 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
         settle(worker)
         return [hit.file for hit in worker._engine.search(ChunkQuery("moor", limit=5))]
 
-    monkeypatch.setattr(builder, "make_entry", fails)
+    monkeypatch.setattr("stet.search.search_engine.make_entry", fails)
     assert found("def moor(boat): pass\n") == ["harbour.py"]
     told(capsys)
     found("def moor(poison): pass\n")

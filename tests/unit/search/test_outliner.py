@@ -37,7 +37,8 @@ def outliner() -> Iterator[Outliner]:
 
 def pid_of(outliner: Outliner) -> int | None:
     """The process, if there is one."""
-    return None if outliner._process is None else outliner._process.pid
+    worker = outliner._worker
+    return None if worker is None or worker._process is None else worker._process.pid
 
 
 def test_nothing_is_started_for_files_without_a_grammar(outliner: Outliner) -> None:
@@ -90,9 +91,10 @@ def test_a_text_on_which_the_process_ends_is_given_up_too(
 def test_a_process_that_was_killed_between_two_texts_is_started_again(outliner: Outliner) -> None:
     ordinary = source("a.js", MOOR)
     outliner.add_outlines([ordinary])
-    assert outliner._process is not None
-    outliner._process._process.kill()
-    outliner._process._process.wait()
+    assert outliner._worker is not None
+    assert outliner._worker._process is not None
+    outliner._worker._process.kill()
+    outliner._worker._process.wait()
     assert outliner.add_outlines([ordinary]) == [ordinary._replace(outline=FOUND)]
 
 
@@ -112,7 +114,7 @@ def test_with_too_many_such_texts_no_grammar_is_asked_any_more(
 def test_a_process_that_does_not_start_is_done_without(
     outliner: Outliner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outlining, "_MODULE", "stet.search.nothing")
+    monkeypatch.setattr(outlining, "_FUNCTION", "stet.search.nothing:nothing")
     ordinary = source("a.js", MOOR)
     assert outliner.add_outlines([ordinary]) == [ordinary]
     assert pid_of(outliner) is None
@@ -134,6 +136,7 @@ def test_the_process_is_kept_for_a_while_and_then_let_go(
 
 def test_the_process_that_asks_grammars_imports_neither_asyncio_nor_dataclasses() -> None:
     """It is started for a text that waits; with them the start takes about twice as long."""
-    code = "import sys, stet.search.outline_helper\nprint(*{'asyncio', 'dataclasses'} & {*sys.modules})"
+    modules = "stet.outline.grammar_definitions, stet.system.worker_process"
+    code = f"import sys, {modules}\nprint(*{{'asyncio', 'dataclasses'}} & {{*sys.modules}})"
     command = [sys.executable, "-I", "-c", code]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "\n"
