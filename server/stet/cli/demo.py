@@ -122,12 +122,11 @@ class _DemoSession:
         env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
         async with AsyncExitStack() as stack:
             with self._terminal.working("starting the language server") as self._progress:
-                session = self._client.session(self._root, env=env)
-                client = await stack.enter_async_context(session)
+                await stack.enter_async_context(self._client.session(self._root, env=env))
             await self._show_model()
             for number, job in enumerate(JOBS, start=1):
                 self._terminal.show(f"\n{number}. {job.title}", "bold")
-                await self._run_job(client, job)
+                await self._run_job(job)
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
 
     async def _show_model(self) -> None:
@@ -147,27 +146,27 @@ class _DemoSession:
         if choice.provider == "local":
             self._step("", "It has 135 million parameters: made for small jobs like these two.")
 
-    async def _run_job(self, client: HeadlessClient, job: DemoJob) -> None:
+    async def _run_job(self, job: DemoJob) -> None:
         """Open, select, ask, look, accept, save."""
-        path = self._root / job.file
+        client, path = self._client, self._root / job.file
         first, last = job.lines
         uri = client.open(path, FileArgument(path).language)
         self._step("opened", f"{job.file} ({job.text.count(chr(10))} lines)")
         self._step("selected", f"line {first}" if first == last else f"lines {first} to {last}")
         self._step("asked", f"“{job.prompt}”")
-        turn = await self._turn(client, job, uri)
-        hunks = await self._proposed(client, turn)
+        turn = await self._turn(job, uri)
+        hunks = await self._proposed(turn)
         if client.documents.text(uri) != job.text or path.read_bytes() != job.text.encode():
             raise CliError(f"{job.file} was changed before anything was accepted")
         self._step("untouched", "editor's text and file on disk compared: both as before")
-        await self._accept(client, turn, len(hunks))
+        await self._accept(turn, len(hunks))
         for change in client.documents.unsaved():
             save(change)
             client.saved(change)
         self._step("saved", job.file)
         self._side_by_side(job.text, path.read_text(encoding="utf-8"))
 
-    async def _turn(self, client: HeadlessClient, job: DemoJob, uri: str) -> dict[str, Any]:
+    async def _turn(self, job: DemoJob, uri: str) -> dict[str, Any]:
         """Ask and wait, with a live line.
 
         Raises:
@@ -175,30 +174,25 @@ class _DemoSession:
         """
         began = time.monotonic()
         place = {"uri": uri, "from": job.lines[0], "to": job.lines[1]}
+        question = {"prompt": job.prompt, "mode": "rewrite", **place}
         with self._terminal.working("the model is at work") as self._progress:
-            task = await client.command(
-                "stet.ask", {"prompt": job.prompt, "mode": "rewrite", **place}
-            )
-            turn = await client.turn_ended(task["turn"])
+            task = await self._client.command("stet.ask", question)
+            turn = await self._client.turn_ended(task["turn"])
         if turn["state"] != "completed":
             raise CliError(f"the turn {turn['state']}: {turn.get('error') or turn.get('summary')}")
-        usage = turn["usage"]
-        self._step(
-            "answered",
-            f"{turn['model']}, in {time.monotonic() - began:.1f} s, {usage['promptTokens']} tokens in, "
-            f"{usage['completionTokens']} out",
-        )
+        seconds, usage = time.monotonic() - began, turn["usage"]
+        tokens = f"{usage['promptTokens']} tokens in, {usage['completionTokens']} out"
+        self._step("answered", f"{turn['model']}, in {seconds:.1f} s, {tokens}")
         return turn
 
-    async def _proposed(self, client: HeadlessClient, turn: dict[str, Any]) -> list[dict[str, Any]]:
+    async def _proposed(self, turn: dict[str, Any]) -> list[dict[str, Any]]:
         """Show what is proposed.
 
         Raises:
             CliError: If nothing is.
         """
-        hunks: list[dict[str, Any]] = await client.command(
-            "stet.proposals", {"turn": turn["turn"], "state": "pending"}
-        )
+        client, which = self._client, {"turn": turn["turn"], "state": "pending"}
+        hunks: list[dict[str, Any]] = await client.command("stet.proposals", which)
         if not hunks:
             raise CliError(f"the model proposed nothing: {turn.get('summary')}")
         marks = await client.marks(hunks[0]["uri"])
@@ -211,21 +205,20 @@ class _DemoSession:
             self._terminal.show(indented(coloured(diff), INDENT))
         return hunks
 
-    async def _accept(self, client: HeadlessClient, turn: dict[str, Any], n_expected: int) -> None:
+    async def _accept(self, turn: dict[str, Any], n_expected: int) -> None:
         """Accept all.
 
         Raises:
             CliError: If one is refused.
         """
         self._applied.clear()
-        done = await client.accept(turn=turn["turn"])
+        done = await self._client.accept(turn=turn["turn"])
         if len(done["accepted"]) != n_expected:
             reasons = "; ".join(refusal["reason"] for refusal in done["refused"])
             raise CliError(f"not all was accepted: {reasons}")
         n_edits = sum(not edit.refused for edit in self._applied)
-        self._step(
-            "accepted", f"{n_edits} workspace/applyEdit from the server, applied by the editor"
-        )
+        edits = f"{n_edits} workspace/applyEdit from the server, applied by the editor"
+        self._step("accepted", edits)
 
     def _event(self, event: Event) -> None:
         if isinstance(event, EditApplied):

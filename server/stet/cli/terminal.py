@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from io import TextIOWrapper
 from typing import Any
 
@@ -78,10 +79,8 @@ class Terminal:
         Yields:
             A function that changes the line.
         """
-        description = TextColumn("{task.description}", markup=False)
-        with self._live(SpinnerColumn(), description) as live:
-            task = live.add_task(escape_line(what), total=None)
-            yield lambda message: live.update(task, description=escape_line(message))
+        with self._live(what, SpinnerColumn(), _description()) as update:
+            yield lambda message: update(description=escape_line(message))
 
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
@@ -90,19 +89,24 @@ class Terminal:
         Yields:
             A function that moves the bar. It takes the number of items done, and the number known.
         """
-        description = TextColumn("{task.description}", markup=False)
-        with self._live(description, BarColumn(), MofNCompleteColumn()) as live:
-            task = live.add_task(escape_line(what), total=None)
+        with self._live(what, _description(), BarColumn(), MofNCompleteColumn()) as update:
             # As many as are done: those that are left are not counted yet.
-            yield lambda done, total: live.update(
-                task, completed=done, total=total if total > done else None
-            )
+            yield lambda done, total: update(completed=done, total=total if total > done else None)
 
-    def _live(self, *columns: ProgressColumn) -> Progress:
-        """Return a live line of these columns and the time; it is not shown without a terminal."""
-        watched = self.err.is_terminal
-        columns = (*columns, TimeElapsedColumn())
-        return Progress(*columns, console=self.err, transient=True, disable=not watched)
+    @contextlib.contextmanager
+    def _live(self, what: str, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
+        """Show a live line of these columns and the time. Nothing is shown without a terminal.
+
+        Yields:
+            A function that updates the line.
+        """
+        columns, hidden = (*columns, TimeElapsedColumn()), not self.err.is_terminal
+        with Progress(*columns, console=self.err, transient=True, disable=hidden) as live:
+            yield partial(live.update, live.add_task(escape_line(what), total=None))
+
+
+def _description() -> TextColumn:
+    return TextColumn("{task.description}", markup=False)
 
 
 def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding: Encoding) -> str:

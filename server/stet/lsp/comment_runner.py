@@ -111,12 +111,7 @@ class CommentRunner:
     """Starts the turns that comments ask for. Touched on the event loop only."""
 
     def __init__(
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        client: Client,
-        agent: Agent,
-        start: Start,
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, agent: Agent, start: Start
     ) -> None:
         """Create the runner. `agent` answers the turns; `start` begins work in the background."""
         self._workspace = workspace

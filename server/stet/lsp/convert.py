@@ -30,31 +30,6 @@ def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) ->
     return Range(min(start, end), max(start, end))
 
 
-def open_modification(
-    params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None
-) -> Modification:
-    """`textDocument/didOpen`; `lines` are those of the text, where they are known."""
-    document = params.text_document
-    return Modification(
-        ModificationKind.OPENED,
-        document.uri,
-        version=document.version,
-        language_id=str(document.language_id),
-        text=document.text,
-        lines=lines,
-    )
-
-
-def save_modification(params: lsp.DidSaveTextDocumentParams) -> Modification:
-    """`textDocument/didSave`."""
-    return Modification(ModificationKind.SAVED, params.text_document.uri, text=params.text)
-
-
-def close_modification(params: lsp.DidCloseTextDocumentParams) -> Modification:
-    """`textDocument/didClose`."""
-    return Modification(ModificationKind.CLOSED, params.text_document.uri)
-
-
 def change_modification(params: object) -> Modification:
     """`textDocument/didChange`, straight from JSON: this is what every keystroke costs.
 

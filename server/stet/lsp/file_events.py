@@ -11,7 +11,7 @@ closed and another with the same text is opened, in either order, within a short
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -125,6 +125,9 @@ class _RecentDocument(NamedTuple):
     at: float
 
 
+_Recent = deque[_RecentDocument]
+
+
 class RenameTracker:
     """Watches documents come and go. Touched on the event loop only."""
 
@@ -142,8 +145,8 @@ class RenameTracker:
         self._system = system
         self._start = start
         self._renamed = renamed
-        self._closed: deque[_RecentDocument] = deque(maxlen=_MAX_RECENT)
-        self._opened: deque[_RecentDocument] = deque(maxlen=_MAX_RECENT)
+        self._closed: _Recent = deque(maxlen=_MAX_RECENT)
+        self._opened: _Recent = deque(maxlen=_MAX_RECENT)
 
     def rename(self, uri: str, new_uri: str) -> None:
         """Move the hunks after the file or folder `uri` was renamed to `new_uri`.
@@ -181,13 +184,7 @@ class RenameTracker:
         if (new := self._other_half(uri, text, self._opened, self._closed)) is not None:
             self._start(self._check_rename(uri, new), "a rename")
 
-    def _other_half(
-        self,
-        uri: str,
-        text: str,
-        others: Sequence[_RecentDocument],
-        recent: MutableSequence[_RecentDocument],
-    ) -> str | None:
+    def _other_half(self, uri: str, text: str, others: _Recent, recent: _Recent) -> str | None:
         """Return the other document of a rename; keep this one for later if there is none."""
         now = self._system.monotonic()
         for other in reversed(others):

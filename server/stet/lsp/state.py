@@ -69,10 +69,7 @@ class Documents:
     """
 
     def __init__(
-        self,
-        server: StetLanguageServer,
-        system: System,
-        catch_up: Callable[[], Awaitable[None]],
+        self, server: StetLanguageServer, system: System, catch_up: Callable[[], Awaitable[None]]
     ) -> None:
         """Open no document and no file yet.
 

@@ -10,6 +10,7 @@ for a moment only: Helix also counts changes that it reverts and never sends.
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -23,7 +24,7 @@ from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.review.ledger import ReviewLedger
 from stet.text.edit import TextChange
 from stet.workspace.uris import canonical
-from stet.workspace.workspace import Modification, Workspace
+from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +110,7 @@ class ReorderBuffer:
         self._timers.pop(key).cancel()
 
 
+@dataclass(eq=False)
 class TextSync:
     """Where the framework delivers open, change and close; see `stet.lsp.connection.protocol`.
 
@@ -116,70 +118,62 @@ class TextSync:
 
     Attributes:
         workspace: Where the text goes.
+        ledger: Its hunks follow the text.
+        renames: Takes opened and closed documents.
+        generated: Takes the documents that are Stet's own.
+        disk: Takes file events.
+        feed: Takes file events.
+        blocks: Looks for blocks of other programs.
+        with_hunks_opened: Called after a document with hunks was opened.
+        closed: Called after a document was closed.
+        dead_links: Has marks that follow the text.
+        reorders: Whether changes are put in order, for an editor that sends them out of order.
     """
 
-    def __init__(  # noqa: PLR0913 - everything that follows a text
-        self,
-        workspace: Workspace,
-        ledger: ReviewLedger,
-        renames: RenameTracker,
-        generated: GeneratedDocuments,
-        *,
-        disk: DiskWatch,
-        feed: IndexFeed,
-        blocks: BlockImport,
-        with_hunks_opened: Callable[[str], None],
-        closed: Callable[[str], None],
-        dead_links: DeadLinkView | None = None,
-        reorders: bool = False,
-    ) -> None:
-        """Create the text synchronization.
+    workspace: Workspace
+    ledger: ReviewLedger
+    renames: RenameTracker
+    generated: GeneratedDocuments
+    disk: DiskWatch
+    feed: IndexFeed
+    blocks: BlockImport
+    with_hunks_opened: Callable[[str], None]
+    closed: Callable[[str], None]
+    dead_links: DeadLinkView | None = None
+    reorders: bool = False
 
-        Args:
-            workspace: Where the text goes.
-            ledger: Its hunks follow the text.
-            renames: Takes opened and closed documents.
-            generated: Takes the documents that are Stet's own.
-            disk: Takes file events.
-            feed: Takes file events.
-            blocks: Looks for blocks of other programs.
-            with_hunks_opened: Called after a document with hunks was opened.
-            closed: Called after a document was closed.
-            dead_links: Has marks that follow the text.
-            reorders: Whether changes are put in order, for an editor that sends them out of order.
-        """
-        self.workspace = workspace
-        self._dead_links = dead_links
-        self._with_hunks_opened = with_hunks_opened
-        self._closed = closed
-        self._reorder_buffer = ReorderBuffer(self.apply) if reorders else None
-        self._ledger = ledger
-        self._renames = renames
-        self._generated = generated
-        self._disk = disk
-        self._feed = feed
-        self._blocks = blocks
+    def __post_init__(self) -> None:
+        self._reorder_buffer = ReorderBuffer(self.apply) if self.reorders else None
 
     def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
         """Handle the opening, or the reopening with another text, of a document. `lines` are the
         lines of the text.
         """
-        modification = convert.open_modification(params, lines)
+        document = params.text_document
+        uri = document.uri
+        modification = Modification(
+            ModificationKind.OPENED,
+            uri,
+            version=document.version,
+            language_id=str(document.language_id),
+            text=document.text,
+            lines=lines,
+        )
         if self._reorder_buffer is not None:
-            self._reorder_buffer.opened(modification.uri, params.text_document.version)
-        if self._generated.is_generated(modification.uri):
-            self._generated.apply(modification)
+            self._reorder_buffer.opened(uri, document.version)
+        if self.generated.is_generated(uri):
+            self.generated.apply(modification)
             return
         changes = self.workspace.apply(modification)
-        self._blocks.opened(modification.uri)
-        self._renames.opened(modification.uri, params.text_document.text)
-        if self._ledger.live(modification.uri):
+        self.blocks.opened(uri)
+        self.renames.opened(uri, document.text)
+        if self.ledger.live(uri):
             # Eglot does not show diagnostics that were sent before the file was open.
-            self._with_hunks_opened(modification.uri)
+            self.with_hunks_opened(uri)
         if changes:
-            self._update_hunks(modification.uri, changes)
-        elif (buffer := self.workspace.buffer(modification.uri)) is not None:
-            self._ledger.opened(modification.uri, buffer.lines)
+            self._update_hunks(uri, changes)
+        elif (buffer := self.workspace.buffer(uri)) is not None:
+            self.ledger.opened(uri, buffer.lines)
 
     def change(self, params: dict[str, Any]) -> None:
         """Text was typed; the hot path."""
@@ -192,56 +186,58 @@ class TextSync:
     def apply(self, modification: Modification) -> None:
         """Take a change whose turn has come."""
         uri, key = modification.uri, canonical(modification.uri)
-        if key in self._generated.opened:
-            self._generated.apply(modification)
+        if key in self.generated.opened:
+            self.generated.apply(modification)
             return
         changes = self.workspace.apply(modification)
-        if self._dead_links is not None and key in self._dead_links.marked:
-            self._dead_links.edited(uri)
+        if self.dead_links is not None and key in self.dead_links.marked:
+            self.dead_links.edited(uri)
         if changes:
             lines = self._update_hunks(uri, changes)
-            if key in self._blocks.notes:
-                self._blocks.changed(uri, changes, lines)
+            if key in self.blocks.notes:
+                self.blocks.changed(uri, changes, lines)
 
     def save(self, params: lsp.DidSaveTextDocumentParams) -> None:
         """Handle the saving of a document; if the editor sends the text, the sent text is
         authoritative.
         """
-        modification = convert.save_modification(params)
-        if canonical(modification.uri) in self._generated.opened:
-            self._generated.apply(modification)
+        uri = params.text_document.uri
+        modification = Modification(ModificationKind.SAVED, uri, text=params.text)
+        if canonical(uri) in self.generated.opened:
+            self.generated.apply(modification)
             return
         if changes := self.workspace.apply(modification):
-            self._update_hunks(modification.uri, changes)
-        self._blocks.opened(modification.uri)
+            self._update_hunks(uri, changes)
+        self.blocks.opened(uri)
 
     def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
         """Handle the closing of a document; its hunks keep their places in the last text."""
-        modification = convert.close_modification(params)
+        uri = params.text_document.uri
+        modification = Modification(ModificationKind.CLOSED, uri)
         if self._reorder_buffer is not None:
-            self._reorder_buffer.closed(modification.uri)
-        if canonical(modification.uri) in self._generated.opened:
-            self._generated.apply(modification)
+            self._reorder_buffer.closed(uri)
+        if canonical(uri) in self.generated.opened:
+            self.generated.apply(modification)
             return
-        buffer = self.workspace.buffer(modification.uri)
+        buffer = self.workspace.buffer(uri)
         self.workspace.apply(modification)
-        self._blocks.closed(modification.uri)
-        self._feed.changed([modification.uri])
-        self._closed(modification.uri)
+        self.blocks.closed(uri)
+        self.feed.changed([uri])
+        self.closed(uri)
         if buffer is not None:
-            self._ledger.closed(modification.uri)
-            if self._ledger.is_tracked(modification.uri):
-                self._renames.closed(modification.uri, buffer.text)
+            self.ledger.closed(uri)
+            if self.ledger.is_tracked(uri):
+                self.renames.closed(uri, buffer.text)
 
     def changed_on_disk(self, params: object) -> None:
         """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
         uris = convert.watched_uris(params)
-        self._disk.changed(uris)
-        self._feed.changed(uris)
+        self.disk.changed(uris)
+        self.feed.changed(uris)
 
     def _update_hunks(self, uri: str, changes: tuple[TextChange, ...]) -> Sequence[str]:
         """Move the hunks of a document whose text has changed; return its lines."""
         buffer = self.workspace.buffer(uri)
         assert buffer is not None, "a document that changed is open"
-        self._ledger.apply_changes(uri, changes, buffer.lines)
+        self.ledger.apply_changes(uri, changes, buffer.lines)
         return buffer.lines

@@ -8,12 +8,7 @@ from typing import Any, get_args
 
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
-from stet.lsp.preset_controller import (
-    MAX_DEPTH,
-    ContextChange,
-    ContextChangeRefused,
-    UnknownPreset,
-)
+from stet.lsp.preset_controller import MAX_DEPTH, ContextChange, ContextChangeRefused, UnknownPreset
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
 

@@ -5,6 +5,7 @@
 saved; `stet.undo`, `stet.restore`, `stet.resolve`.
 """
 
+import operator
 from enum import StrEnum
 
 from lsprotocol import types as lsp
@@ -50,27 +51,22 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Accept hunks; they are sent to the editor after this answer."""
     with CommandArguments("stet.accept", values, main="hunk") as arguments:
-        is_protected = state.review.edit_applier.holds
-        named = select_hunks(arguments, state.ledger, state.workspace, also=is_protected)
+        held = state.review.edit_applier.holds
+        named = select_hunks(arguments, state.ledger, state.workspace, also=held)
         # Many named at once are never a yes to one that needs its own.
         protected = arguments.flag("protected") and named.is_single
 
     def decision(hunk: Hunk) -> str:
-        if (
-            hunk.state is HunkState.SENT
-            and is_protected(hunk.id)
-            and (protected or not hunk.protected)
-        ):
+        is_held = hunk.state is HunkState.SENT and held(hunk.id)
+        if is_held and (protected or not hunk.protected):
             return ""  # a second approval is of the hunk as it is now
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
         return _accept_refusal(hunk, protected=protected)
 
     decided = decide_hunks(named, decision, what="accepted")
-    state.server.tasks.start(
-        accept_in_order(state.ledger, state.review.edit_applier, decided.hunks),
-        f"accept {decided.hunks}",
-    )
+    work = accept_in_order(state.ledger, state.review.edit_applier, decided.hunks)
+    state.server.tasks.start(work, f"accept {decided.hunks}")
     return decided.to_json
 
 
@@ -150,29 +146,23 @@ def _navigate(
     hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
     if not hunks:
         return None
-    found = _next_after(hunks, uri, at) if forward else _last_before(hunks, uri, at)
+    found = _neighbour(hunks, uri, at, forward=forward)
     buffer = state.workspace.buffer(found.uri)
     lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
     place = convert.to_wire_range(found.shown_at, lines, state.workspace.encoding)
-    state.server.tasks.start(
-        state.client.show_document(found.uri, lsp.Range(place.start, place.start)), "show a hunk"
-    )
+    work = state.client.show_document(found.uri, lsp.Range(place.start, place.start))
+    state.server.tasks.start(work, "show a hunk")
     shape = hunk_to_json(found, state.workspace, state.ledger)
     return {"uri": found.uri, "range": shape["range"], "hunk": found.id}
 
 
-def _next_after(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
+def _neighbour(hunks: list[Hunk], uri: str | None, at: Position, *, forward: bool) -> Hunk:
+    """Return the hunk after a place, or before it; the first, or last, of all if there is none."""
+    is_beyond = operator.gt if forward else operator.lt
     here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
-    later = [hunk for hunk in here if hunk.shown_at.start.line > at.line]
-    others = [hunk for hunk in hunks if uri and hunk.uri > uri and hunk not in here]
-    return (later or others or hunks)[0]
-
-
-def _last_before(hunks: list[Hunk], uri: str | None, at: Position) -> Hunk:
-    here = [hunk for hunk in hunks if uri and canonical(hunk.uri) == canonical(uri)]
-    earlier = [hunk for hunk in here if hunk.shown_at.start.line < at.line]
-    others = [hunk for hunk in hunks if uri and hunk.uri < uri and hunk not in here]
-    return (earlier or others or hunks)[-1]
+    beyond = [hunk for hunk in here if is_beyond(hunk.shown_at.start.line, at.line)]
+    others = [hunk for hunk in hunks if uri and is_beyond(hunk.uri, uri) and hunk not in here]
+    return (beyond or others or hunks)[0 if forward else -1]
 
 
 def _check_unwatched_files(state: ServerState) -> None:
@@ -229,19 +219,16 @@ def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
         return _undo_refusal(state, hunk)
 
     decided = decide_hunks(named, decision, what="undone")
-    state.server.tasks.start(
-        undo_in_order(state.ledger, state.review.edit_applier, decided.hunks),
-        f"undo {decided.hunks}",
-    )
+    work = undo_in_order(state.ledger, state.review.edit_applier, decided.hunks)
+    state.server.tasks.start(work, f"undo {decided.hunks}")
     return decided.to_json
 
 
 def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Make rejected, undone or superseded hunks pending again."""
     with CommandArguments("stet.restore", values, main="hunk") as arguments:
-        named = select_hunks(
-            arguments, state.ledger, state.workspace, _GONE, state.ledger.was_replaced
-        )
+        replaced = state.ledger.was_replaced
+        named = select_hunks(arguments, state.ledger, state.workspace, _GONE, replaced)
 
     def decision(hunk: Hunk) -> str:
         try:
@@ -265,11 +252,8 @@ def resolve(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         protected = arguments.flag("protected")
     if hunk.state is not HunkState.CONFLICT:
         raise RequestFailed(f"{hunk.id} is no conflict: it is {hunk.state}")
-    if (
-        hunk.protected
-        and how in {ConflictResolution.THEIRS, ConflictResolution.MARKERS}
-        and not protected
-    ):
+    writes = how in {ConflictResolution.THEIRS, ConflictResolution.MARKERS}
+    if hunk.protected and writes and not protected:
         raise RequestFailed(f"{hunk.id} is in a protected file: say `protected: true` as well")
     match how:
         case ConflictResolution.MINE:

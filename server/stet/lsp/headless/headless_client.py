@@ -215,11 +215,7 @@ class HeadlessClient:
 
     @asynccontextmanager
     async def session(
-        self,
-        root: Path,
-        *,
-        env: Mapping[str, str] | None = None,
-        command: Sequence[str] = SERVE,
+        self, root: Path, *, env: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
     ) -> AsyncIterator["HeadlessClient"]:
         """Start the server for the folder `root` and end it with the block.
 

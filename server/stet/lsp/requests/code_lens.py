@@ -26,19 +26,10 @@ def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.Code
 
 def _lens_commands(hunk: Hunk) -> list[tuple[str, str, dict[str, object]]]:
     named: dict[str, object] = {"hunk": hunk.id, "hash": hunk.hash}
+    yes: dict[str, object] = {"protected": True} if hunk.protected else {}
     if hunk.state is HunkState.CONFLICT:
-        return [
-            (
-                f"Conflict: {label(hunk)} | Keep mine",
-                "stet.resolve",
-                _resolve_arguments(hunk, "mine"),
-            ),
-            ("Take theirs", "stet.resolve", _resolve_arguments(hunk, "theirs")),
-            ("Do it again", "stet.resolve", _resolve_arguments(hunk, "retry")),
-        ]
-    accepting = named | {"protected": True} if hunk.protected else named
-    return [(f"Accept: {label(hunk)}", "stet.accept", accepting), ("Reject", "stet.reject", named)]
-
-
-def _resolve_arguments(hunk: Hunk, how: str) -> dict[str, object]:
-    return {"hunk": hunk.id, "how": how} | ({"protected": True} if hunk.protected else {})
+        mine = f"Conflict: {label(hunk)} | Keep mine"
+        ways = ((mine, "mine"), ("Take theirs", "theirs"), ("Do it again", "retry"))
+        return [(way, "stet.resolve", {"hunk": hunk.id, "how": how, **yes}) for way, how in ways]
+    accept = f"Accept: {label(hunk)}"
+    return [(accept, "stet.accept", named | yes), ("Reject", "stet.reject", named)]

@@ -34,17 +34,12 @@ def did_change_selection(state: ServerState, params: object) -> None:
     selections = params.get("selections")
     if not isinstance(selections, list) or not selections:
         raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
-    places = []
+    ranges, carets = [], []
     for entry in selections:
-        anchor, active = (_position(entry, name) for name in ("anchor", "active"))
-        places.append(
-            (
-                convert.to_range(lsp.Range(anchor, active), lines, encoding),
-                convert.to_position(active, lines, encoding),
-            )
-        )
-    ranges = tuple(place for place, _ in places)
-    world.activity.select(uri, ranges, ActivitySource.NOTIFIED, places[0][1])
+        stretch = lsp.Range(_position(entry, "anchor"), _position(entry, "active"))
+        ranges.append(convert.to_range(stretch, lines, encoding))
+        carets.append(convert.to_position(stretch.end, lines, encoding))
+    world.activity.select(uri, ranges, ActivitySource.NOTIFIED, carets[0])
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
@@ -60,9 +55,8 @@ def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, o
     activity = state.workspace.activity
     activity.focus(place.uri, ActivitySource.COMMAND)
     if place.range is not None:
-        activity.select(
-            open_document(place.uri, state.workspace).uri, [place.range], ActivitySource.COMMAND
-        )
+        uri = open_document(place.uri, state.workspace).uri
+        activity.select(uri, [place.range], ActivitySource.COMMAND)
     return {"uri": place.uri}
 
 
