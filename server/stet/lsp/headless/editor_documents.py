@@ -4,8 +4,8 @@ Nothing here writes to the disk: the user of an editor saves its buffers, and he
 shell do, which ask for `unsaved`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -36,14 +36,14 @@ class EditUnsupported(Exception):
     """An edit that this editor will not apply; the message is its `failureReason`."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class EditorDocument:
-    """One open document.
+    """One open document at one version.
 
     Attributes:
         uri: The URI with which it was opened.
         path: The path to which it will be saved.
-        buffer: Its current text.
+        text: Its current text.
         version: The number of its changes, as in LSP.
         on_disk: The text read from the disk; None for a file that does not exist yet.
         mark: The byte order mark at the start of its file, or nothing: not part of the text.
@@ -52,7 +52,7 @@ class EditorDocument:
 
     uri: str
     path: Path
-    buffer: TextBuffer
+    text: str
     version: int
     on_disk: str | None
     mark: str = ""
@@ -63,12 +63,12 @@ class EditorDocument:
         """Return a file with the text `content` as an editor loads it."""
         text = content.removeprefix(BOM)
         mark = content[: len(content) - len(text)]
-        return cls(uri, path, TextBuffer(text), 0, content, mark)
+        return cls(uri, path, text, 0, content, mark)
 
     @property
     def content(self) -> str:
         """What its file would hold."""
-        return self.mark + self.buffer.text
+        return self.mark + self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,14 @@ class EditorDocuments:
     def text(self, uri: str) -> str | None:
         """Return the current text of an open document, or None if the document is not open."""
         document = self._open.get(canonical(uri))
-        return document.buffer.text if document else None
+        return document.text if document else None
 
     def read(self, uri: str) -> str | None:
         """Return the text of any document, from the disk if it is not open, or None if there is no
         text.
         """
         try:
-            return self._find_or_load(uri).buffer.text
+            return self._find_or_load(uri).text
         except EditUnsupported:
             return None
 
@@ -151,7 +151,7 @@ class EditorDocuments:
         document = self._open.get(canonical(uri))
         if document is None:
             return None
-        document.on_disk = change.after
+        self._open[canonical(uri)] = replace(document, on_disk=change.after)
         return document.uri
 
     def apply(self, edit: lsp.WorkspaceEdit) -> list[Notice]:
@@ -166,46 +166,21 @@ class EditorDocuments:
             )
             for uri, edits in (edit.changes or {}).items()
         ]
-        self._check(changes)
-        return [notice for change in changes for notice in self._apply(change)]
+        versions = {key: document.version for key, document in self._open.items()}
+        before = dict(self._open), dict(self._gone)
+        try:
+            return [notice for change in changes for notice in self._apply(change, versions)]
+        except EditUnsupported:
+            self._open, self._gone = before
+            raise
 
-    def _check(self, changes: Iterable[_Change]) -> None:
-        """Refuse before anything is done."""
-        created: set[str] = set()
-        for change in changes:
-            if isinstance(change, lsp.CreateFile):
-                created.add(canonical(change.uri))
-                self._check_new(change)
-            elif isinstance(change, lsp.TextDocumentEdit):
-                self._check_text(change.text_document, created)
-                if any(isinstance(edit, lsp.SnippetTextEdit) for edit in change.edits):
-                    raise EditUnsupported("this editor takes no snippets")
-            elif isinstance(change, lsp.RenameFile):
-                _local(change.new_uri)
-                created.add(canonical(change.new_uri))
-                self._find_or_load(change.old_uri)
-            else:
-                self._find_or_load(change.uri)
-
-    def _check_new(self, change: lsp.CreateFile) -> None:
-        options = change.options or lsp.CreateFileOptions()
-        taken = canonical(change.uri) in self._open or self._system.stat(_local(change.uri))
-        if taken and not (options.overwrite or options.ignore_if_exists):
-            raise EditUnsupported(f"{change.uri} exists already")
-
-    def _check_text(
-        self, target: lsp.OptionalVersionedTextDocumentIdentifier, created: set[str]
-    ) -> None:
-        document = self._open.get(canonical(target.uri))
-        if document is None and canonical(target.uri) not in created:
-            self._find_or_load(target.uri)
-        elif document and target.version is not None and target.version != document.version:
-            raise EditUnsupported(
-                f"{target.uri} is at version {document.version}, not {target.version}"
-            )
-
-    def _apply(self, change: _Change) -> Iterator[Notice]:
+    def _apply(self, change: _Change, versions: Mapping[str, int]) -> Iterator[Notice]:
+        """Take one change; `versions` are those of the open documents before the whole edit."""
         if isinstance(change, lsp.TextDocumentEdit):
+            target = change.text_document
+            version = versions.get(canonical(target.uri))
+            if version is not None and target.version not in {None, version}:
+                raise EditUnsupported(f"{target.uri} is at version {version}, not {target.version}")
             yield from self._edit(change)
         elif isinstance(change, lsp.CreateFile):
             yield from self._create(change)
@@ -213,20 +188,21 @@ class EditorDocuments:
             content = self._find_or_load(change.old_uri).content
             yield from self._remove(change.old_uri)
             moved = EditorDocument.read(change.new_uri, _local(change.new_uri), content)
-            moved.on_disk = None
-            yield self._opened(moved, "")
+            yield self._opened(replace(moved, on_disk=None), "")
         else:
             yield from self._remove(change.uri)
 
     def _create(self, change: lsp.CreateFile) -> Iterator[Notice]:
-        path = _local(change.uri)
-        if self._system.stat(path) is None:
-            yield self._opened(EditorDocument(change.uri, path, TextBuffer(""), 0, None), "")
-        elif change.options and change.options.overwrite:
+        path, options = _local(change.uri), change.options or lsp.CreateFileOptions()
+        is_open, exists = canonical(change.uri) in self._open, self._system.stat(path) is not None
+        if (is_open or exists) and not (options.overwrite or options.ignore_if_exists):
+            raise EditUnsupported(f"{change.uri} exists already")
+        if not exists:
+            yield self._opened(EditorDocument(change.uri, path, "", 0, None), "")
+        elif options.overwrite:
             existing = self._find_or_load(change.uri)
-            new = EditorDocument(change.uri, path, TextBuffer(""), 0, existing.on_disk)
-            yield self._opened(new, "")
-        elif canonical(change.uri) not in self._open:
+            yield self._opened(EditorDocument(change.uri, path, "", 0, existing.on_disk), "")
+        elif not is_open:
             yield self._opened(self._find_or_load(change.uri), "")
 
     def _edit(self, change: lsp.TextDocumentEdit) -> Iterator[Notice]:
@@ -235,19 +211,16 @@ class EditorDocuments:
         if canonical(uri) not in self._open:
             yield self._opened(document, "")
         changes: list[lsp.TextDocumentContentChangeEvent] = []
+        buffer, version = TextBuffer(document.text), document.version + 1
         for edit in _bottom_up(change.edits):
             start, end, text = edit.range.start, edit.range.end, edit.new_text
-            document.buffer.splice(
-                start.line, start.character, end.line, end.character, text, self.encoding
-            )
+            buffer.splice(start.line, start.character, end.line, end.character, text, self.encoding)
             changes.append(lsp.TextDocumentContentChangePartial(edit.range, text))
-        document.version += 1
-        yield (
-            lsp.TEXT_DOCUMENT_DID_CHANGE,
-            lsp.DidChangeTextDocumentParams(
-                lsp.VersionedTextDocumentIdentifier(document.version, document.uri), changes
-            ),
-        )
+        key = canonical(uri)
+        self._open[key] = replace(self._open[key], text=buffer.text, version=version)
+        target = lsp.VersionedTextDocumentIdentifier(version, document.uri)
+        params = lsp.DidChangeTextDocumentParams(target, changes)
+        yield lsp.TEXT_DOCUMENT_DID_CHANGE, params
 
     def _remove(self, uri: str) -> Iterator[Notice]:
         document = self._find_or_load(uri)
@@ -262,10 +235,10 @@ class EditorDocuments:
             )
 
     def _opened(self, document: EditorDocument, language: str) -> Notice:
-        document.real = self._system.real_path(document.path)
-        self._open[canonical(document.uri)] = document
+        real = self._system.real_path(document.path)
+        self._open[canonical(document.uri)] = replace(document, real=real)
         item = lsp.TextDocumentItem(
-            document.uri, language or "plaintext", document.version, document.buffer.text
+            document.uri, language or "plaintext", document.version, document.text
         )
         return lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item)
 
@@ -293,12 +266,17 @@ def _local(uri: str) -> Path:
     return path
 
 
-def _bottom_up(edits: Iterable[_AnyEdit]) -> list[_TextEdit]:
+def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
     """In the order in which each range, which is of the text before all, is still true.
 
     Of insertions at one place the last comes first: the others then go before it.
+
+    Raises:
+        EditUnsupported: If one is a snippet.
     """
     plain = [edit for edit in edits if not isinstance(edit, lsp.SnippetTextEdit)]
+    if len(plain) < len(edits):
+        raise EditUnsupported("this editor takes no snippets")
 
     def place(numbered: tuple[int, _TextEdit]) -> tuple[int, ...]:
         number, edit = numbered
