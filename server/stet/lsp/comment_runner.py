@@ -23,7 +23,7 @@ from stet.lsp.editor_client import Client
 from stet.lsp.tasks import Spawn, Start
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from stet.text.ai_comments import AiComment, Marker, comment_text_on_line, marker_on_line
+from stet.text.ai_comments import AiComment, Marker, instruction_on_line
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange, touched_lines
 from stet.text.escape import escape_line
@@ -127,10 +127,10 @@ class CommentRunner:
 
         Return the turn's id. The turn itself checks that there is such a comment.
         """
-        marker = marker_on_line(text.rstrip("\r\n")) or Marker.DO
-        prompt = comment_text_on_line(text) or f"The comment on line {line + 1}"
-        start = Position(line, 0)
-        return self._ask(document, Range(start, start), marker, prompt, chat or DEFAULT_CHAT)
+        marker, said = instruction_on_line(text)
+        prompt = said or f"The comment on line {line + 1}"
+        place = Range(Position(line, 0), Position(line, 0))
+        return self._ask(document, place, marker or Marker.DO, prompt, chat or DEFAULT_CHAT)
 
     def saved(self, uri: str) -> None:
         """Carry out the instructions that the user has written in a saved document, if enabled."""

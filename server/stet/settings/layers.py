@@ -124,22 +124,18 @@ def _open(read_bytes: ReadBytes, path: Path) -> SettingsFile | None:
 
 def read_file(file: SettingsFile) -> SettingsLayer:
     """Read a TOML file; one that can't be read sets nothing and says why."""
-    if len(file.content) > MAX_BYTES:
-        return _unreadable(file, f"the file is ignored: it is larger than {MAX_BYTES // 1024} kB")
-    try:
-        value = tomllib.loads(file.content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = file.content.count(b"\n", 0, error.start) + 1
-        return _unreadable(file, f"the file is ignored: line {line} is not UTF-8")
-    except RecursionError:
-        return _unreadable(file, "the file is ignored: it is nested too deeply")
-    except ValueError as error:  # a syntax error, which names its line, or an endless number
-        return _unreadable(file, f"the file is ignored: {error}")
-    return read_layer(value, file.path)
-
-
-def _unreadable(file: SettingsFile, message: str) -> SettingsLayer:
-    return SettingsLayer(problems=(Problem("", message, file.path),))
+    why = f"it is larger than {MAX_BYTES // 1024} kB"
+    if len(file.content) <= MAX_BYTES:
+        try:
+            return read_layer(tomllib.loads(file.content.decode("utf-8-sig")), file.path)
+        except UnicodeDecodeError as error:
+            n_above = file.content.count(b"\n", 0, error.start)
+            why = f"line {n_above + 1} is not UTF-8"
+        except RecursionError:
+            why = "it is nested too deeply"
+        except ValueError as error:  # a syntax error, which names its line, or an endless number
+            why = str(error)
+    return SettingsLayer(problems=(Problem("", f"the file is ignored: {why}", file.path),))
 
 
 def _project_prompt(prompt: PromptSettings) -> PromptSettings:

@@ -11,7 +11,7 @@ import stat
 import sys
 import time
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -99,16 +99,7 @@ class System:
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """Names and stats in a folder, sorted by name; nothing where it can't be read."""
-        try:
-            with os.scandir(path) as entries:
-                found = sorted((entry.name, entry.path) for entry in entries)
-        except (OSError, ValueError):
-            return
-        for name, inside in found:
-            # Asked of the path, as an entry's own stat has no number of links on Windows.
-            with suppress(OSError):  # gone since
-                about = os.lstat(inside)
-                yield name, _file_stat(about)
+        return _entries(path, lambda name: os.lstat(path / name))
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
         """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""
@@ -121,14 +112,9 @@ class System:
         except (OSError, ValueError):
             return
         try:
-            with os.scandir(folder) as entries:
-                names = sorted(entry.name for entry in entries)
-            for name in names:
-                with suppress(OSError):  # gone since
-                    about = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                    yield name, _file_stat(about)
-        except OSError:
-            return
+            yield from _entries(
+                folder, lambda name: os.stat(name, dir_fd=folder, follow_symlinks=False)
+            )
         finally:
             os.close(folder)
 
@@ -320,6 +306,23 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         # A kernel file without data at the moment returns None: do not wait for data.
         return file.read(limit) or b""
+
+
+def _entries(
+    folder: Path | int, status_of: Callable[[str], os.stat_result]
+) -> Iterator[tuple[str, FileStat]]:
+    """Names and stats in a folder, given by its path or descriptor; nothing where it can't be read.
+
+    `status_of` is asked, as an entry's own stat has no number of links on Windows.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries)
+    except (OSError, ValueError):
+        return
+    for name in names:
+        with suppress(OSError):  # gone since
+            yield name, _file_stat(status_of(name))
 
 
 def _file_stat(status: os.stat_result) -> FileStat:

@@ -7,7 +7,7 @@ The mark is at the beginning or the end of a line of the comment, in upper or lo
 comments below each other, with the same sign and in the same column, are one comment: all of its
 lines are the instruction, whichever has the mark.
 
-`marker_on_line` is called at every move of the cursor, so it searches only for fixed strings.
+`instruction_on_line` is called at every move of the cursor, so it searches only for fixed strings.
 """
 
 import re
@@ -213,29 +213,18 @@ _MAX_MARKS = 4
 """Of several marks on a line, how many are looked at."""
 
 
-def marker_on_line(line: str) -> Marker | None:
-    """Return the instruction of a comment on this line, by a quick check.
+def instruction_on_line(line: str) -> tuple[Marker | None, str]:
+    """Return the mark of a comment on this line, and its text without sign and mark, by a quick check.
+    Return None and "" for a line without.
 
     A string that looks like a comment is treated as a comment. A line of a comment whose sign is on
     another line counts only if the line contains the comment's end.
     """
-    found = _quick_match(line)
-    return None if found is None else found[0]
-
-
-def comment_text_on_line(line: str) -> str:
-    """Return the text of a comment that `marker_on_line` sees on a line, without sign and mark."""
-    found = _quick_match(line)
-    return "" if found is None else found[1]
-
-
-def _quick_match(line: str) -> tuple[Marker, str] | None:
-    """Mark and words; by searches for fixed strings, because it is asked at every move of the cursor."""
     line = line[-MAX_LINE:].strip()
     folded = line.lower()
     places = [place for mark in ("ai!", "ai?") if (place := folded.rfind(mark)) >= 0]
     if not places:
-        return None
+        return None, ""
     at = max(places)
     before, after = line[:at], line[at + 3 :].strip()
     is_end = not after or (len(after) <= MAX_CLOSING and after.endswith(_CLOSINGS))
@@ -244,20 +233,20 @@ def _quick_match(line: str) -> tuple[Marker, str] | None:
         signs += [len(sign) for sign in _SIGNS_AT_START if folded.startswith(sign)]
         if signs or after:
             return Marker(f"AI{line[at + 2]}"), before[min(signs, default=0) :].strip(" \t*!")
-    return _quick_match_at_start(line, folded)
+    return _instruction_at_start(line, folded)
 
 
-def _quick_match_at_start(line: str, folded: str) -> tuple[Marker, str] | None:
-    """Return the same as `_quick_match`, for a mark right after the sign."""
+def _instruction_at_start(line: str, folded: str) -> tuple[Marker | None, str]:
+    """Return the same as `instruction_on_line`, for a mark right after the sign."""
     at = -1
     for _ in range(_MAX_MARKS):
         places = [folded.find(mark, at + 1) for mark in ("ai!", "ai?")]
         at = min((place for place in places if place >= 0), default=-1)
         if at < 0:
-            return None
+            break
         before, said = folded[:at].rstrip(), line[at + 3 :]
         is_begun = before.endswith(_SIGNS) or before in {one.strip() for one in _SIGNS_AT_START}
         if is_begun and (begins := AT_START.match(line, at)):
             closing = next((one for one in _CLOSINGS if said.endswith(one)), "")
             return Marker(f"AI{line[at + 2]}"), line[begins.end() :].removesuffix(closing).strip()
-    return None
+    return None, ""

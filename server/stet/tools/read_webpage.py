@@ -64,10 +64,11 @@ async def _permit(
     if ctx.holds_secret(address.url):
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
     words = "\n".join(ctx.user_words)
-    if why := web.why_ask(address, words):
-        await _ask_permission(ctx, web, address, came_from, why)
-    elif came_from is None:  # where a page leads the model has not made up
-        web.count_unapproved(address, words)
+    if not web.is_allowed(address):
+        if why := web.known.why_ask(address, words):
+            await _ask_permission(ctx, web, address, came_from, why)
+        elif came_from is None:  # where a page leads the model has not made up
+            web.known.count_unapproved(address, words)
     ctx.record_request(Recipient.PAGE, address.host_and_port, "an address", address.url)
 
 

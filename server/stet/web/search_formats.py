@@ -237,7 +237,7 @@ def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _SearchApi:
+class _Api:
     """What is known of a search API.
 
     Attributes:
@@ -253,18 +253,14 @@ class _SearchApi:
     read: Callable[[Mapping[str, Any]], WebSearchAnswer]
 
 
-_PROVIDERS: Mapping[Provider, _SearchApi] = {
-    "openai": _SearchApi(
-        "https://api.openai.com/v1", ("OPENAI_API_KEY",), _ask_openai, _read_openai
-    ),
-    "serper": _SearchApi(
-        "https://google.serper.dev", ("SERPER_API_KEY",), _ask_serper, _read_serper
-    ),
-    "brave": _SearchApi(
+_PROVIDERS: Mapping[Provider, _Api] = {
+    "openai": _Api("https://api.openai.com/v1", ("OPENAI_API_KEY",), _ask_openai, _read_openai),
+    "serper": _Api("https://google.serper.dev", ("SERPER_API_KEY",), _ask_serper, _read_serper),
+    "brave": _Api(
         "https://api.search.brave.com/res/v1",
         ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY"),
         _ask_brave,
         _read_brave,
     ),
-    "tavily": _SearchApi("https://api.tavily.com", ("TAVILY_API_KEY",), _ask_tavily, _read_tavily),
+    "tavily": _Api("https://api.tavily.com", ("TAVILY_API_KEY",), _ask_tavily, _read_tavily),
 }

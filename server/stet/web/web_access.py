@@ -54,16 +54,9 @@ class WebAccess:
                 break
         return WebSearchAnswer(tuple(hits), answer.text)
 
-    def why_ask(self, address: WebAddress, words: str) -> str:
-        """Why the user must be asked before this address is read; "": no need to."""
-        if is_allowed_host(address, self.fetcher.allowed):
-            return ""
-        return self.known.why_ask(address, words)
-
-    def count_unapproved(self, address: WebAddress, words: str) -> None:
-        """Note that this address is about to be asked without the user having been."""
-        if not is_allowed_host(address, self.fetcher.allowed):
-            self.known.count_unapproved(address, words)
+    def is_allowed(self, address: WebAddress) -> bool:
+        """Whether the settings name the host, so that the user need not be asked."""
+        return is_allowed_host(address, self.fetcher.allowed)
 
     async def read(self, address: WebAddress, permit: AskPermission) -> WebPage:
         """Return the page at an address. A page that this turn has read is not fetched again.

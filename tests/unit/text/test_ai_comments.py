@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from stet.text.ai_comments import (
     AiComment,
     Marker,
-    comment_text_on_line,
     find_ai_comments,
-    marker_on_line,
+    instruction_on_line,
     removal_edit,
 )
 from stet.text.edit import TextEdit
@@ -157,9 +156,10 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
     ],
 )
 def test_a_line_is_judged_at_a_glance(line: str, marker: Marker | None, said: str | None) -> None:
-    assert marker_on_line(line) == marker
+    found, text = instruction_on_line(line)
+    assert found == marker
     if said is not None:
-        assert comment_text_on_line(line) == said
+        assert text == said
 
 
 @given(PIECES, st.data())
@@ -182,9 +182,9 @@ def test_whatever_the_spans_are_the_place_is_right_and_the_rest_stays(
 
 @given(st.text(alphabet="#/*<!->AI?! xé\t", max_size=40))
 def test_no_line_is_too_odd(line: str) -> None:
-    marker = marker_on_line(line)
+    marker, said = instruction_on_line(line)
     assert marker is None or "ai" in line.lower()
-    assert isinstance(comment_text_on_line(line), str)
+    assert isinstance(said, str)
 
 
 def test_an_instruction_knows_its_place() -> None:

@@ -20,7 +20,7 @@ from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.review.resolve.prepared_edit import group_label
 from stet.settings.values import PromptSettings
-from stet.text.ai_comments import Marker, marker_on_line
+from stet.text.ai_comments import Marker, instruction_on_line
 from stet.text.document import MARKDOWN, TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
@@ -301,7 +301,8 @@ def find_candidates(lines: Sequence[str], place: Range) -> CommentCandidates:
     candidates: dict[Marker, list[int]] = {}
     last = min(place.last_line, first + MAX_LINES)
     for number, line in enumerate(lines[first : last + 1], first):
-        if (marker := marker_on_line(line.rstrip("\r\n"))) is not None:
+        marker, _ = instruction_on_line(line)
+        if marker is not None:
             candidates.setdefault(marker, []).append(number)
     return candidates
 

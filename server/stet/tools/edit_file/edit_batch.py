@@ -216,7 +216,9 @@ class EditBatch:
                 refusal = resolved.refusal.refusal
                 refused[n] = self._ctx.report.record_refusal(call.file, position_of(call), refusal)
         for numbers in self._conflicts:
-            errors |= dict.fromkeys(self._dropped_calls(numbers), self._overlap_error(numbers))
+            # In the last round the first of the calls that overlap is proposed.
+            dropped = numbers[1:] if self._ctx.is_last_round else numbers
+            errors |= dict.fromkeys(dropped, self._overlap_error(numbers))
         if self._plan is None:
             return fail_all(errors | refused, self._calls)
         try:
@@ -227,10 +229,6 @@ class EditBatch:
         refusals = {n: RefusedByRule(f"{why}{others}") for n, why in refused.items()}
         by_number = errors | refusals | proposed
         return tuple(by_number[n] for n in range(len(self._calls)))
-
-    def _dropped_calls(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Of calls that overlap, those that are not proposed: in the last round the first one is."""
-        return numbers[1:] if self._ctx.is_last_round else numbers
 
     def resolve(self) -> None:
         """Find what each call does, or why its place can't be found; and what all of them do."""
