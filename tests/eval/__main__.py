@@ -54,8 +54,8 @@ def main(arguments: Sequence[str]) -> int:
             for kind, found in of_kind.items()
             for each in found
         ]
-        for weights in fit(examples):
-            sys.stdout.write(f"{weights!r}\n")
+        for name, weights in fit(examples).items():
+            sys.stdout.write(f'"{name}": {weights},\n')
         return 0
     corpora = KINDS[given.kind]([Path(path).resolve() for path in given.paths])
     sys.stdout.write(measured(corpora, given.sample).report() + "\n")

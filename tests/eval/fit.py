@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stet.search.chunk_ranking import RankingWeights, features
+from stet.search.chunk_ranking import WEIGHTS, features
 from stet.search.search_engine import ChunkQuery, SearchEngine
 from tests.eval.corpus import Question
 
@@ -50,23 +50,18 @@ def example_of(engine: SearchEngine, question: Question) -> Example | None:
     return Example(np.array(values, dtype=np.float32), np.array(right))
 
 
-def fit(examples: Sequence[Example]) -> tuple[RankingWeights, RankingWeights]:
-    """The weights under which the right candidates are most likely to be chosen: those for
-    definitions, and those for all else.
-    """
+def fit(examples: Sequence[Example]) -> dict[str, tuple[float, float]]:
+    """The weights under which the right candidates are most likely to be chosen, as `WEIGHTS`."""
     weights = _fitted([replace(each, values=_apart(each.values)) for each in examples])
-    definitions, others = np.split(weights, 2)
-    return _rounded(definitions), _rounded(others)
+    pairs = zip(*np.split(weights, 2), strict=True)
+    rounded = [(round(float(one), 2), round(float(other), 2)) for one, other in pairs]
+    return dict(zip(WEIGHTS, rounded, strict=True))
 
 
 def _apart(values: Matrix) -> Matrix:
     """Two columns for each, so that it can count differently in definitions and in all else."""
-    is_definition = values[:, [RankingWeights._fields.index("definition")]]
+    is_definition = values[:, [list(WEIGHTS).index("definition")]]
     return np.concatenate([values * is_definition, values * (1 - is_definition)], axis=1)
-
-
-def _rounded(weights: Matrix) -> RankingWeights:
-    return RankingWeights(*(round(float(each), 2) for each in weights))
 
 
 def _fitted(examples: Sequence[Example]) -> Matrix:

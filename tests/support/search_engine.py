@@ -6,16 +6,20 @@ from typing import Any
 import numpy as np
 
 from stet.search.chunk import FileStamp, IndexEntry, SourceFile
+from stet.search.embedding import LocalEmbedder
 from stet.search.index_store import IndexStore
 from stet.search.search_engine import ChunkHit, SearchEngine, digest, make_entry
 
 Matrix = np.ndarray[Any, Any]
 
 
-class Letters:
+class Letters(LocalEmbedder):
     """An embedding whose meaning is how often each letter occurs."""
 
     name = "letters"
+
+    def __init__(self) -> None:
+        """There are no weights."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One row for each text, of length 1."""

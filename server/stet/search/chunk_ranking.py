@@ -4,21 +4,29 @@ Weighted reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) of t
 and of that by meaning; added to it is what a rule can tell: how much of the question a chunk covers,
 and where. The weights were fitted by `tests/eval`, on the half of its data that is for that; a name
 says something else in code than in notes, so there are two sets of them.
+
+Neither a file whose passages all read alike, nor a text that was copied into many files, takes all
+places of a ranking (`diversify`): a table of a hundred thousand lines or a vendored copy would push
+out the file that is asked for. A ranking of a hundred places over the source of large packages names
+18 files at least, and mostly 50; so only one that names fewer than ten is asked again, without what
+takes too much of it.
 """
 
 import math
 import operator
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple
 
-from stet.search.chunk import ChunkRow, words
+from stet.search.chunk import NO_EXCLUSION, ChunkRow, Exclusion, words
 from stet.search.file_ranker import FileRank, FileRanker
+from stet.search.lexical_ranker import Ranking
 
 _K = 20
 """How slowly a rank loses weight with its number."""
@@ -42,121 +50,65 @@ _GENERATED = re.compile(
 )
 """Files that nobody writes, or that repeat other files: translations, locks, change logs."""
 
-
-class RankingWeights(NamedTuple):
-    """The weight of each feature of a chunk.
-
-    Attributes:
-        by_words: The reciprocal of its rank by words.
-        by_meaning: The reciprocal of its rank by meaning.
-        cosine: Its similarity in meaning.
-        relevance: Its score by words, as a share of the best score.
-        cover: The share of the question that is anywhere in the chunk, its path included.
-        in_name: The share of the question that is in its name.
-        name_in: The share of its name that is in the question.
-        in_head: The share of the question that is in its head and not in its name.
-        in_path: The share of the question that is in its path.
-        file_in: The share of its file's name that is in the question.
-        rarest: The weight of the rarest word in its name.
-        phrase: The share of adjacent words of the question that are adjacent in its text.
-        first: Whether the question begins with a word of its name.
-        size: The logarithm of its length.
-        neighbours: How well other chunks of its file rank.
-        by_file: The reciprocal of the rank of its file.
-        file_named: How much of the question its file's path contains, as a share of the best path.
-        file_cover: The share of the question that is anywhere in its file, the path included.
-        subject: The share of the question's subject that is in its file's path.
-        file_size: The logarithm of the number of chunks of its file.
-        definition: Whether the chunk is a definition.
-        hidden: Whether its name begins with an underscore.
-        tests: Whether the chunk is in a test, and the question is not about tests.
-        vendored: Whether the chunk is third-party code.
-        generated: Whether its file is generated, and the question does not name the file.
-    """
-
-    by_words: float
-    by_meaning: float
-    cosine: float
-    relevance: float
-    cover: float
-    in_name: float
-    name_in: float
-    in_head: float
-    in_path: float
-    file_in: float
-    rarest: float
-    phrase: float
-    first: float
-    size: float
-    neighbours: float
-    by_file: float
-    file_named: float
-    file_cover: float
-    subject: float
-    file_size: float
-    definition: float
-    hidden: float
-    tests: float
-    vendored: float
-    generated: float
-
-
-DEFINITIONS = RankingWeights(
-    by_words=1.05,
-    by_meaning=0.53,
-    cosine=9.44,
-    relevance=-0.17,
-    cover=4.6,
-    in_name=2.95,
-    name_in=1.29,
-    in_head=3.97,
-    in_path=-6.38,
-    file_in=-0.82,
-    rarest=-0.02,
-    phrase=2.01,
-    first=1.06,
-    size=-0.01,
-    neighbours=0.13,
-    by_file=0.62,
-    file_named=1.21,
-    file_cover=3.09,
-    subject=3.73,
-    file_size=-0.16,
-    definition=1.79,
-    hidden=-0.36,
-    tests=-0.6,
-    vendored=-0.3,
-    generated=0.0,
+WEIGHTS: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "by_words": (1.05, 1.92),
+        "by_meaning": (0.53, 0.98),
+        "cosine": (9.44, 7.24),
+        "relevance": (-0.17, 1.15),
+        "cover": (4.6, 1.35),
+        "in_name": (2.95, 2.02),
+        "name_in": (1.29, 2.27),
+        "in_head": (3.97, -2.5),
+        "in_path": (-6.38, 2.23),
+        "file_in": (-0.82, 1.33),
+        "rarest": (-0.02, -4.19),
+        "phrase": (2.01, 1.29),
+        "first": (1.06, -0.01),
+        "size": (-0.01, 0.22),
+        "neighbours": (0.13, -0.28),
+        "by_file": (0.62, -0.51),
+        "file_named": (1.21, 0.83),
+        "file_cover": (3.09, -0.04),
+        "subject": (3.73, 5.4),
+        "file_size": (-0.16, 0.24),
+        "definition": (1.79, 0.0),
+        "hidden": (-0.36, -3.28),
+        "tests": (-0.6, -0.61),
+        "vendored": (-0.3, -1.22),
+        "generated": (0.0, -4.06),
+    }
 )
-"""For a chunk that defines something."""
-OTHERS = RankingWeights(
-    by_words=1.92,
-    by_meaning=0.98,
-    cosine=7.24,
-    relevance=1.15,
-    cover=1.35,
-    in_name=2.02,
-    name_in=2.27,
-    in_head=-2.5,
-    in_path=2.23,
-    file_in=1.33,
-    rarest=-4.19,
-    phrase=1.29,
-    first=-0.01,
-    size=0.22,
-    neighbours=-0.28,
-    by_file=-0.51,
-    file_named=0.83,
-    file_cover=-0.04,
-    subject=5.4,
-    file_size=0.24,
-    definition=0.0,
-    hidden=-3.28,
-    tests=-0.61,
-    vendored=-1.22,
-    generated=-4.06,
-)
-"""For all other chunks: notes, and text between definitions."""
+"""The weights of each feature of a chunk: for a chunk that defines something, and for all other chunks
+(notes, and text between definitions).
+
+    by_words: The reciprocal of its rank by words.
+    by_meaning: The reciprocal of its rank by meaning.
+    cosine: Its similarity in meaning.
+    relevance: Its score by words, as a share of the best score.
+    cover: The share of the question that is anywhere in the chunk, its path included.
+    in_name: The share of the question that is in its name.
+    name_in: The share of its name that is in the question.
+    in_head: The share of the question that is in its head and not in its name.
+    in_path: The share of the question that is in its path.
+    file_in: The share of its file's name that is in the question.
+    rarest: The weight of the rarest word in its name.
+    phrase: The share of adjacent words of the question that are adjacent in its text.
+    first: Whether the question begins with a word of its name.
+    size: The logarithm of its length.
+    neighbours: How well other chunks of its file rank.
+    by_file: The reciprocal of the rank of its file.
+    file_named: How much of the question its file's path contains, as a share of the best path.
+    file_cover: The share of the question that is anywhere in its file, the path included.
+    subject: The share of the question's subject that is in its file's path.
+    file_size: The logarithm of the number of chunks of its file.
+    definition: Whether the chunk is a definition.
+    hidden: Whether its name begins with an underscore.
+    tests: Whether the chunk is in a test, and the question is not about tests.
+    vendored: Whether the chunk is third-party code.
+    generated: Whether its file is generated, and the question does not name the file.
+"""
+_OF_DEFINITIONS, _OF_OTHERS = zip(*WEIGHTS.values(), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +184,10 @@ class ChunkRanks(NamedTuple):
     file: FileRank = FileRank()
 
 
-Scored = Sequence[tuple[int, float]]
-"""Chunks and their scores, the best first."""
-
-
 def rank_chunks(
     rows: Mapping[int, ChunkRow],
-    by_words: Scored,
-    by_meaning: Scored,
+    by_words: Ranking,
+    by_meaning: Ranking,
     cosines: Mapping[int, float],
     files: FileRanker,
 ) -> list[tuple[ChunkRow, ChunkRanks]]:
@@ -273,7 +221,7 @@ def rank_chunks(
 
 
 def features(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> tuple[float, ...]:
-    """Return what is known of a chunk, in the order of `ModelWeights`."""
+    """Return what is known of a chunk, in the order of `WEIGHTS`."""
     name, head, path, body = f" {row.name} ", f" {row.head} ", f" {row.path} ", f" {row.body} "
     in_path, in_name, in_head, covered, rarest, certain = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for spaced, weight in asked.spaced:
@@ -356,7 +304,7 @@ def _reciprocal(rank: int | None) -> float:
 
 def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
     """How good an answer a chunk is; higher is better, comparable within one question."""
-    weights = DEFINITIONS if row.is_definition else OTHERS
+    weights = _OF_DEFINITIONS if row.is_definition else _OF_OTHERS
     value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
     return value
 
@@ -376,3 +324,111 @@ def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
     if ranks.by_meaning is not None:
         reasons.append(f"near in meaning (no. {ranks.by_meaning})")
     return "; ".join(reasons)
+
+
+SHARE = 10
+"""A ranking with fewer files, or texts, than one in so many places limits each of them.
+
+Each then gets at most one in so many places."""
+ROUNDS = 6
+"""How often a ranking is asked again: a person waits for the answer."""
+IN_ANSWER = 4
+"""Passages of one file in an answer."""
+SAME_IN_ANSWER = 2
+"""Passages with the same text in an answer."""
+
+
+def diversify(
+    first: Ranking,
+    limit: int,
+    rows: dict[int, ChunkRow],
+    fetch: Callable[[Sequence[int]], Mapping[int, ChunkRow]],
+    again: Callable[[Exclusion], Ranking],
+) -> Ranking:
+    """Return a ranking in which no file and no text has more than its share of the places.
+
+    Args:
+        first: The original ranking.
+        limit: The number of places; a shorter ranking has displaced nothing.
+        rows: The known chunks, including those of the ranking; others are added.
+        fetch: Returns chunks by their id.
+        again: Makes the ranking again without some files and texts.
+    """
+    found, without = first, NO_EXCLUSION
+    for _ in range(ROUNDS):
+        if len(found) < limit:
+            break
+        within, over = _limit_shares(found, limit // SHARE, rows)
+        if not any(over):
+            break
+        without = Exclusion(without.uris | over.uris, without.texts | over.texts)
+        others = [*within, *again(without)]
+        # Of a text that is in a file left out, or the other way round, places may come twice.
+        best = dict(sorted(others, key=lambda each: (-each[1], each[0])))
+        found = list(best.items())[:limit]
+        rows.update(fetch([chunk for chunk, _ in found if chunk not in rows]))
+    return found
+
+
+def _limit_shares(
+    ranking: Ranking, most: int, rows: Mapping[int, ChunkRow]
+) -> tuple[Ranking, Exclusion]:
+    """Return what stays of a ranking, and what had too many places. More than `most` places are too
+    many where there are too few others.
+    """
+    if _has_many((rows[chunk].uri for chunk, _ in ranking), most) and _has_many(
+        (rows[chunk].text for chunk, _ in ranking), most
+    ):
+        return ranking, NO_EXCLUSION
+    n_of_file: Counter[str] = Counter()
+    n_of_text: Counter[str] = Counter()
+    for chunk, _ in ranking:
+        n_of_file[rows[chunk].uri] += 1
+        n_of_text[rows[chunk].text] += 1
+    over = Exclusion(_over(n_of_file, most), _over(n_of_text, most))
+    within: list[tuple[int, float]] = []
+    left = Counter(dict.fromkeys((*over.uris, *over.texts), most))
+    for chunk, score in ranking:
+        named = {rows[chunk].uri} & over.uris | {rows[chunk].text} & over.texts
+        if all(left[each] for each in named):
+            within.append((chunk, score))
+            left.subtract(named)
+    return within, over
+
+
+def _has_many(each: Iterable[str], enough: int) -> bool:
+    """Whether there are `enough` different ones; told by the first few of nearly every ranking."""
+    seen: set[str] = set()
+    for one in each:
+        seen.add(one)
+        if len(seen) >= enough:
+            return True
+    return False
+
+
+def _over(counted: Counter[str], most: int) -> frozenset[str]:
+    """Return what is counted more than `most` times, if there are only a few others."""
+    if len(counted) >= most:
+        return frozenset()
+    return frozenset(each for each, n in counted.items() if n > most)
+
+
+def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int]:
+    """Return some chunks, with only the first of the chunks that have equal texts."""
+    first: dict[str, int] = {}
+    for chunk in chunks:
+        first.setdefault(rows[chunk].text, chunk)
+    return list(first.values())
+
+
+def cap_per_file(rows: Iterable[ChunkRow]) -> Iterator[ChunkRow]:
+    """Those of some chunks, the best first, that are an answer: few of one file, fewer that read the
+    same.
+    """
+    n_of_file: Counter[str] = Counter()
+    n_of_text: Counter[str] = Counter()
+    for row in rows:
+        if n_of_file[row.uri] < IN_ANSWER and n_of_text[row.text] < SAME_IN_ANSWER:
+            n_of_file[row.uri] += 1
+            n_of_text[row.text] += 1
+            yield row

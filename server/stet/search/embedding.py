@@ -8,7 +8,7 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,20 +21,6 @@ MAX_WORD = 64
 """How much of a word is read, in code points."""
 _MAX_KNOWN = 16_000
 """Words whose sums are kept, a kilobyte each."""
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of one length that can be compared by their cosine."""
-
-    name: str
-
-    def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, Any]":
-        """Return a row of unit length for each text. A text without words has zeros."""
-        ...
-
-    def forget_words(self) -> None:
-        """Clear caches; the vectors stay the same."""
-        ...
 
 
 def can_embed() -> bool:
@@ -79,7 +65,7 @@ class LocalEmbedder:
         self.forget_words()
 
     def embed(self, texts: Sequence[str]) -> "np.ndarray[Any, Any]":
-        """See `Embedder.embed`."""
+        """Return a row of unit length for each text. A text without words has zeros."""
         import numpy as np
 
         split = [[word[:MAX_WORD] for word in text.split()[:MAX_WORDS]] for text in texts]
@@ -95,7 +81,7 @@ class LocalEmbedder:
         return vectors
 
     def forget_words(self) -> None:
-        """See `Embedder.forget_words`; of a table of zeros only the rows that are filled take memory."""
+        """Clear the sums; of a table of zeros only the rows that are filled take memory."""
         import numpy as np
 
         self._known.clear()

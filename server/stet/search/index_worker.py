@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from stet.outline.grammar_definitions import installed_grammars
-from stet.search.embedding import Embedder, LocalEmbedder, can_embed
+from stet.search.embedding import LocalEmbedder, can_embed
 from stet.search.index_builder import IndexBuilder
 from stet.search.index_source import IndexSource, roots_of, settings_of, watch_folders
 from stet.search.index_state import DISK_REFUSES, acquire_index, check_index, remove_index
@@ -309,7 +309,7 @@ def _reading(uris: list[str]) -> None:
     send_message("reading", uris=uris)
 
 
-def _embedder(begin: dict[str, Any]) -> Embedder | None:
+def _embedder(begin: dict[str, Any]) -> LocalEmbedder | None:
     if begin["embeddings"] != "local" or not can_embed():
         return None
     try:

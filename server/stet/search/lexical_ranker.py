@@ -7,86 +7,64 @@ possible score, as in MaxScore (Turtle and Flood, "Query evaluation: strategies 
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
-from stet.search.chunk import NO_EXCLUSION, Exclusion
-from stet.search.index_store import IndexStore
+Ranking = Sequence[tuple[int, float]]
+"""Chunks and their scores, the best first."""
 
 MAX_TERM_WEIGHT = 2.2
 """What a word adds to a score is less than this times its rarity: k1 + 1 of SQLite's BM25."""
 LEAST_RARITY = 1e-6
 """The rarity that SQLite assigns to a word that is in more than half of the chunks."""
 FEW = 700
+"""Chunks with any of the words that are weighed at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalRanker:
-    """How words are looked up.
+def best_by_words(
+    ask: Callable[[str], Ranking], terms: Mapping[str, int], limit: int, n_chunks: int
+) -> Ranking:
+    """Return chunks with any of the words, the best by BM25 first, each with its score.
 
-    Attributes:
-        store: The index.
-        n_chunks: In it.
-        frequencies: In how many chunks each word is; all are in one at least.
-        few: Chunks that are weighed sooner than it is found out which of them need not be.
+    Args:
+        ask: Returns the best `limit` chunks for a question in the language of FTS5.
+        terms: The words, the rarest first, each with the number of chunks that it is in, at least 1.
+        limit: The maximum number of chunks.
+        n_chunks: The number of chunks in the index.
     """
+    words = list(terms)
+    if len(words) == 1 or sum(terms.values()) <= FEW:
+        return ask(_any(words))
+    most = {term: MAX_TERM_WEIGHT * _rarity(n, n_chunks) for term, n in terms.items()}
+    best: Ranking = []
+    # Those with several words, by the rarest they have. Others turn up with a part of their
+    # score, but in the answer to their rarest word with all of it, which is more; where they
+    # are not in that, as many others are better.
+    for at, term in enumerate(words[:-1]):
+        if _least(best, limit) >= sum(most[each] for each in words[at:]):
+            break
+        found = ask(f"{_any([term])} AND ({_any(words[at + 1 :])})")
+        best = _merge_rankings(best, found, limit)
+    for term in words:
+        if _least(best, limit) < most[term]:
+            best = _merge_rankings(best, ask(_any([term])), limit)
+    return best
 
-    store: IndexStore
-    n_chunks: int
-    frequencies: Mapping[str, int]
-    few: int = FEW
 
-    def best(
-        self, terms: Sequence[str], limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
-    ) -> list[tuple[int, float]]:
-        """Return chunks with any of the words, the best by BM25 first, each with its score.
-
-        Args:
-            terms: The words, the rarest first.
-            limit: The maximum number of chunks.
-            folder: Only below this folder, as displayed; empty for everywhere.
-            without: The chunks that do not count.
-        """
-        if len(terms) == 1 or sum(self.frequencies[term] for term in terms) <= self.few:
-            return self.store.best(_any(terms), limit, folder, without)
-        best: list[tuple[int, float]] = []
-        # Those with several words, by the rarest they have. Others turn up with a part of their
-        # score, but in the answer to their rarest word with all of it, which is more; where they
-        # are not in that, as many others are better.
-        for at, term in enumerate(terms[:-1]):
-            if _least(best, limit) >= self._most(terms[at:]):
-                break
-            wanted = f"{_any([term])} AND ({_any(terms[at + 1 :])})"
-            best = _merge_rankings(best, self.store.best(wanted, limit, folder, without), limit)
-        for term in terms:
-            if _least(best, limit) < self._most([term]):
-                best = _merge_rankings(
-                    best, self.store.best(_any([term]), limit, folder, without), limit
-                )
-        return best
-
-    def _most(self, terms: Sequence[str]) -> float:
-        """Return an upper bound of the score of a chunk that contains these words and no others."""
-        return MAX_TERM_WEIGHT * sum(map(self._rarity, terms))
-
-    def _rarity(self, term: str) -> float:
-        """As SQLite's `bm25` has it."""
-        n = self.frequencies[term]
-        return max(math.log(max(self.n_chunks - n + 0.5, 0.5) / (n + 0.5)), LEAST_RARITY)
+def _rarity(n: int, n_chunks: int) -> float:
+    """Return the rarity of a word in `n` chunks, as SQLite's `bm25` has it."""
+    return max(math.log(max(n_chunks - n + 0.5, 0.5) / (n + 0.5)), LEAST_RARITY)
 
 
 def _any(terms: Sequence[str]) -> str:
     return " OR ".join(f'"{term}"' for term in terms)
 
 
-def _least(best: Sequence[tuple[int, float]], limit: int) -> float:
+def _least(best: Ranking, limit: int) -> float:
     """Return the score that a chunk must reach to be among the best so far."""
     return best[-1][1] if len(best) == limit else 0.0
 
 
-def _merge_rankings(
-    one: Sequence[tuple[int, float]], other: Sequence[tuple[int, float]], limit: int
-) -> list[tuple[int, float]]:
+def _merge_rankings(one: Ranking, other: Ranking, limit: int) -> Ranking:
     """Return the best chunks of both rankings, each with its higher score. Chunks with equal scores
     are ordered oldest first.
     """

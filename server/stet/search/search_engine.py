@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stet.privacy.secrets import Secret, find_secrets
@@ -26,17 +27,18 @@ from stet.search.chunk import (
 from stet.search.chunk_ranking import (
     ChunkRanks,
     PreparedQuery,
-    Scored,
+    cap_per_file,
+    deduplicate,
+    diversify,
     explain,
     rank_chunks,
     score,
 )
 from stet.search.chunker import chunk_file
-from stet.search.diversify import cap_per_file, deduplicate, diversify
-from stet.search.embedding import Embedder
+from stet.search.embedding import LocalEmbedder
 from stet.search.file_ranker import ChunkSpans, FileRanker
 from stet.search.index_store import IndexStore
-from stet.search.lexical_ranker import LexicalRanker
+from stet.search.lexical_ranker import Ranking, best_by_words
 from stet.search.vector_table import VectorTable, pack_vector, unpack_vector
 from stet.text.lines import split_lines
 
@@ -172,7 +174,7 @@ class SearchEngine:
     """
 
     def __init__(
-        self, store: IndexStore, embedder: Embedder | None = None, *, is_embedded: bool = False
+        self, store: IndexStore, embedder: LocalEmbedder | None = None, *, is_embedded: bool = False
     ) -> None:
         """Create an engine for the contents of `store`.
 
@@ -293,10 +295,10 @@ class SearchEngine:
             vector, by_meaning = None, []
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
 
-        def others_by_words(without: Exclusion) -> Scored:
+        def others_by_words(without: Exclusion) -> Ranking:
             return self._rank_by_words(asked, search, without)
 
-        def others_by_meaning(without: Exclusion) -> Scored:
+        def others_by_meaning(without: Exclusion) -> Ranking:
             return self._nearest(vector, self._without_excluded(without, only))
 
         fetch = self._store.rows
@@ -332,12 +334,13 @@ class SearchEngine:
 
     def _rank_by_words(
         self, asked: PreparedQuery, search: ChunkQuery, without: Exclusion = NO_EXCLUSION
-    ) -> list[tuple[int, float]]:
+    ) -> Ranking:
         telling = self._rare_terms(asked, MAX_FOUND, at_least=_MIN_TERMS)
         if not telling:
             return []
-        ranking = LexicalRanker(self._store, self.n_chunks, self._frequencies)
-        return ranking.best(telling, N_LEXICAL, search.folder, without)
+        terms = {term: self._frequency(term) for term in telling}
+        ask = partial(self._store.best, limit=N_LEXICAL, folder=search.folder, without=without)
+        return best_by_words(ask, terms, N_LEXICAL, self.n_chunks)
 
     def _rank_files(self, asked: PreparedQuery, search: ChunkQuery) -> FileRanker:
         subject = subject_terms(search.text)
@@ -383,7 +386,7 @@ class SearchEngine:
 
     def _rank_by_vectors(
         self, search: ChunkQuery, only: Sequence[int] | None
-    ) -> tuple["np.ndarray[Any, Any] | None", list[tuple[int, float]]]:
+    ) -> tuple["np.ndarray[Any, Any] | None", Ranking]:
         """Return the vector of the question and the chunks near it; only chunks in `only`, if any.
 
         If `only` is None, consider all chunks.
@@ -393,7 +396,7 @@ class SearchEngine:
 
     def _nearest(
         self, vector: "np.ndarray[Any, Any] | None", only: Sequence[int] | None
-    ) -> list[tuple[int, float]]:
+    ) -> Ranking:
         if vector is None:
             return []
         nearest = self._vectors.nearest(vector, N_VECTOR, only)

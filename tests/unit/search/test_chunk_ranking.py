@@ -7,9 +7,9 @@ import pytest
 
 from stet.search.chunk import ChunkRow
 from stet.search.chunk_ranking import (
+    WEIGHTS,
     ChunkRanks,
     PreparedQuery,
-    RankingWeights,
     explain,
     features,
     rank_chunks,
@@ -31,7 +31,7 @@ def value(ranks: ChunkRanks = RANKS, asked: PreparedQuery = ASKED, **changed: An
 
 
 def test_every_feature_has_a_weight() -> None:
-    assert len(features(ASKED, ROW, RANKS)) == len(RankingWeights._fields)
+    assert len(features(ASKED, ROW, RANKS)) == len(WEIGHTS)
 
 
 def test_a_rare_word_tells_more() -> None:

@@ -1,12 +1,15 @@
 """The ranking by words finds what weighing every chunk would find."""
 
+from functools import partial
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stet.search.chunk import NO_EXCLUSION, Chunk, ChunkFields, Exclusion, FileStamp, IndexEntry
+from stet.search import lexical_ranker
+from stet.search.chunk import Chunk, ChunkFields, FileStamp, IndexEntry
 from stet.search.index_store import IndexStore
-from stet.search.lexical_ranker import LexicalRanker
+from stet.search.lexical_ranker import best_by_words
 from stet.search.search_engine import digest
 
 WORDS = "abcdefg"
@@ -40,30 +43,28 @@ def test_what_is_left_out_would_not_be_among_the_best(
     texts: list[tuple[list[str], list[str]]], asked: set[str], limit: int, folder: str
 ) -> None:
     with store_of(texts) as store:
-        n_of_word = {word: store.frequency(word) for word in asked}
-        terms = sorted((word for word in asked if n_of_word[word]), key=lambda it: n_of_word[it])
+        found = sorted((n, word) for word in asked if (n := store.frequency(word)))
+        terms = {word: n for n, word in found}
         if not terms:
             return
         everything = " OR ".join(f'"{term}"' for term in terms)
-        ranking = LexicalRanker(store, len(texts), n_of_word, few=0)
+        ask = partial(store.best, limit=limit, folder=folder)
 
-        assert ranking.best(terms, limit, folder) == store.best(everything, limit, folder)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(lexical_ranker, "FEW", 0)
+            assert best_by_words(ask, terms, limit, len(texts)) == ask(everything)
 
 
-def test_chunks_with_a_common_word_alone_are_not_weighed() -> None:
+def test_chunks_with_a_common_word_alone_are_not_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical_ranker, "FEW", 0)
     rare = [(["rare", "common"], ["rare"])] * 3
     with store_of(rare + [([], ["common"])] * 20 + [([], ["other"])] * 40) as store:
         weighed: list[str] = []
-        weigh = store.best
 
-        def noted(
-            wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
-        ) -> list[tuple[int, float]]:
+        def ask(wanted: str) -> list[tuple[int, float]]:
             weighed.append(wanted)
-            return weigh(wanted, limit, folder, without)
+            return store.best(wanted, 3)
 
-        store.best = noted  # type: ignore[method-assign]
-        ranking = LexicalRanker(store, 63, {"rare": 3, "common": 23}, few=0)
-
-        assert [chunk for chunk, _ in ranking.best(["rare", "common"], 3)] == [1, 2, 3]
+        found = best_by_words(ask, {"rare": 3, "common": 23}, 3, 63)
+        assert [chunk for chunk, _ in found] == [1, 2, 3]
     assert weighed == ['"rare" AND ("common")', '"rare"']

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.search import diversify as flood
+from stet.search import chunk_ranking
 from stet.search.chunk import ChunkRow, Exclusion
-from stet.search.diversify import diversify
+from stet.search.chunk_ranking import diversify
 from stet.search.search_engine import N_LEXICAL, N_VECTOR, ChunkQuery
 from tests.support.search_engine import engine_of, files_of
 
@@ -51,7 +51,7 @@ def test_a_text_that_was_copied_into_many_files_leaves_room_for_others(
         ChunkQuery(ASKED, use_words=by_words, use_vectors=not by_words, limit=1000)
     )
     assert "sailing.md" in files_of(found)
-    assert len(found) == places // flood.SHARE + 1
+    assert len(found) == places // chunk_ranking.SHARE + 1
 
 
 def test_people_are_shown_few_passages_of_a_file_and_fewer_that_read_the_same() -> None:
@@ -59,14 +59,14 @@ def test_people_are_shown_few_passages_of_a_file_and_fewer_that_read_the_same() 
     engine = engine_of({"data.md": rows_of("", 400), **copies, "sailing.md": RIGHT})
     found = engine.search(ChunkQuery(ASKED, limit=10, for_people=True))
     n_of_file = Counter(files_of(found))
-    assert n_of_file["data.md"] == flood.IN_ANSWER
+    assert n_of_file["data.md"] == chunk_ranking.IN_ANSWER
     assert n_of_file["sailing.md"] == 1
-    assert sum(n for name, n in n_of_file.items() if "copy" in name) <= flood.SAME_IN_ANSWER
+    assert sum(n for name, n in n_of_file.items() if "copy" in name) <= chunk_ranking.SAME_IN_ANSWER
 
 
 @given(
     files=st.lists(st.sampled_from("abcdef"), max_size=200),
-    limit=st.integers(min_value=flood.SHARE, max_value=40),
+    limit=st.integers(min_value=chunk_ranking.SHARE, max_value=40),
 )
 def test_a_ranking_names_as_many_files_as_there_are_or_a_share_of_its_places(
     files: list[str], limit: int
@@ -84,7 +84,7 @@ def test_a_ranking_names_as_many_files_as_there_are_or_a_share_of_its_places(
 
     assert list(found) == sorted(set(found), key=lambda each: -each[1])
     assert len(found) <= limit
-    share = limit // flood.SHARE
+    share = limit // chunk_ranking.SHARE
     if len(set(files[:limit])) >= share or len(whole) <= limit:
         assert [chunk for chunk, _ in found if chunk < limit] == list(range(min(limit, len(whole))))
     assert len({files[chunk] for chunk, _ in found}) >= min(share, len(set(files)))
