@@ -62,7 +62,7 @@ def import_all() -> None:
     for name in LATE:
         import_module(name)
     # The types of the protocol are put together when the first server is made.
-    import_module("stet.lsp.connection.json_types").build_converter()
+    import_module("stet.lsp.connection.protocol").build_converter()
 
 
 class ForkServer:
