@@ -89,11 +89,8 @@ class InstallReporter:
     def __init__(self, terminal: Terminal) -> None:
         self.fetched = False
         self.bar = ExitStack()
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-        )
+        description = TextColumn("{task.description}", markup=False)
+        columns = (description, BarColumn(), TaskProgressColumn())
         self._progress = Progress(*columns, console=terminal.err, transient=True)
         self._watched = terminal.err.is_terminal
         self._n_reports = 0

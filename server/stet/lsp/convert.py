@@ -104,14 +104,8 @@ def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> li
 
     All ranges belong to the text before the edit, as the protocol wants it.
     """
-    lines = document.lines
-    return [
-        lsp.TextEdit(
-            lsp.Range(
-                to_wire_position(document.position_at(part.start), lines, encoding),
-                to_wire_position(document.position_at(part.end), lines, encoding),
-            ),
-            part.text,
-        )
-        for part in edit.replacements
-    ]
+    edits = []
+    for part in edit.replacements:
+        stretch = Range(document.position_at(part.start), document.position_at(part.end))
+        edits.append(lsp.TextEdit(to_wire_range(stretch, document.lines, encoding), part.text))
+    return edits

@@ -192,9 +192,9 @@ class EmbeddingPort:
         kinds: Counter[str] = Counter()
         if is_redacting:
             # Pieces of files: that one is of a private key can't be seen by its beginning.
-            vectors = await asyncio.to_thread(_redact_texts, self._workspace.redactor, texts)
-            texts = [one.text for one in vectors]
-            for text in vectors:
+            redacted = await asyncio.to_thread(_redact_texts, self._workspace.redactor, texts)
+            texts = [text.text for text in redacted]
+            for text in redacted:
                 kinds.update(text.kinds)
         base_url, model = embedding_target(settings, self._system.environ())
         size = sum(map(len, texts))

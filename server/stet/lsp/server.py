@@ -76,7 +76,6 @@ def build_server(
         from stet.system.system import System
 
         made = ServerState(server, System(), operations, log_level_given=log_level_given)
-        server_lifecycle.begin(made, server.initialize_params)
         server.closing = made.close
         return made
 

@@ -141,13 +141,9 @@ class Startup:
         """
         await self.readiness.wait()
         async with self._in_order:
-            values = (
-                (settings,)
-                if settings
-                else await self._ask_editor_settings(is_nothing=settings is not None)
-            )
+            values = await self._editor_values(settings)
             self._editor = (self._options, *values) if begins else values
-            self._has_editor_settings = self._has_editor_settings or not begins
+            self._has_editor_settings |= not begins
             await self._read_settings()
 
     async def wait_settings(self) -> None:
@@ -156,15 +152,17 @@ class Startup:
         async with self._in_order:
             return
 
-    async def _ask_editor_settings(self, *, is_nothing: bool) -> tuple[object, ...]:
-        """Ask the editor what it has set; `is_nothing` says that it has just sent an empty object.
+    async def _editor_values(self, settings: object) -> tuple[object, ...]:
+        """Return the `settings` that the editor has sent, or ask it if they are empty or None.
 
         What it has said before stays where it does not answer, or never set anything but at the start.
         """
+        if settings:
+            return (settings,)
         if not self._client.capabilities.configuration:
             return ()  # it has sent all there is
         values = await self._client.fetch_configuration("stet")
-        if values == (None,) and (is_nothing or self._has_editor_settings):
+        if values == (None,) and (settings is not None or self._has_editor_settings):
             return ()
         return self._editor if values in ((), (None,)) else values
 

@@ -297,6 +297,7 @@ class ServerState:
         self.ledger.subscribe(self.documents.block_import.hunks_changed)
         self.ledger.subscribe(self.review.publisher.schedule)
         self.ledger.subscribe(self.persistence.hunks_changed)
+        self._take_over(server.initialize_params)
 
     async def close(self) -> None:
         """Save what outlives the server, and end what works for it."""
@@ -307,9 +308,14 @@ class ServerState:
         await self.background.opencode.close()
         self.observability.end()
 
-    def tell_error(self, message: str) -> None:
-        """Show the user that something has failed."""
-        self.client.show_message(message, lsp.MessageType.Error)
+    def _take_over(self, params: lsp.InitializeParams) -> None:
+        """Take over the editor, the encoding and the roots of `initialize`."""
+        tell_error = partial(self.client.show_message, kind=lsp.MessageType.Error)
+        self.observability.editor_connected(self.server.editor, tell_error)
+        self.workspace.encoding = self.server.encoding
+        folders = [folder.uri for folder in params.workspace_folders or ()]
+        for uri in folders or ([params.root_uri] if params.root_uri else []):
+            self.workspace.add_root(uri)
 
     def _load_pipeline(self) -> "TurnPipeline":
         return_freed_memory()

@@ -119,10 +119,12 @@ async def _build_context(
     await state.documents.block_import.import_asked(question)
     with report_as(RequestFailed, TurnFailed):
         parts = await answerer.preview(question, state.agent.session(question.chat))
+    tokens = [estimate_tokens(text) for _, text in parts]
     sections = [
-        {"name": name, "text": text, "tokens": estimate_tokens(text)} for name, text in parts
+        {"name": name, "text": text, "tokens": n}
+        for (name, text), n in zip(parts, tokens, strict=True)
     ]
-    return {"sections": sections, "tokens": sum(int(str(part["tokens"])) for part in sections)}
+    return {"sections": sections, "tokens": sum(tokens)}
 
 
 def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:

@@ -298,13 +298,14 @@ class HeadlessClient:
         answer = await self.command("stet.accept", arguments)
         hunks = set(answer["hunks"])
         states = await self._decided(hunks) if hunks else {}
-        accepted = [hunk for hunk in answer["hunks"] if states[hunk].get("state") == "accepted"]
-        refused = [
-            {"hunk": hunk, "reason": states[hunk].get("reason") or "the editor's answer was lost"}
-            for hunk in answer["hunks"]
-            if hunk not in accepted
-        ]
-        return {"accepted": accepted, "refused": [*answer["refused"], *refused]}
+        accepted, refused = [], [*answer["refused"]]
+        for hunk in answer["hunks"]:
+            if states[hunk].get("state") == "accepted":
+                accepted.append(hunk)
+            else:
+                reason = states[hunk].get("reason") or "the editor's answer was lost"
+                refused.append({"hunk": hunk, "reason": reason})
+        return {"accepted": accepted, "refused": refused}
 
     async def marks(self, uri: str) -> tuple[str, ...]:
         """Return the messages of the diagnostics on a document. Wait briefly if none exist."""

@@ -22,14 +22,12 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
     if place is None or not state.ledger.is_tracked(uri):
         return None
     here = Range(place, place)
-    texts = [
-        hover_text(hunk, markdown=state.server.editor.hover_markdown)
-        for hunk in state.ledger.live(uri)
-        if hunk.state in OPEN and hunk.is_on_lines_of(here)
-    ]
+    hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
+    markdown = state.server.editor.hover_markdown
+    texts = [hover_text(hunk, markdown=markdown) for hunk in hunks if hunk.is_on_lines_of(here)]
     if not texts:
         return None
-    if state.server.editor.hover_markdown:
+    if markdown:
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(texts)))
     return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, "\n\n".join(texts)))
 

@@ -7,15 +7,6 @@ from lsprotocol import types as lsp
 from stet.lsp.state import ServerState
 
 
-def begin(state: ServerState, params: lsp.InitializeParams) -> None:
-    """Take over the encoding and the roots of `initialize`."""
-    state.observability.editor_connected(state.server.editor, state.tell_error)
-    state.workspace.encoding = state.server.encoding
-    folders = [folder.uri for folder in params.workspace_folders or ()]
-    for uri in folders or ([params.root_uri] if params.root_uri else []):
-        state.workspace.add_root(uri)
-
-
 def initialized(state: ServerState, _params: lsp.InitializedParams) -> None:
     """Read settings and import the rest, after the answer."""
     state.server.tasks.start(state.startup.run(), "startup")
