@@ -224,26 +224,14 @@ class ModelWrapper:
 
     def __init__(self, inner: Model) -> None:
         self.inner = inner
+        self.provider = inner.provider
+        self.constrained = inner.constrained
+        self.context_tokens = inner.context_tokens
 
     @property
     def name(self) -> str:
-        """See `Model`."""
+        """See `Model`; a server may only tell it when it is asked."""
         return self.inner.name
-
-    @property
-    def provider(self) -> str:
-        """See `Model`."""
-        return self.inner.provider
-
-    @property
-    def constrained(self) -> bool:
-        """See `Model`."""
-        return self.inner.constrained
-
-    @property
-    def context_tokens(self) -> int | None:
-        """See `Model`."""
-        return self.inner.context_tokens
 
     async def warm(self) -> None:
         """Warm the inner model."""

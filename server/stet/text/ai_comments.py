@@ -113,12 +113,10 @@ def removal_edit(text: str, start: int, end: int) -> Replacement:
     line_end = _LINE_END.search(text, end)
     last = line_end.start() if line_end else len(text)
     before, after = text[first:start], text[end:last]
-    if after.strip():
-        if before.strip():
-            return Replacement(first + len(before.rstrip()), end, "")
-        return Replacement(start, end + len(after) - len(after.lstrip()), "")
     if before.strip():
-        return Replacement(first + len(before.rstrip()), last, "")
+        return Replacement(first + len(before.rstrip()), end if after.strip() else last, "")
+    if after.strip():
+        return Replacement(start, end + len(after) - len(after.lstrip()), "")
     return Replacement(first, line_end.end() if line_end else last, "")
 
 

@@ -42,27 +42,22 @@ class FrozenLines(PiecewiseLines):
 
         Args:
             start: The first of them, 0-based.
-            taken: They themselves.
+            taken: They themselves; the caller no longer changes them.
             n_made: How many lines come in their place.
         """
         end, shift = start + len(taken), n_made - len(taken)
         placed: list[tuple[int, Sequence[str], int]] = []
         for nth, (at, (source, first)) in enumerate(zip(self._starts, self._pieces, strict=True)):
-            last = first + self._end_of(nth) - at
-            if source is not self._live or last <= start:
+            if source is not self._live:
                 placed.append((at, source, first))
-            elif first >= end:
-                placed.append((at, source, first + shift))
-            else:
-                if first < start:
-                    placed.append((at, source, first))
-                low, high = max(first, start), min(last, end)
-                if low < high:
-                    old = tuple(taken[low - start : high - start])
-                    placed.append((at + low - first, old, 0))
-                if high < last:
-                    after = max(high, low)
-                    placed.append((at + after - first, source, after + shift))
+                continue
+            last = first + self._end_of(nth) - at
+            if first < min(last, start):  # lines before those that are replaced
+                placed.append((at, source, first))
+            if (low := max(first, start)) < min(last, end):
+                placed.append((at + low - first, taken, low - start))
+            if (low := max(first, end)) < last:
+                placed.append((at + low - first, source, low + shift))
         self._starts = [at for at, _, _ in placed]
         self._pieces = [(source, first) for _, source, first in placed]
 

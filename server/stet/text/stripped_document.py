@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
 
 from stet.text.block_codec import InlineBlock, find_blocks, json_block, may_hold_blocks, read_fields
 from stet.text.document import TextDocument
@@ -209,7 +208,7 @@ _AT_ONCE = 10_000
 _IN_HEAD = 200
 """Characters of a first line that are looked at: the name of a block's fence is shorter."""
 # With more than three spaces before it a fence is code.
-_OPENING = re.compile(r"( {0,3})(`{3,}|~{3,})[ \t]*(.*)", re.DOTALL)
+_OPENING = re.compile(r"(?s)(?P<indent> {0,3})(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*)")
 _CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
 _BEFORE_FENCE = frozenset("`~ ")
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -242,26 +241,12 @@ class ImportedBlocks:
     bad: tuple[MalformedBlock, ...] = ()
 
 
-class _Opening(NamedTuple):
-    """A line that opens a fence.
-
-    Attributes:
-        indent: Spaces before it.
-        fence: The marks.
-        info: What follows the marks, without blanks at the start.
-    """
-
-    indent: int
-    fence: str
-    info: str
-
-
 def find_imported(lines: Sequence[str]) -> ImportedBlocks:
     """Find the blocks of a whole note in `lines` (with their line ends); a very long one takes a while."""
     blocks: list[InlineBlock] = []
     bad: list[MalformedBlock] = []
     for first, last, opening in _fenced(lines):
-        if opening.info[:_IN_HEAD].split(maxsplit=1)[:1] != [SIGN]:
+        if opening["info"][:_IN_HEAD].split(maxsplit=1)[:1] != [SIGN]:
             continue
         if len(blocks) == MAX_BLOCKS:
             bad.append(MalformedBlock(first, f"more than {MAX_BLOCKS:,} blocks stand before it"))
@@ -285,7 +270,7 @@ def imported_at(
         line = lines[number]
         opening = _match_opening(line) if line[:1] == "`" and SIGN in line else None
         if opening is not None:
-            last = _find_closing(lines, number + 1, opening.fence, end)
+            last = _find_closing(lines, number + 1, opening["fence"], end)
             n_open += last >= len(lines)
             block = _read(lines, number, last, opening)
             if not isinstance(block, str) and block.id in ids and block.end <= end:
@@ -296,7 +281,7 @@ def imported_at(
     return found
 
 
-def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
+def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Yield the fenced parts of a note that are in no other part: first line, last line, opening.
     The last line is the number of lines if no line closes the fence.
     """
@@ -304,7 +289,7 @@ def _fenced(lines: Sequence[str]) -> Iterator[tuple[int, int, _Opening]]:
     for number, line in _fence_lines(lines):
         if opening is None:
             first, opening = number, _match_opening(line)
-        elif _closes(line, opening.fence):
+        elif _closes(line, opening["fence"]):
             yield first, number, opening
             opening = None
     if opening is not None:
@@ -319,12 +304,10 @@ def _fence_lines(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
                 yield number, line
 
 
-def _match_opening(line: str) -> _Opening | None:
+def _match_opening(line: str) -> re.Match[str] | None:
     """Return the parts of a line that opens a fence; None for any other line."""
     found = _OPENING.fullmatch(without_end(line))
-    if found is None or (found[2][0] == "`" and "`" in found[3]):
-        return None
-    return _Opening(len(found[1]), found[2], found[3])
+    return None if found and found["fence"][0] == "`" and "`" in found["info"] else found
 
 
 def _closes(line: str, fence: str) -> bool:
@@ -356,9 +339,9 @@ def _content(lines: Sequence[str], first: int, end: int) -> str | None:
     return "".join(parts)
 
 
-def _read(lines: Sequence[str], first: int, last: int, opening: _Opening) -> InlineBlock | str:
+def _read(lines: Sequence[str], first: int, last: int, opening: re.Match[str]) -> InlineBlock | str:
     """Return the block between two fence lines, or a description of the problem."""
-    if opening.indent or opening.fence[0] != "`" or opening.info.strip() != SIGN:
+    if opening["indent"] or opening["fence"][0] != "`" or opening["info"].strip() != SIGN:
         return f"its first line must be ```{SIGN} and nothing else"
     if last >= len(lines):
         return "it has no closing fence"

@@ -9,7 +9,7 @@ decompress: a decompression bomb is left to the child that reads the page (`stet
 import functools
 import re
 import ssl
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import httpcore2
 
@@ -70,13 +70,16 @@ async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits)
     pool = httpcore2.AsyncConnectionPool(tls_context(), network_backend=_PinnedBackend(ips))
     request = pool.stream("GET", url, headers=headers, extensions={"timeout": waits})
     async with pool, request as response:
-        answered = _ResponseHeaders(response.headers)
+        answered = _headers_by_name(response.headers)
         if response.status in _REDIRECTS:
-            return answered.location(address)
+            if where := answered.get("location"):
+                return where
+            raise WebError(f"{address.url} has moved and does not say where.")
         if response.status != 200:
             raise WebError(f"{address.url} answers with the status {response.status}.")
-        kind, charset, is_packed = answered.content_type(address)
-        if answered.length > limits.size:
+        kind, charset, is_packed = _content_type(address, answered)
+        announced = answered.get("content-length", "")
+        if announced.isascii() and announced.isdigit() and int(announced) > limits.size:
             raise _too_large_error(address, limits)
         body = bytearray()
         async for piece in response.aiter_stream():
@@ -96,54 +99,38 @@ def _too_large_error(address: WebAddress, limits: FetchLimits) -> WebError:
     return WebError(f"{address.url} is larger than {limits.size} bytes.")
 
 
-class _ResponseHeaders:
-    """What an answer says of itself; of several headers of a name the first counts, of codings all."""
+def _headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the headers of an answer; of several of a name the first counts, of codings all."""
+    values: dict[str, str] = {}
+    for name, value in raw:
+        text = value.decode("utf-8", "replace").strip()
+        key = name.decode("ascii", "replace").lower()
+        if key == "content-encoding" and key in values:
+            values[key] += f", {text}"
+        values.setdefault(key, text)
+    return values
 
-    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
-        self._values: dict[str, str] = {}
-        for name, value in raw:
-            text = value.decode("utf-8", "replace").strip()
-            key = name.decode("ascii", "replace").lower()
-            if key == "content-encoding" and key in self._values:
-                self._values[key] += f", {text}"
-            self._values.setdefault(key, text)
 
-    @property
-    def length(self) -> int:
-        """How many bytes are announced; 0 where none are."""
-        text = self._values.get("content-length", "")
-        return int(text) if text.isascii() and text.isdigit() else 0
+def _content_type(address: WebAddress, headers: Mapping[str, str]) -> tuple[str, str, bool]:
+    """Kind and charset of the text, and whether it is packed.
 
-    def location(self, address: WebAddress) -> str:
-        """Where the page has moved to.
-
-        Raises:
-            WebError: If that is not said.
-        """
-        if not (where := self._values.get("location", "")):
-            raise WebError(f"{address.url} has moved and does not say where.")
-        return where
-
-    def content_type(self, address: WebAddress) -> tuple[str, str, bool]:
-        """Kind and charset of the text, and whether it is packed.
-
-        Raises:
-            WebError: If it is no text that can be read.
-        """
-        content_type = self._values.get("content-type", "")[:MAX_KIND]
-        name = content_type.partition(";")[0].strip().lower()
-        if name == "application/pdf":
-            raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
-        if name not in _KINDS:
-            raise WebError(f"{address.url} is of the kind {name!r}; only pages of text are read.")
-        packed = self._values.get("content-encoding", "").lower()[:MAX_KIND]
-        codings = {name.strip() for name in packed.split(",")} - {"", "identity"}
-        if codings - {"gzip", "x-gzip"} or packed.count("gzip") > 1:
-            raise WebError(
-                f"{address.url} is compressed as {packed!r}, which was not asked for (gzip was)."
-            )
-        charset = found[1].lower() if (found := _CHARSET.search(content_type)) else ""
-        return _KINDS[name], charset, bool(codings)
+    Raises:
+        WebError: If it is no text that can be read.
+    """
+    content_type = headers.get("content-type", "")[:MAX_KIND]
+    name = content_type.partition(";")[0].strip().lower()
+    if name == "application/pdf":
+        raise WebError(f"{address.url} is a PDF, which is not read. Look for a web page.")
+    if name not in _KINDS:
+        raise WebError(f"{address.url} is of the kind {name!r}; only pages of text are read.")
+    packed = headers.get("content-encoding", "").lower()[:MAX_KIND]
+    codings = {name.strip() for name in packed.split(",")} - {"", "identity"}
+    if codings - {"gzip", "x-gzip"} or packed.count("gzip") > 1:
+        raise WebError(
+            f"{address.url} is compressed as {packed!r}, which was not asked for (gzip was)."
+        )
+    charset = found[1].lower() if (found := _CHARSET.search(content_type)) else ""
+    return _KINDS[name], charset, bool(codings)
 
 
 class _PinnedBackend(httpcore2.AsyncNetworkBackend):
