@@ -27,11 +27,10 @@ from stet.review.resolve.pending_view import ShownDocuments
 from stet.settings.values import ModelSettings
 from stet.storage.write_batch import ChatRow, ChatRows, TurnRow
 from stet.text.position import Position, Range
-from stet.tools.file_reader import FileReader, TurnIdentity
+from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool import Tool, ToolContext
 from stet.tools.tool_errors import ToolError
-from stet.tools.turn_report import TurnReport
 from stet.workspace.workspace import Modification, ModificationKind, WireEdit, Workspace
 from tests.support.memory_system import MemorySystem
 from tests.support.workspaces import uri_at

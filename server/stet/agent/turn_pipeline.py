@@ -61,10 +61,9 @@ from stet.tools.editor_actions import (
     EditorActions,
     Question,
 )
-from stet.tools.file_reader import FileReader, TurnIdentity
+from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool import ToolContext, no_user
-from stet.tools.turn_report import TurnReport
 from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.path_status import PathStatus, inspect_path

@@ -19,7 +19,7 @@ from stet.settings.parse import (
     read_layer,
     value_at,
 )
-from stet.settings.restrictions import NARROW_VALUES, RESTRICTIONS
+from stet.settings.value_checks import NARROW_VALUES, RESTRICTIONS
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
 PROJECT_FILE = ".stet.toml"

@@ -12,14 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from stet.settings.restrictions import (
+from stet.settings.value_checks import (
     RESTRICTIONS,
     AddedTexts,
+    is_text,
     narrow_value,
     read_restriction,
     restriction_meant_by,
+    shorten,
+    show_value,
+    url_problem,
 )
-from stet.settings.value_checks import is_text, shorten, show_value, url_problem
 from stet.settings.values import PresetSettings, Settings
 
 if TYPE_CHECKING:

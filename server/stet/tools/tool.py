@@ -23,10 +23,9 @@ from stet.tools.editor_actions import (
     Question,
     QuestionKind,
 )
-from stet.tools.file_reader import FileReader, TurnIdentity
+from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError as ToolError  # noqa: PLC0414 - for the tools
-from stet.tools.turn_report import TurnReport
 from stet.web.web_access import WebAccess
 from stet.workspace.workspace import Workspace
 

@@ -2,6 +2,9 @@
 
 A call that a rule refuses affects no other call. A call whose place can't be found holds all of them
 back, so that the model sends them again; not in the last round, where it can't.
+
+An edit of a very long text is rebased onto what the user has typed elsewhere meanwhile: another
+search takes a second, and the next keystroke comes sooner.
 """
 
 from bisect import bisect_left
@@ -14,7 +17,7 @@ from pydantic import Field, model_validator
 
 from stet.review.policy.authorization import authorize
 from stet.review.policy.rules import ProposalRefused
-from stet.review.proposal import Hunk, HunkState
+from stet.review.proposal import EditDraft, Hunk, HunkState
 from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import (
     MergedEdit,
@@ -33,11 +36,11 @@ from stet.review.resolve.pending_view import (
 )
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
-from stet.text.edit import OverlapError
+from stet.text.edit import OverlapError, TextChange
+from stet.text.lines import n_breaks
 from stet.text.match_result import MatchError
 from stet.text.normalized_text import ShownText
 from stet.text.position import Range
-from stet.tools.edit_file.rebased_edit import rebase_prepared, shift_range
 from stet.tools.tool import Params, ToolContext
 from stet.tools.tool_errors import BatchFailed, RefusedByRule, ToolError
 
@@ -409,3 +412,51 @@ def _summary(params: EditFile) -> str:
 def describe_new(file: str, hunk: Hunk) -> str:
     """Return the message to a call about the new file that was proposed."""
     return f"Proposed {hunk.id}: the new file {file}. It waits for the user.\n"
+
+
+def rebase_prepared(
+    prepared: PreparedDraft, changes: Sequence[TextChange], now: TextDocument
+) -> PreparedDraft | None:
+    """Return an authorized edit, rebased onto the current text.
+
+    Args:
+        prepared: The edit, for the text before `changes`.
+        changes: The changes since, in order.
+        now: The text after them.
+
+    Returns:
+        The edit; None if a change is in its lines or beside them, or it is not an edit.
+    """
+    if not isinstance(prepared.draft, EditDraft):
+        return None
+    firsts = []
+    for hunk in prepared.authorized.hunks:
+        first = shift_first_line((hunk.old_start, hunk.old_end), changes)
+        if first is None:
+            return None
+        firsts.append(first)
+    return prepared.moved_to(now, firsts)
+
+
+def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:
+    """Return whole lines after `changes`; None if a change is in them or beside them."""
+    first = shift_first_line((line_range.start.line, line_range.end.line), changes)
+    if first is None:
+        return None
+    return line_range.shifted(first - line_range.start.line)
+
+
+def shift_first_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
+    """Return the first of some lines (0-based, half-open) after `changes`; None as in
+    `shift_range`.
+    """
+    first, end = lines
+    for change in changes:
+        begin, last = change.range.start.line, change.range.end.line
+        if begin > end:
+            continue
+        if last >= first - 1:
+            return None
+        n = n_breaks(change.text) - (last - begin)
+        first, end = first + n, end + n
+    return first
