@@ -18,6 +18,7 @@ from stet.text.lines import split_lines
 from stet.text.unicode_normal import fold_name
 from stet.workspace.ignore_rules import IgnorePatterns
 from stet.workspace.paths import Located
+from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 
@@ -73,7 +74,7 @@ class FileMatch:
 
 def match_all(query: FileQuery, snapshot: Snapshot) -> Iterator[FileMatch | None]:
     """Yield the match of every file, or None for a file that does not match. Blocks on the disk."""
-    redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
+    redactor = redactor_of(snapshot)
     for located in snapshot.walk(query.folder):
         yield _match_file(query, snapshot, located, redactor)
 

@@ -11,13 +11,7 @@ from dataclasses import dataclass, replace
 
 from stet.links.file_table import FileTable
 from stet.links.link import Link, LinkKind, ResolvedLink
-from stet.links.link_resolver import (
-    FROM_ABOVE,
-    PATH_ENDINGS,
-    Exists,
-    existing_target,
-    resolve_link,
-)
+from stet.links.link_resolver import FROM_ABOVE, PATH_ENDINGS, Exists, existing_target, resolve_link
 from stet.links.link_writer import write_link, write_module_name, write_url
 from stet.links.module_resolver import resolve_module
 from stet.text.edit import Replacement

@@ -19,9 +19,8 @@ from stet.notes.yaml_nodes import (
 )
 from stet.notes.yaml_text import (
     format_block,
-    format_flow,
+    format_line,
     format_property,
-    format_scalar,
     line_start,
     next_line,
 )
@@ -188,7 +187,7 @@ def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replace
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
     end = line_end(yaml[start : next_line(yaml, start)]) or end
     if node.start_mark.index < old.key.end_mark.index:  # an alias: its node is elsewhere
-        return [Replacement(start, stop, f" {_on_a_line(value)}")]
+        return [Replacement(start, stop, f" {format_line(value)}")]
     if node.id == "sequence" and isinstance(value, list):
         items = item_edits(yaml, node, value, end)
         if items is not None:
@@ -201,14 +200,10 @@ def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replace
         # The comment after the name stays.
         below = next_line(yaml, start)
         gone = Replacement(below, next_line(yaml, stop), "")
-        return [Replacement(start, start, f" {_on_a_line(value)}"), gone]
+        return [Replacement(start, start, f" {format_line(value)}"), gone]
     on_its_line = node.start_mark.line == old.key.end_mark.line and node.start_mark.index < stop
     quote = node.style if node.id == "scalar" else None
-    new = _on_a_line(value, quote)
+    new = format_line(value, quote)
     if on_its_line:
         return [Replacement(node.start_mark.index, stop, new)]
     return [Replacement(start, stop, f" {new}")]
-
-
-def _on_a_line(value: object, quote: str | None = None) -> str:
-    return format_scalar(value, quote) if isinstance(value, str) else format_flow(value)

@@ -6,6 +6,7 @@ condition of order.
 """
 
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,13 +20,8 @@ _AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")
 _UNITS = MappingProxyType({"h": 1, "d": 24, "w": 168})
 """Hours in each."""
 _PERIOD = re.compile(r"\d{4}(?:-\d{2}){0,2}")
-_ORDERS: Mapping[str, Callable[[int], bool]] = MappingProxyType(
-    {
-        ">": lambda order: order > 0,
-        ">=": lambda order: order >= 0,
-        "<": lambda order: order < 0,
-        "<=": lambda order: order <= 0,
-    }
+_ORDERS: Mapping[str, Callable[[int, int], bool]] = MappingProxyType(
+    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 )
 
 
@@ -49,8 +45,8 @@ class PropertyFilter:
         written = value.strip()
         found = _OPERATOR.match(written)
         assert found is not None  # the pattern takes any text
-        operator, text = found[0], written[found.end() :].lstrip()
-        return cls("" if operator == "=" else operator, text, now and parse_age(text, now))
+        sign, text = found[0], written[found.end() :].lstrip()
+        return cls("" if sign == "=" else sign, text, now and parse_age(text, now))
 
     def matches(self, value: object) -> bool:
         """Whether a property's value (`read_properties`) meets it: for a list, whether an item does.
@@ -65,7 +61,7 @@ class PropertyFilter:
             return equal if self.operator == "" else not equal
         fits = _ORDERS[self.operator]
         orders = map(self._compare, written)
-        return any(order is not None and fits(order) for order in orders)
+        return any(order is not None and fits(order, 0) for order in orders)
 
     def _compare(self, written: str) -> int | None:
         """Return the order of a value and this one, as `compare_values` does."""

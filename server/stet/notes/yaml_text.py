@@ -66,28 +66,26 @@ def format_property(name: str, value: object, indent: str, end: str) -> str:
         end: The line end.
     """
     head = f"{indent}{format_scalar(name)}:"
-    if isinstance(value, Mapping) and value:
+    if value and isinstance(value, Mapping | Sequence) and not isinstance(value, str):
         return f"{head}{end}{format_block(value, f'{indent}  ', end)}"
-    if isinstance(value, Sequence) and value and not isinstance(value, str):
-        return f"{head}{end}{format_block(value, f'{indent}  ', end)}"
-    return (
-        f"{head} {format_flow(value) if not isinstance(value, str) else format_scalar(value)}{end}"
-    )
+    return f"{head} {format_line(value)}{end}"
 
 
 def format_block(value: Mapping[str, object] | Sequence[object], indent: str, end: str) -> str:
     """Return a list or properties as whole lines."""
     if isinstance(value, Mapping):
         lines = (
-            f"{indent}{format_scalar(name)}: {_inline(each)}{end}" for name, each in value.items()
+            f"{indent}{format_scalar(name)}: {format_line(each)}{end}"
+            for name, each in value.items()
         )
     else:
-        lines = (f"{indent}- {_inline(each)}{end}" for each in value)
+        lines = (f"{indent}- {format_line(each)}{end}" for each in value)
     return "".join(lines)
 
 
-def _inline(value: object) -> str:
-    return format_scalar(value) if isinstance(value, str) else format_flow(value)
+def format_line(value: object, style: str | None = None) -> str:
+    """Return a value on the line of its name or dash: a text with its quote, or as `format_flow`."""
+    return format_scalar(value, style) if isinstance(value, str) else format_flow(value)
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:

@@ -284,14 +284,8 @@ class _GrammarOutline:
         first = self._row(whole.start_byte)
         while (above := self._above.get(first - 1)) is not None:
             first = above
-        return Definition(
-            first,
-            head,
-            self._row(whole.end_byte - 1) + 1,
-            name,
-            self._signature(whole, node),
-            is_type,
-        )
+        end = self._row(whole.end_byte - 1) + 1
+        return Definition(first, head, end, name, self._signature(whole, node), is_type)
 
     def _row(self, place: int) -> int:
         """Return the line of a byte. A node's own points are not used: py-tree-sitter 0.26.0 counts
@@ -303,15 +297,11 @@ class _GrammarOutline:
         """Comments and attributes that have their lines to themselves: the first line by the last."""
         found = {}
         for node in nodes:
-            first, last = (
-                self._row(node.start_byte),
-                self._row(max(node.start_byte, node.end_byte - 1)),
-            )
-            before = self._source[self._starts[first] : node.start_byte]
-            after = self._source[
-                node.end_byte : self._starts[last + 1] if last + 1 < len(self._starts) else None
-            ]
-            if not before.strip() and not after.strip():
+            start, end = node.start_byte, node.end_byte
+            first, last = self._row(start), self._row(max(start, end - 1))
+            before = self._source[self._starts[first] : start]
+            below = self._starts[last + 1] if last + 1 < len(self._starts) else None
+            if not before.strip() and not self._source[end:below].strip():
                 found[last] = first
         return found
 
@@ -384,14 +374,10 @@ def _declared(node: Any) -> Any:
 
 _LEAVES = frozenset(
     {
-        "identifier",
-        "field_identifier",
-        "type_identifier",
-        "qualified_identifier",
-        "operator_name",
-        "destructor_name",
+        "identifier", "field_identifier", "type_identifier", "qualified_identifier",
+        "operator_name", "destructor_name",
     }
-)
+)  # fmt: skip
 _BRACKETS = frozenset({"parenthesized_declarator", "reference_declarator", "attributed_declarator"})
 
 

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 from stet.outline.definition import Definition, with_plain_ends
 from stet.outline.headings import headings_in
-from stet.outline.line_definitions import MAX_NAME, definitions_by_look, has_mask
+from stet.outline.line_definitions import MAX_NAME, definitions_by_look, has_mask, indent_width
 from stet.outline.python_definitions import python_definitions
 from stet.text.document import TextDocument, ending_of
-from stet.text.reindent import indent_of
 
 _PYTHON = frozenset({".py", ".pyi", ".pyw"})
 
@@ -104,7 +103,7 @@ class Outline:
             while 0 <= line < len(self._lines) and not self._lines[line].strip():
                 line += step
         for section in reversed(self._sections):
-            is_deep_enough = indent is None or section.indent < _width(indent)
+            is_deep_enough = indent is None or section.indent < indent_width(indent)
             if section.first <= line < section.end and is_deep_enough:
                 return section.symbol
         return None
@@ -126,7 +125,7 @@ def _sections_of_code(document: TextDocument) -> Iterator[_Section]:
         while above and above[-1].end <= each.head:
             above.pop()
         path = (*(above[-1].symbol.path if above else ()), each.name)
-        indent = _width(indent_of(lines[each.head]))
+        indent = indent_width(lines[each.head])
         above.append(_Section(each.first, each.end, indent, Symbol(path, each.head)))
         yield above[-1]
 
@@ -138,8 +137,3 @@ def _sections_of_note(document: TextDocument) -> Iterator[_Section]:
         above.append((heading.level, heading.title[:MAX_NAME] or "(untitled)"))
         symbol = Symbol(tuple(title for _, title in above), heading.line - 1)
         yield _Section(symbol.line, document.n_lines + 1, -1, symbol)
-
-
-def _width(indent: str) -> int:
-    """Return how many columns an indent has."""
-    return len(indent.expandtabs())

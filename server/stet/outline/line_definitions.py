@@ -163,7 +163,7 @@ class _LineScanner:
             code = line.strip()
             if not code:
                 continue
-            indent = _width(line)
+            indent = indent_width(line)
             if self._open and indent <= self._open[-1][0]:
                 yield from self._close(number, indent, code)
             name = self._name(number, code)
@@ -171,10 +171,9 @@ class _LineScanner:
                 each = indent, self._first(number, code), number, name
                 if code.endswith("}") and code.count("{") == code.count("}"):
                     yield self._made(each, number + 1)
-                    self._floor = number + 1
                 else:
                     self._open.append(each)
-                    self._floor = number + 1
+                self._floor = number + 1
             self._done = number + 1
         while self._open:
             yield self._made(self._open.pop(), self._done)
@@ -241,10 +240,10 @@ class _LineScanner:
         if self._is_above(first - 1):
             return first - 1
         if self._masked[first - 1].strip()[:1] in tuple(")]}"):
-            indent = _width(self._masked[first - 1])
+            indent = indent_width(self._masked[first - 1])
             for number in range(first - 2, max(self._floor, first - MAX_ATTRIBUTE) - 1, -1):
                 code = self._masked[number].strip()
-                if code and _width(self._masked[number]) <= indent:
+                if code and indent_width(self._masked[number]) <= indent:
                     return number if code.startswith(("@", "#[", "[")) else first
         return first
 
@@ -260,14 +259,8 @@ class _LineScanner:
         depth = 0
         for line in self._masked[head : min(end, head + MAX_HEAD)]:
             code = " ".join(line[:MAX_HEAD_CHARACTERS].split())
-            body = next(
-                (
-                    found.start()
-                    for found in _BODY.finditer(code)
-                    if depth + _n_open(code[: found.start()]) <= 0
-                ),
-                None,
-            )
+            starts = (found.start() for found in _BODY.finditer(code))
+            body = next((at for at in starts if depth + _n_open(code[:at]) <= 0), None)
             signature = f"{signature} {code if body is None else code[:body]}".strip()
             depth += _n_open(code)
             if body is not None or depth <= 0:
@@ -289,7 +282,7 @@ def _is_type(code: str, name: str) -> bool:
     return name.startswith(("impl ", "impl<"))
 
 
-def _width(line: str) -> int:
+def indent_width(line: str) -> int:
     """How far a line is indented, in columns."""
     lead = line[: len(line) - len(line.lstrip(" \t"))]
     return len(lead.expandtabs()) if "\t" in lead else len(lead)

@@ -96,7 +96,7 @@ def _passage(
 ) -> Iterator[Chunk]:
     """Yield the chunks of lines that belong to `owner` and to no symbol inside `owner`."""
     if owner is None:
-        yield from (Chunk(*each) for each in split_evenly(lines, first, end))
+        yield from _section(lines, first, end)
         return
     definition, is_head = owner.definition, owner.is_fresh
     owner.is_fresh = False
@@ -172,32 +172,27 @@ def note_passages(text: str, lines: Sequence[str]) -> Iterator[Chunk]:
     """
     front = find_front_matter(text)
     below = 0 if front is None else text.count("\n", 0, front.end) + 1
-    yield from _plain(lines, 0, below)
+    yield from _section(lines, 0, below)
     open_: list[tuple[int, str]] = []
     at, name, scope = below, "", ""
     for heading in headings_in(text):
         line = heading.line - 1
         if line < at:
             continue
-        yield from _section(lines, at, line, (name, scope))
+        yield from _section(lines, at, line, name, scope)
         while open_ and open_[-1][0] >= heading.level:
             open_.pop()
         at, name = line, heading.title
         scope = " > ".join(title for _, title in open_)
         open_.append((heading.level, heading.title))
-    yield from _section(lines, at, len(lines), (name, scope))
+    yield from _section(lines, at, len(lines), name, scope)
 
 
 def _section(
-    lines: Sequence[str], first: int, end: int, titles: tuple[str, str]
+    lines: Sequence[str], first: int, end: int, name: str = "", scope: str = ""
 ) -> Iterator[Chunk]:
     for start, stop in split_evenly(lines, first, end):
-        yield Chunk(start, stop, *titles)
-
-
-def _plain(lines: Sequence[str], first: int, end: int) -> Iterator[Chunk]:
-    for start, stop in split_evenly(lines, first, end):
-        yield Chunk(start, stop)
+        yield Chunk(start, stop, name, scope)
 
 
 def chunk_file(

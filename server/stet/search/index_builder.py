@@ -46,6 +46,7 @@ class IndexBuilder:
 
     Attributes:
         total: How many files there are, as far as they have been looked at.
+        outliner: The owner of the process that asks grammars.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class IndexBuilder:
         self._is_tidy = False
         self._avoided: set[str] = set()
         self._chunker = ChunkingProcess()
-        self._outliner = Outliner()
+        self.outliner = Outliner()
         self._flying: set[str] = set()
         self._n_read = 0
         self._has_read_many = False
@@ -101,19 +102,10 @@ class IndexBuilder:
         """
         return None if self._is_whole else len(self._known)
 
-    @property
-    def seconds_left(self) -> float | None:
-        """Seconds until `release_idle` has resources to release; None if it has none."""
-        return self._outliner.seconds_left
-
-    def release_idle(self) -> None:
-        """Release resources that have been idle for long."""
-        self._outliner.release_idle()
-
     def close(self) -> None:
         """End the other processes; their current work is lost."""
         self._chunker.close()
-        self._outliner.close()
+        self.outliner.close()
 
     def avoid(self, uris: Iterable[str]) -> None:
         """Leave files out: reading one of them has ended the process."""
@@ -236,7 +228,7 @@ class IndexBuilder:
         """Return the sources with their outlines. Sources that would take too long now are read
         again later.
         """
-        outlined = self._outliner.add_outlines(sources)
+        outlined = self.outliner.add_outlines(sources)
         self._due.update((source.uri, None) for source in sources[len(outlined) :])
         return outlined
 

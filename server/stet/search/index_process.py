@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from stet.system.helper_process import kill_and_wait, module_command
+from stet.system.helper_process import helper_environment, kill_and_wait, module_command
 from stet.system.system import System
 
 log = logging.getLogger(__name__)
@@ -23,17 +23,8 @@ _ONE_THREAD = {
 _READ = 65_536
 _MAX_LINE = 16_000_000
 _MAX_TAIL = 2_000
-_PASSED_ENV = (
-    "PATH",
-    "HOME",
-    "XDG_CACHE_HOME",
-    "XDG_STATE_HOME",
-    "SYSTEMROOT",
-    "LANG",
-    "TMPDIR",
-    "TEMP",
-)
-"""Environment variables that are passed to the process: it needs no key."""
+_FOLDERS = ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+"""Environment variables from which the folders of the user follow."""
 
 
 class IndexProcess:
@@ -59,11 +50,8 @@ class IndexProcess:
         Raises:
             OSError: If it can't be started.
         """
-        environ = system.environ()
-        process = await system.start_process(
-            module_command(MODULE),
-            env={name: environ[name] for name in _PASSED_ENV if name in environ} | _ONE_THREAD,
-        )
+        environ = helper_environment(system, *_FOLDERS) | _ONE_THREAD
+        process = await system.start_process(module_command(MODULE), env=environ)
         started = cls(process, on_message)
         try:
             await started.send(begin)

@@ -242,7 +242,6 @@ class IndexService:
             "limit": query.limit * N_EXTRA_HITS,
             "folder": folder,
             "words": query.mode is not SearchMode.SEMANTIC,
-            "meaning": True,
             "favoured": _favoured(snapshot),
             "vector": vector,
         }
@@ -373,15 +372,8 @@ class IndexService:
         match message["is"]:
             case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
                 stage = Stage(message["state"])
-                self._set(
-                    IndexState(
-                        stage,
-                        message["files"],
-                        message["total"],
-                        message["chunks"],
-                        message["unread"],
-                    )
-                )
+                counts = {key: message[key] for key in ("files", "total", "chunks", "unread")}
+                self._set(IndexState(stage, **counts))
                 if stage is Stage.READY:
                     self._note_complete()
             case "reading":

@@ -153,10 +153,10 @@ class IndexStore:
     def save(self, entry: IndexEntry) -> tuple[list[int], list[int]]:
         """Save a file and replace its earlier data. Return the removed and the added chunks."""
         gone = self.drop(entry.uri)
-        row = self._db.execute(
+        file = self._db.execute(
             "INSERT INTO files (uri, name, mtime, size, hash) VALUES (?, ?, ?, ?, ?)",
             (entry.uri, entry.name, *entry.stamp),
-        )
+        ).lastrowid
         self._n_unmerged += len(entry.chunks)
         first = self._next_chunk
         self._next_chunk += len(entry.chunks)
@@ -165,17 +165,8 @@ class IndexStore:
             "INSERT INTO chunks (id, file, first, end, name, scope, is_definition, meant)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (
-                    each,
-                    row.lastrowid,
-                    chunk.first,
-                    chunk.end,
-                    chunk.name,
-                    chunk.scope,
-                    chunk.is_definition,
-                    meant,
-                )
-                for each, chunk, meant in zip(came, entry.chunks, entry.meant, strict=True)
+                (id_, file, c.first, c.end, c.name, c.scope, c.is_definition, meant)
+                for id_, c, meant in zip(came, entry.chunks, entry.meant, strict=True)
             ],
         )
         self._db.executemany(

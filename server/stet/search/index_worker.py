@@ -23,6 +23,7 @@ from stet.search.index_builder import IndexBuilder
 from stet.search.index_source import IndexSource, roots_of, settings_of, watch_folders
 from stet.search.index_state import DISK_REFUSES, acquire_index, check_index, remove_index
 from stet.search.index_store import IndexStore
+from stet.search.outliner import Outliner
 from stet.search.search_engine import ChunkQuery, SearchEngine
 from stet.search.vector_table import unpack_vector
 from stet.text.safe_traceback import format_safe_traceback
@@ -188,13 +189,9 @@ class IndexWorker:
         send_message("told", message=f"The search index is broken ({fault}); it is built anew.")
 
     @property
-    def seconds_left(self) -> float | None:
-        """Seconds until `release_idle` has resources to release; None if it has none."""
-        return self._builder.seconds_left
-
-    def release_idle(self) -> None:
-        """Release resources that have been idle for long."""
-        self._builder.release_idle()
+    def outliner(self) -> Outliner:
+        """The owner of the process that asks grammars."""
+        return self._builder.outliner
 
     def close(self) -> None:
         """Close the index."""
@@ -247,7 +244,6 @@ class IndexWorker:
             limit=message["limit"],
             folder=message["folder"],
             use_words=message["words"],
-            use_vectors=message["meaning"],
             favoured=message["favoured"],
             vector=message["vector"],
             for_people=True,
@@ -347,13 +343,13 @@ def main() -> None:
     is_busy = True
     while True:
         try:
-            message = messages.get(not is_busy, worker.seconds_left)
+            message = messages.get(not is_busy, worker.outliner.seconds_left)
             if message is None:
                 break
             is_busy = True
             _handle_safely(worker, message)
         except queue.Empty:
-            worker.release_idle()
+            worker.outliner.release_idle()
             is_busy = is_busy and _step_safely(worker)
     worker.close()
 

@@ -77,10 +77,7 @@ class RemoteEmbedder:
         return list(vector)
 
     async def embed_texts(
-        self,
-        process: IndexProcess,
-        items: Sequence[tuple[str, str]],
-        settings: SearchSettings,
+        self, process: IndexProcess, items: Sequence[tuple[str, str]], settings: SearchSettings
     ) -> None:
         """Have texts embedded that the process has read; it asks for more when it has these."""
         embedded: _EmbeddedTexts = []

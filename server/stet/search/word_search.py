@@ -20,6 +20,7 @@ from stet.privacy.redactor import Redactor
 from stet.search.word_stems import folded_text, query_stems, stems
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
+from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.walk import run_in_slices
 
@@ -230,8 +231,7 @@ def _scan(
     snapshot: Snapshot, folder: str, query_terms: _QueryTerms, tally: _Tally
 ) -> Iterator[_ScoredFile | None]:
     """Every file, None for one that says nothing. Blocks on the disk."""
-    is_marked = snapshot.settings.privacy.redact_secrets
-    redactor = snapshot.redactor if is_marked else None
+    redactor = redactor_of(snapshot)
     for located in snapshot.walk(folder):
         if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
             tally.is_cut = True

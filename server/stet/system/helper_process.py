@@ -9,7 +9,6 @@ import sys
 from stet.system.system import System
 
 _PASSED_ENV = ("PATH", "SYSTEMROOT", "LANG", "TMPDIR", "TEMP")
-"""Environment variables that are passed to the process: it needs no key."""
 
 
 def module_command(module: str) -> list[str]:
@@ -20,6 +19,12 @@ def module_command(module: str) -> list[str]:
     """
     flags = ["-B"] if sys.dont_write_bytecode else []
     return [sys.executable, "-I", *flags, "-m", module]
+
+
+def helper_environment(system: System, *more: str) -> dict[str, str]:
+    """Return the environment variables of a process of our own: those named and a few. It needs no key."""
+    environ = system.environ()
+    return {name: environ[name] for name in (*_PASSED_ENV, *more) if name in environ}
 
 
 async def run_helper(system: System, module: str, task: bytes, seconds: float) -> bytes:
@@ -35,10 +40,7 @@ async def run_helper(system: System, module: str, task: bytes, seconds: float) -
         TimeoutError: If it takes longer.
         OSError: If it can't be started.
     """
-    environ = system.environ()
-    process = await system.start_process(
-        module_command(module), env={name: environ[name] for name in _PASSED_ENV if name in environ}
-    )
+    process = await system.start_process(module_command(module), env=helper_environment(system))
     try:
         async with asyncio.timeout(seconds):
             output, _ = await process.communicate(task)
