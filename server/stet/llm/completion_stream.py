@@ -252,10 +252,8 @@ class CompletionAccumulator:
             unique = call.id if is_usable else new_call_id()
             used.add(unique)
             # Servers send nothing at all, or "null", for a tool without arguments.
-            arguments = "".join(call.arguments).strip()
-            calls.append(
-                ToolCall(unique, call.name, "{}" if arguments in {"", "null"} else arguments)
-            )
+            text = "".join(call.arguments).strip()
+            calls.append(ToolCall(unique, call.name, "{}" if text in {"", "null"} else text))
         return tuple(calls)
 
     def _stop_reason(self, *, has_calls: bool) -> StopReason:

@@ -183,9 +183,10 @@ class Transport:
         self._timeouts = timeouts
         self._now = now
         self._client = sdk_client(endpoint, timeouts)
-        self._headers = omitted_headers(endpoint)
+        headers = omitted_headers(endpoint)
         if not endpoint.keep_alive:
-            self._headers["Connection"] = "close"
+            headers["Connection"] = "close"
+        self._options: openai.RequestOptions = {"headers": headers}
 
     async def stream(
         self, body: Mapping[str, Any], take: ChunkSink, patience: float | None = None
@@ -218,9 +219,7 @@ class Transport:
         """
         try:
             async with asyncio.timeout(LIST_SECONDS):
-                raw = await self._client.get(
-                    "/models", cast_to=bytes, options={"headers": self._headers}
-                )
+                raw = await self._client.get("/models", cast_to=bytes, options=self._options)
         except TimeoutError as exc:
             what = "did not list its models within"
             raise faults.timeout_failure(self._endpoint, what, LIST_SECONDS) from exc
@@ -237,7 +236,7 @@ class Transport:
             "/chat/completions",
             cast_to=object,
             body=body,
-            options={"headers": self._headers},
+            options=self._options,
             stream=True,
             stream_cls=openai.AsyncStream[object],
         )

@@ -8,7 +8,7 @@ on any input, and pydantic is imported only when the first value is checked: the
 import difflib
 import functools
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -193,7 +193,7 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
         yield key, f"setting {key!r} is ignored: {_no_object(value)}"
         return
     named = dict(value) if isinstance(value, Mapping) else {}
-    items = []
+    items: list[tuple[str, object]] = []
     for name, item in named.items():
         place = f"{key}.{shorten(str(name))}"
         if not _is_name(name):
@@ -205,9 +205,7 @@ def _read_named(key: str, kind: type, value: object, values: _Values) -> _Faults
     yield from _read_items(key, kind, items, values)
 
 
-def _read_items(
-    key: str, kind: type, items: Iterable[tuple[str, object]], values: _Values
-) -> _Faults:
+def _read_items(key: str, kind: type, items: list[tuple[str, object]], values: _Values) -> _Faults:
     """Read objects, each with the name of its place; leave out and report each one with an error."""
     good = []
     for name, item in items:
@@ -216,10 +214,8 @@ def _read_items(
         elif wrong := _item_problem(item, kind):
             yield name, f"setting {name!r} is ignored: {wrong}"
         else:
-            fields_ = {
-                _snake(one): tuple(v) if isinstance(v, list) else v for one, v in item.items()
-            }
-            good.append(kind(**fields_))
+            given = {_snake(one): tuple(v) if isinstance(v, list) else v for one, v in item.items()}
+            good.append(kind(**given))
     values[key] = tuple(good)
 
 

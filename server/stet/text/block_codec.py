@@ -32,7 +32,7 @@ no longer whole is left alone.
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -223,9 +223,7 @@ def _read_fence(lines: Sequence[str], first: int, known: Collection[str]) -> Inl
     return json_block(fields, lines, first, last)
 
 
-def json_block(
-    fields: Mapping[str, str], lines: Sequence[str], first: int, fence: int
-) -> InlineBlock:
+def json_block(fields: dict[str, str], lines: Sequence[str], first: int, fence: int) -> InlineBlock:
     """Return the block of these fields, between its first line and its closing fence."""
     last = tag_line(lines, fence)
     end = line_end(lines[last])

@@ -104,7 +104,7 @@ class BlockMatcher:
         if replace_all and places:
             places = _non_overlapping(places, len(query.old))
             spans = [self._source_span(place, query.old) for place in places]
-            return self._replace_spans(query, spans, MatchKind.EXACT)
+            return self._replace(query, spans, MatchKind.EXACT)
         shown_text = self._shown
         shown = find_occurrences(shown_text.view.text, query.old) if shown_text else []
         old, _ = query.whole_lines()
@@ -117,7 +117,7 @@ class BlockMatcher:
             return self._match_shown(query, spans, shown_text, shown[0])
         if len(spans) == 1:
             self._check_whole_lines(query, spans[0])
-            return self._replace_spans(query, spans, MatchKind.EXACT)
+            return self._replace(query, spans, MatchKind.EXACT)
         if shown_text and shown:
             self.check_not_applied(query)
             size, now = len(query.old), self._view.document
@@ -213,7 +213,7 @@ class BlockMatcher:
             raise self._changed_error(around)
         self._check_whole_lines(query, chosen[0])
         kind = MatchKind.EXACT if len(spans) == 1 else MatchKind.SEEN
-        return self._replace_spans(query, chosen, kind)
+        return self._replace(query, chosen, kind)
 
     def _check_whole_lines(self, query: BlockQuery, span: TextSpan) -> None:
         """Check a match of part of a line: almost equal whole lines may have been meant.
@@ -250,9 +250,7 @@ class BlockMatcher:
             self.check_not_applied(query, shown[0])
         raise self._changed_error(shown[0])
 
-    def _replace_spans(
-        self, query: BlockQuery, spans: Sequence[TextSpan], how: MatchKind
-    ) -> BlockMatch:
+    def _replace(self, query: BlockQuery, spans: Sequence[TextSpan], how: MatchKind) -> BlockMatch:
         """Return the match that replaces the spans `spans` with the new text. The new text gets the
         file's line ends.
         """

@@ -13,7 +13,7 @@ from stet.text.edit import LineChange, Splice, TextChange
 from stet.text.large_document import LARGE
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
-from stet.text.sequence import common_ends, common_runs, n_common, n_common_end
+from stet.text.sequence import Run, common_ends, common_runs, n_common, n_common_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
 
 
 def _hunks_outside(
-    runs: Iterable[tuple[int, int, int]], old: Sequence[str], new: Sequence[str]
+    runs: Iterable[Run], old: Sequence[str], new: Sequence[str]
 ) -> Iterator[LineHunk]:
     """Yield the hunks between common runs (`stet.text.sequence`)."""
     i = j = 0
@@ -242,9 +242,7 @@ def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     return tuple(sorted(hunks, key=lambda hunk: (hunk.old_start, hunk.new_start)))
 
 
-def _respelt(
-    old: Sequence[str], new: Sequence[str], run: tuple[int, int, int]
-) -> Iterator[LineHunk]:
+def _respelt(old: Sequence[str], new: Sequence[str], run: Run) -> Iterator[LineHunk]:
     """Yield the hunks in a run of lines that differ only in their line ends."""
     i, j, n = run
     for differ, places in groupby(range(n), lambda at: old[i + at] != new[j + at]):

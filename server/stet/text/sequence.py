@@ -23,7 +23,7 @@ _MAX_DEPTH = 16
 _MAX_EDITS = 64
 
 
-_Run = tuple[int, int, int]
+Run = tuple[int, int, int]
 """Where a common run starts in both, and its length."""
 
 
@@ -37,7 +37,7 @@ class _Gap(NamedTuple):
     depth: int
 
 
-def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[_Run]:
+def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
     """Return the common runs of both, as (start in `a`, start in `b`, length), in order.
 
     The runs are disjoint and equal in both; no common items were found between them.
@@ -79,7 +79,7 @@ def n_common_end(one: str, other: str) -> int:
     return n_common(one[::-1], other[::-1])
 
 
-def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:
+def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[Run]:
     """Yield the common runs of a gap, in order of place."""
     a0, a1, b0, b1, depth = gap
     while a0 < a1 and b0 < b1 and a[a0] == b[b0]:
@@ -94,7 +94,7 @@ def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:
         yield a1, b1, gap.a1 - a1
 
 
-def _inner_runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[_Run]:
+def _inner_runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[Run]:
     """Yield the common runs of a gap whose ends differ, in order of place."""
     if set(a[gap.a0 : gap.a1]).isdisjoint(b[gap.b0 : gap.b1]):
         return  # most gaps: lines that became others
@@ -139,7 +139,7 @@ def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return run[::-1]
 
 
-def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Run]:
+def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[Run]:
     """Return the runs of a gap without unique items (Myers), in legs of at most `_MAX_EDITS` edits."""
     in_a, in_b = set(a[gap.a0 : gap.a1]), set(b[gap.b0 : gap.b1])
     unique_a = [i for i in range(gap.a0, gap.a1) if a[i] in in_b]
@@ -153,9 +153,9 @@ def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[_Run]:
     return _as_runs([(unique_a[x], unique_b[y]) for x, y in pairs])
 
 
-def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[_Run]:
+def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[Run]:
     """Pairs in order, those that follow one another on both sides as one run."""
-    runs: list[_Run] = []
+    runs: list[Run] = []
     first, second, n = -1, -1, 0
     for i, j in pairs:
         if i == first + n and j == second + n:

@@ -20,7 +20,7 @@ from stet.review.resolve.pending_view import (
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.tools.editor_actions import OpenFileRequest
-from stet.tools.tool_errors import RefusedByRule, ToolError
+from stet.tools.tool_errors import RefusedByRule, ToolError, refusals_as_errors
 from stet.web.web_address import WebSource
 from stet.workspace.names import Refusal
 from stet.workspace.paths import Located, PathRefused
@@ -131,10 +131,8 @@ class FileReader:
         Raises:
             ToolError: If the name leads out of the workspace or names no file.
         """
-        try:
+        with refusals_as_errors():
             return self.snapshot().locate(name)
-        except PathRefused as refused:
-            raise ToolError(str(refused)) from refused
 
     def locate_to_write(self, name: str, position: str) -> Located:
         """Return the file that a model means by `name`, for an edit at `position`.
@@ -158,10 +156,8 @@ class FileReader:
             ToolError: If there is no such file or it may not be shown.
         """
         located = self.locate(name)
-        try:
+        with refusals_as_errors():
             document = await self._read_document(located.uri)
-        except NotShown as refused:
-            raise ToolError(str(refused)) from refused
         self.shown.record(document)
         self.report.record_read(located.name)
         return document
@@ -189,10 +185,8 @@ class FileReader:
         Raises:
             ToolError: If there is no such file or it may not be shown.
         """
-        try:
+        with refusals_as_errors():
             return await self._clear_inline_blocks(uri)
-        except NotShown as refused:
-            raise ToolError(str(refused)) from refused
 
     async def _clear_inline_blocks(self, uri: str) -> TextDocument:
         """Return the text of a document to be edited, after its inline blocks are removed.

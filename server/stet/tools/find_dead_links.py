@@ -11,9 +11,10 @@ from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.tools.tool_errors import refusals_as_errors
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of, safe_line
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 
 
 class FindDeadLinks(Params):
@@ -54,10 +55,8 @@ def _report(
     snapshot: Snapshot, cache: LinkCache, located: Located | None, *, is_file: bool
 ) -> list[str]:
     if is_file and located is not None:
-        try:
+        with refusals_as_errors("`list_files` gives the names there are."):
             snapshot.show(located.uri)
-        except NotShown as refused:
-            raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
     redactor = redactor_of(snapshot)
     lines = []

@@ -22,10 +22,8 @@ async def run(params: GetAttachedContext, ctx: ToolContext) -> str:  # noqa: ARG
     if len(text) <= MAX_CHARACTERS:
         return f"{text}\n"
     n_cut = len(text) - MAX_CHARACTERS
-    shown = await asyncio.to_thread(
-        excerpt, text, MAX_CHARACTERS, redactor_of(ctx.reader.snapshot())
-    )
-    return f"{shown}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
+    top = await asyncio.to_thread(excerpt, text, MAX_CHARACTERS, redactor_of(ctx.reader.snapshot()))
+    return f"{top}\n(cut: {n_cut} more characters; `read_file` shows each file)\n"
 
 
 GET_ATTACHED_CONTEXT = Tool(

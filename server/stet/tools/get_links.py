@@ -13,9 +13,10 @@ from stet.links.link import Edge
 from stet.links.link_scan import LinkCache, LinkGraph, scan_links
 from stet.text.escape import escape_line
 from stet.text.render import join_bounded
-from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
+from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
+from stet.tools.tool_errors import refusals_as_errors
 from stet.workspace.safe_excerpt import redactor_of, safe_line
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 MAX_LINES = 2000
@@ -51,10 +52,8 @@ async def run(params: GetLinks, ctx: ToolContext) -> str:
 
 
 def _report(snapshot: Snapshot, cache: LinkCache, uri: str, params: GetLinks) -> list[str]:
-    try:
+    with refusals_as_errors("`list_files` gives the names there are."):
         snapshot.show(uri)
-    except NotShown as refused:
-        raise ToolError(f"{refused} `list_files` gives the names there are.") from refused
     scan = scan_links(snapshot, cache)
     dead = DeadLinkChecker(snapshot, scan)
     report = _LinkReport(snapshot, scan, LinkLocations(snapshot), dead, params.direction)

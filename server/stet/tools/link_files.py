@@ -120,7 +120,7 @@ def _format_link(
     here, there = paths
     stem = posixpath.splitext(posixpath.basename(there))[0]
     label = " ".join((params.text or "").split())
-    if _has_wikilinks(document, here, scan.links):
+    if _uses_wiki(document, here, scan.links):
         # The scan has only text files, so it may lack the target, a picture for example.
         known = dataclasses.replace(scan.files, paths=scan.files.paths | {there})
         template = Link(LinkKind.WIKI, stem, 0)
@@ -132,9 +132,7 @@ def _format_link(
     return f"[{text}]({url})"
 
 
-def _has_wikilinks(
-    document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]
-) -> bool:
+def _uses_wiki(document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]) -> bool:
     """Whether wikilinks are the style: of the note, else of the workspace's notes."""
     notes = (link for path, found in links.items() if ending_of(path) in NOTES for link in found)
     for style in (find_links(document.text, here), notes):

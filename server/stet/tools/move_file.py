@@ -70,6 +70,25 @@ class _MovePaths:
     holds_text: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _LinkUpdates:
+    """What a move does to links, found in another thread.
+
+    Attributes:
+        scan: All links.
+        edits: By path, what is written anew.
+        names: What models call the files of `edits`.
+        left: Names of files and the links in them that can't be written anew.
+        linked_from: For a file without text, the URIs of all files that link to it.
+    """
+
+    scan: LinkGraph
+    edits: Mapping[str, tuple[Replacement, ...]]
+    names: Mapping[str, str]
+    left: tuple[tuple[str, Link], ...]
+    linked_from: tuple[str, ...]
+
+
 async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     """Return the present and the new location of the file.
 
@@ -104,22 +123,18 @@ async def _locate_paths(params: MoveFile, ctx: ToolContext) -> _MovePaths:
     return _MovePaths(old, new, holds_text)
 
 
-async def _prepare_move(
-    locations: _MovePaths, ctx: ToolContext
-) -> tuple[PreparedDraft, "_LinkUpdates"]:
+async def _prepare_move(places: _MovePaths, ctx: ToolContext) -> tuple[PreparedDraft, _LinkUpdates]:
     """Return the authorized move with the edits of all links, each an edit of the current text.
 
     Raises:
         Refused: By the gate.
         ToolError: If the files change too fast, or files must be read first.
     """
-    old, new = locations.old, locations.new
+    old, new = places.old, places.new
     for _ in range(_MAX_TRIES):
         # Take the snapshot here: the workspace belongs to the event loop.
-        updates = await asyncio.to_thread(
-            _compute_link_updates, ctx.reader.snapshot(), ctx, locations
-        )
-        _check_scope(updates, locations, ctx)
+        updates = await asyncio.to_thread(_compute_link_updates, ctx.reader.snapshot(), ctx, places)
+        _check_scope(updates, places, ctx)
         documents = {
             path: await ctx.reader.document_to_edit_at(updates.scan.uris[path])
             for path in sorted(updates.edits)
@@ -139,7 +154,7 @@ async def _prepare_move(
             new_name=new.name,
             summary=f"Move {old.name} to {new.name}",
             links=links,
-            holds_text=locations.holds_text,
+            holds_text=places.holds_text,
             linked_from=updates.linked_from,
         )
         prepared = await asyncio.to_thread(prepare_draft, draft, rules)
@@ -149,29 +164,8 @@ async def _prepare_move(
     raise ToolError(f"The files that link to {old.name!r} are being changed. Try again later.")
 
 
-@dataclass(frozen=True, slots=True)
-class _LinkUpdates:
-    """What a move does to links, found in another thread.
-
-    Attributes:
-        scan: All links.
-        edits: By path, what is written anew.
-        names: What models call the files of `edits`.
-        left: Names of files and the links in them that can't be written anew.
-        linked_from: For a file without text, the URIs of all files that link to it.
-    """
-
-    scan: LinkGraph
-    edits: Mapping[str, tuple[Replacement, ...]]
-    names: Mapping[str, str]
-    left: tuple[tuple[str, Link], ...]
-    linked_from: tuple[str, ...]
-
-
-def _compute_link_updates(
-    snapshot: Snapshot, ctx: ToolContext, locations: _MovePaths
-) -> _LinkUpdates:
-    old, new = locations.old, locations.new
+def _compute_link_updates(snapshot: Snapshot, ctx: ToolContext, places: _MovePaths) -> _LinkUpdates:
+    old, new = places.old, places.new
     assert old.path is not None
     assert new.path is not None
     scan = scan_links(snapshot, ctx.links)
@@ -181,7 +175,7 @@ def _compute_link_updates(
 
     here, files = old.path.as_posix(), scan.files
     linked_from: tuple[str, ...] = ()
-    if not locations.holds_text:  # the scan does not include such files
+    if not places.holds_text:  # the scan does not include such files
         every_file = snapshot.walk(only_text=False)
         paths = {each.path.as_posix() for each in every_file if each.path is not None}
         files = replace(files, paths=files.paths | paths | {here})
@@ -192,7 +186,7 @@ def _compute_link_updates(
     return _LinkUpdates(scan, rewriting.edits, names, left, linked_from)
 
 
-def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext) -> None:
+def _check_scope(updates: _LinkUpdates, places: _MovePaths, ctx: ToolContext) -> None:
     """Name at once all the files that must be read before their links may be changed.
 
     Raises:
@@ -201,8 +195,8 @@ def _check_scope(updates: _LinkUpdates, locations: _MovePaths, ctx: ToolContext)
     if ctx.proposer.rules.settings.scope != "context" or ctx.proposer.rules.read_only:
         return
     files = {updates.scan.uris[path]: updates.names[path] for path in updates.edits}
-    old = locations.old
-    if locations.holds_text:
+    old = places.old
+    if places.holds_text:
         problem = f"Moving {old.name!r} changes files that you have not read"
         files = {old.uri: old.name} | files
     else:

@@ -1,6 +1,11 @@
 """The errors of tools, and an edit that failed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from stet.workspace.paths import PathRefused
+from stet.workspace.snapshot import NotShown
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,19 @@ class FailedEdit:
 
 class ToolError(Exception):
     """A call failed. The message says to the model what to do next."""
+
+
+@contextmanager
+def refusals_as_errors(hint: str = "") -> Iterator[None]:
+    """Convert a refusal to find or show a file within the block to an error for the model, with a hint.
+
+    Raises:
+        ToolError: Instead of `PathRefused` and `NotShown`.
+    """
+    try:
+        yield
+    except (PathRefused, NotShown) as refused:
+        raise ToolError(f"{refused} {hint}".rstrip()) from refused
 
 
 class RefusedByRule(ToolError):

@@ -223,9 +223,7 @@ class KnownAddresses:
 
     def contains(self, address: WebAddress, words: str) -> bool:
         """Whether the whole address has been named, so that nothing in it is the model's."""
-        return address.url in self.urls or any(
-            one.url == address.url for one in find_addresses(words)
-        )
+        return address.url in self.urls or address.url in (one.url for one in find_addresses(words))
 
     def count_unapproved(self, address: WebAddress, words: str) -> None:
         """Count an address that is about to be requested without the user having been asked."""

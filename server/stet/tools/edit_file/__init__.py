@@ -39,14 +39,12 @@ def restore_secrets(call: EditFile, file: str, redactor: Redactor) -> EditFile:
     Raises:
         ToolError: If a mark represents no secret in this file.
     """
-    texts = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
+    sent = {"old_text": call.old_text, "new_text": call.new_text, "content": call.content}
     try:
-        restored = {
-            name: redactor.restore(text, file) for name, text in texts.items() if text is not None
-        }
+        real = {key: redactor.restore(text, file) for key, text in sent.items() if text is not None}
     except UnknownMark as error:
         raise ToolError(f"{call.file!r}: {error}") from error
-    return call.model_copy(update=restored)
+    return call.model_copy(update=real)
 
 
 __all__ = ["EDIT_FILE", "EditFile", "run", "run_batch"]
