@@ -242,6 +242,7 @@ class IndexService:
             "limit": query.limit * N_EXTRA_HITS,
             "folder": folder,
             "words": query.mode is not SearchMode.SEMANTIC,
+            "meaning": True,
             "favoured": _favoured(snapshot),
             "vector": vector,
         }

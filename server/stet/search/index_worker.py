@@ -244,6 +244,7 @@ class IndexWorker:
             limit=message["limit"],
             folder=message["folder"],
             use_words=message["words"],
+            use_vectors=message["meaning"],
             favoured=message["favoured"],
             vector=message["vector"],
             for_people=True,
