@@ -158,7 +158,7 @@ class LineReader:
         sys.stderr.write(escape_line(question))
         sys.stderr.flush()
         while b"\n" not in self._buffer:
-            chunk = await _in_daemon(lambda: os.read(sys.stdin.fileno(), 4096))
+            chunk = await _read_chunk()
             if not chunk:
                 rest, self._buffer = self._buffer, b""
                 return rest.decode(errors="replace") if rest else None
@@ -167,8 +167,8 @@ class LineReader:
         return line.decode(errors="replace").rstrip("\r")
 
 
-def _in_daemon(work: Callable[[], bytes]) -> Awaitable[bytes]:
-    """Run blocking work in a thread that the end of the program does not wait for."""
+def _read_chunk() -> Awaitable[bytes]:
+    """Read from stdin in a thread that the end of the program does not wait for."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[bytes] = loop.create_future()
 
@@ -178,7 +178,7 @@ def _in_daemon(work: Callable[[], bytes]) -> Awaitable[bytes]:
 
     def run() -> None:
         try:
-            result = work()
+            result = os.read(sys.stdin.fileno(), 4096)
         except OSError:  # the terminal is gone
             result = b""
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
