@@ -1,11 +1,9 @@
 """The editors that Stet has a configuration for, the versions that it needs, and the findings of a check."""
 
-import asyncio
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stet.system.helper_process import kill_and_wait
+from stet.system.helper_process import output_of
 from stet.system.system import System
 
 
@@ -63,8 +61,9 @@ EDITORS = {
 
 async def check_editor(editor: EditorSpec, system: System) -> Finding:
     """Whether an editor is there and new enough."""
-    output = await _output(editor.command, system)
-    if output is None:
+    try:
+        output = (await output_of(system, editor.command, VERSION_SECONDS)).decode(errors="replace")
+    except OSError:  # it is missing, or hangs: a TimeoutError is an OSError
         return Finding("note", editor.name, "not found")
     version = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
     if version is None:
@@ -74,19 +73,3 @@ async def check_editor(editor: EditorSpec, system: System) -> Finding:
     needed = f"{editor.needs[0]}.{editor.needs[1]:0{len(version[2])}}"
     fix = f"Install {needed} or newer, which has {editor.why}."
     return Finding("note", editor.name, f"{version[0]} is too old", fix)
-
-
-async def _output(command: Sequence[str], system: System) -> str | None:
-    """Return the output of a program, or None if the program is missing or hangs."""
-    try:
-        process = await system.start_process(command)
-    except OSError:
-        return None
-    try:
-        async with asyncio.timeout(VERSION_SECONDS):
-            output, _ = await process.communicate()
-    except TimeoutError:
-        return None
-    finally:
-        await kill_and_wait(process)
-    return output.decode(errors="replace")

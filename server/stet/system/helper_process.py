@@ -5,6 +5,7 @@ This is the side that asks; what the process does about itself is in `stet.syste
 
 import asyncio
 import sys
+from collections.abc import Mapping, Sequence
 
 from stet.system.system import System
 
@@ -40,7 +41,31 @@ async def run_helper(system: System, module: str, task: bytes, seconds: float) -
         TimeoutError: If it takes longer.
         OSError: If it can't be started.
     """
-    process = await system.start_process(module_command(module), env=helper_environment(system))
+    env = helper_environment(system)
+    return await output_of(system, module_command(module), seconds, task, env)
+
+
+async def output_of(
+    system: System,
+    argv: Sequence[str],
+    seconds: float,
+    task: bytes = b"",
+    env: Mapping[str, str] | None = None,
+) -> bytes:
+    """Return the standard output of a program for `task`, its standard input.
+
+    Args:
+        system: Starts the process.
+        argv: The program and its arguments.
+        seconds: The time limit; the process is ended then, and on a cancel.
+        task: Its standard input.
+        env: Its environment; None for that of this process.
+
+    Raises:
+        TimeoutError: If it takes longer.
+        OSError: If it can't be started.
+    """
+    process = await system.start_process(argv, env=env)
     try:
         async with asyncio.timeout(seconds):
             output, _ = await process.communicate(task)

@@ -39,7 +39,7 @@ async def ended(system: Hanging) -> None:
 WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
     "asked": lambda system: run_helper(system, "stet.nothing", b"", 60),
     "pip": weights._pip_version,
-    "an editor": lambda system: editors._output([], system),
+    "an editor": lambda system: editors.check_editor(editors.EDITORS["helix"], system),
     "the embedded model": ended,
 }
 
