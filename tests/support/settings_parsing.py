@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stet.settings.parse import Problem, build_settings, lay_over, read_layer
+from stet.settings.parse import Problem, lay_over, read_layer, to_settings
 from stet.settings.values import Settings
 
 
@@ -17,4 +17,4 @@ class ParsedSettings:
 def parse_settings(value: object) -> ParsedSettings:
     """Read one source over the defaults: `{"stet": {...}}`, the bare section, or None."""
     overlay = read_layer(value)
-    return ParsedSettings(build_settings(lay_over({}, overlay)), overlay.problems)
+    return ParsedSettings(to_settings(lay_over({}, overlay)), overlay.problems)

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stet.settings.parse import (
-    Problem,
-    SettingsLayer,
-    build_settings,
-    lay_over,
-    read_layer,
-    value_at,
-)
+from stet.settings.parse import Problem, SettingsLayer, lay_over, read_layer, to_settings, value_at
 from stet.settings.value_checks import NARROW_VALUES, RESTRICTIONS
 from stet.settings.values import PresetSettings, PromptSettings, Settings
 
@@ -107,11 +100,11 @@ def merge_settings(
         values = lay_over(values, overlay)
         problems += overlay.problems
     for project in projects:
-        narrowing = _narrow(build_settings(values), read_file(project), project.path)
+        narrowing = _narrow(to_settings(values), read_file(project), project.path)
         values |= narrowing.values
         problems += narrowing.problems
     files = tuple(file.path for file in (user, *projects) if file)
-    return MergedSettings(build_settings(values), tuple(dict.fromkeys(problems)), files)
+    return MergedSettings(to_settings(values), tuple(dict.fromkeys(problems)), files)
 
 
 def _open(read_bytes: ReadBytes, path: Path) -> SettingsFile | None:

@@ -104,7 +104,7 @@ def _merge(values: Mapping[str, object], key: str, new: object) -> object:
     return tuple({one.name: one for one in named}.values()) if named else new
 
 
-def build_settings(values: Mapping[str, object]) -> Settings:
+def to_settings(values: Mapping[str, object]) -> Settings:
     """Return the settings with `values` (valid values, by dotted key) in place of the defaults."""
     return _build(Settings, values, "")
 

@@ -374,7 +374,7 @@ def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str,
     return tuple(_expanded(part, arguments) for part in command.argv)
 
 
-def environment(known: Mapping[str, str]) -> dict[str, str]:
+def passed_env(known: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of the environment `known` that are passed to a program.
 
     Of `PATH` only absolute folders are kept: `.` would run programs of the workspace.

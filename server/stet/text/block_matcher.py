@@ -31,12 +31,7 @@ from stet.text.normalized_text import (
     find_fuzzy,
     normalize_text,
 )
-from stet.text.reindent import (
-    adopt_line_ends,
-    check_clear_indent,
-    reindent_block,
-    restore_lost_indent,
-)
+from stet.text.reindent import adopt_line_ends, check_indent, reindent_block, restore_lost_indent
 from stet.text.sequence import find_occurrences
 
 _WORD = re.compile(r"\w+")
@@ -146,7 +141,7 @@ class BlockMatcher:
         (block,), (span,) = blocks, spans
         old, new = restore_lost_indent(block.lost, old, new)
         if block.indent.added:
-            check_clear_indent(old, new)
+            check_indent(old, new)
         source = self._view.source_lines[block.first : block.first + block.n]
         text = reindent_block(source, old, new, block.indent, self._line_end)
         edit = line_edit(span.start, "".join(source), text)

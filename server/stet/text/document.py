@@ -97,9 +97,7 @@ class TextDocument:
 
         An offset between `\r` and `\n` gives the position before both.
         """
-        offset = max(0, min(offset, len(self.text)))
-        line = bisect_right(self.line_starts, offset) - 1
-        column = offset - self.line_starts[line]
+        line, column = self._place_of(max(0, min(offset, self.length)))
         return self.clamp(Position(line, column)) if column else Position(line, 0)
 
     @property
@@ -111,7 +109,8 @@ class TextDocument:
         """Return the character at `offset`, which must be within the text; `""` at the end of the
         text.
         """
-        return self.text[offset : offset + 1]
+        line, column = self._place_of(offset)
+        return self.lines[line][column : column + 1]
 
     def head(self, n: int) -> str:
         """Return the first `n` code points."""
@@ -126,6 +125,11 @@ class TextDocument:
     def text_in(self, range_: Range) -> str:
         """Return the text of `range_`, with the ends clamped."""
         return text_between(self.lines, self.clamp(range_.start), self.clamp(range_.end))
+
+    def _place_of(self, offset: int) -> tuple[int, int]:
+        """Return the line and column of an offset within the text."""
+        line = bisect_right(self.line_starts, offset) - 1
+        return line, offset - self.line_starts[line]
 
 
 def ending_of(name: str) -> str:

@@ -97,27 +97,12 @@ class LargeDocument(TextDocument):
         """How many code points it has."""
         return self._part_starts[-1]
 
-    def character_at(self, offset: int) -> str:
-        """Return the character at `offset`, which must be within the text; `""` at the end of the
-        text.
-        """
-        line, column = self._place_of(offset)
-        return self.lines[line][column : column + 1]
-
     def offset_at(self, position: Position) -> int:
         """Return the offset of `position`, clamped."""
         place = self.clamp(position)
         part = place.line // _PART
         above = self.lines[part * _PART : place.line]
         return self._part_starts[part] + sum(map(len, above)) + place.character
-
-    def position_at(self, offset: int) -> Position:
-        r"""Return the position of `offset`, clamped.
-
-        An offset between `\r` and `\n` gives the position before both.
-        """
-        line, column = self._place_of(max(0, min(offset, self.length)))
-        return self.clamp(Position(line, column)) if column else Position(line, 0)
 
     @cached_property
     def content_hash(self) -> str:

@@ -264,7 +264,7 @@ def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list
     return [lost + old[0], *old[1:]], [lost + line for line in new[:1]] + new[1:]
 
 
-def check_clear_indent(old: list[str], new: list[str]) -> None:
+def check_indent(old: list[str], new: list[str]) -> None:
     """One line is quoted, without its indent: did only that line lose it, or the new ones too?
 
     Raises:

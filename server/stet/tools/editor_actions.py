@@ -46,7 +46,7 @@ NO_EDITOR = EditorActions()
 
 
 QuestionKind = Literal["ask", "confirm", "delete", "command", "host", "context"]
-MAX_QUESTION = 8000
+MAX_ASKED = 8000
 """Characters of a question. A longer one is refused and not cut, so that the user sees all that they agree to."""
 SEND = "Send it"
 DO_NOT_SEND = "Don't send"

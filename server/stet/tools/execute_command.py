@@ -7,13 +7,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stet.settings.values import AgentSettings, CommandSettings
-from stet.system.command_line import (
-    BadCommand,
-    environment,
-    expand,
-    placeholders,
-    selector_argument,
-)
+from stet.system.command_line import BadCommand, expand, passed_env, placeholders, selector_argument
 from stet.system.program import MAX_BYTES, Program, ProgramResult
 from stet.text.escape import escape
 from stet.text.render import fence_for
@@ -67,7 +61,7 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
         if _command(params.name, ctx) != command:
             raise ToolError(f"The user has changed the command {params.name!r}. Call it again.")
     system = ctx.reader.snapshot().system
-    program = Program(argv, folder, environment(system.environ()), SECONDS)
+    program = Program(argv, folder, passed_env(system.environ()), SECONDS)
     try:
         ran = await system.run(program)
     except (OSError, ValueError) as error:

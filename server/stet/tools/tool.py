@@ -16,13 +16,7 @@ from stet.privacy.taint import TaintTracker
 from stet.review.ledger import ReviewLedger
 from stet.search.word_search import Searcher, WordSearcher
 from stet.settings.values import AgentSettings
-from stet.tools.editor_actions import (
-    MAX_QUESTION,
-    AskQuestion,
-    EditorActions,
-    Question,
-    QuestionKind,
-)
+from stet.tools.editor_actions import MAX_ASKED, AskQuestion, EditorActions, Question, QuestionKind
 from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError as ToolError  # noqa: PLC0414 - for the tools
@@ -152,9 +146,9 @@ class ToolContext:
         self.report.n_questions += 1
         question_id = f"q-{self.turn.id}-{self.report.n_questions}"
         question = Question(question_id, kind, text, tuple(choices))
-        if len(question.text) > MAX_QUESTION:
+        if len(question.text) > MAX_ASKED:
             raise ToolError(
-                f"The user would have to be asked in {len(question.text)} characters; {MAX_QUESTION} is "
+                f"The user would have to be asked in {len(question.text)} characters; {MAX_ASKED} is "
                 "the most. Send less at once."
             )
         return await self.ask_question(question)

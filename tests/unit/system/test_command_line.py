@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stet.settings.values import CommandSettings
-from stet.system.command_line import MAX_VALUE, BadCommand, environment, expand, placeholders
+from stet.system.command_line import MAX_VALUE, BadCommand, expand, passed_env, placeholders
 
 
 def command(*argv: str) -> CommandSettings:
@@ -217,7 +217,7 @@ def test_of_the_environment_only_what_is_no_secret_goes_along() -> None:
         "LD_PRELOAD": "/tmp/x.so",
         "PYTHONPATH": "/ws",
     }
-    assert environment(known) == {
+    assert passed_env(known) == {
         "PATH": "/usr/bin:/bin",
         "HOME": "/home/me",
         "LC_ALL": "C",
