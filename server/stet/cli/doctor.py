@@ -35,14 +35,9 @@ from stet.search.embedding import can_embed
 from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
 from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
-from stet.storage.schema import (
-    MIGRATIONS,
-    DatabaseBusy,
-    DatabaseDamaged,
-    StoreError,
-    translate_errors,
-)
+from stet.storage.schema import MIGRATIONS, translate_errors
 from stet.storage.state_store import StateStore
+from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
 from stet.system.file_lock import FileLock
 from stet.system.system import System
 from stet.text.escape import escape_line

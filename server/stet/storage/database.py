@@ -23,9 +23,7 @@ from stet.storage.hunk_rows import (
 )
 from stet.storage.schema import (
     BUSY_SECONDS,
-    DatabaseDamaged,
     RunOwner,
-    StoreError,
     connect,
     exclusive,
     open_database,
@@ -46,6 +44,7 @@ from stet.storage.tables import (
     write_sent,
 )
 from stet.storage.write_batch import ChatRows, WriteBatch
+from stet.storage.write_failures import DatabaseDamaged, StoreError
 
 log = logging.getLogger(__name__)
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, DatabaseTooNew, StoreError
 from stet.system.file_lock import FileLock
 
 BUSY_SECONDS = 1.0
@@ -110,22 +111,6 @@ log = logging.getLogger(__name__)
 _OWNED = ("hunk", "footing", "turn", "chat", "heard", "attached")
 _NAME = re.compile("[0-9a-z]{1,32}")
 _TRY_SECONDS = 0.02
-
-
-class StoreError(Exception):
-    """The database can't be used; the message says why."""
-
-
-class DatabaseDamaged(StoreError):
-    """The file is no database, or not a whole one."""
-
-
-class DatabaseBusy(StoreError):
-    """Another server was writing all the time."""
-
-
-class DatabaseTooNew(StoreError):
-    """A later version of Stet has made the file."""
 
 
 _KINDS: dict[int, type[StoreError]] = {
@@ -223,11 +208,9 @@ def set_aside(path: Path) -> Path:
     Raises:
         OSError: If this fails.
     """
-    number = next(n for n in itertools.count(1) if not _damaged(path, n).exists())
-    aside = _damaged(path, number)
-    if path.exists():
-        path.rename(aside)
-    for suffix in ("-wal", "-shm"):
+    names = (f"{path.stem}.damaged-{n}{path.suffix}" for n in itertools.count(1))
+    aside = next(file for file in map(path.with_name, names) if not file.exists())
+    for suffix in ("", "-wal", "-shm"):
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(aside.with_name(aside.name + suffix))
@@ -282,10 +265,6 @@ def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], version:
             for step in steps.split(";"):
                 connection.execute(step)
             connection.execute(f"PRAGMA user_version = {number}")
-
-
-def _damaged(path: Path, number: int) -> Path:
-    return path.with_name(f"{path.stem}.damaged-{number}{path.suffix}")
 
 
 class RunOwner:

@@ -40,12 +40,12 @@ from stet.storage.write_batch import (
     WriteBatch,
 )
 from stet.storage.write_failures import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseTooNew,
     MissedLoads,
+    StoreError,
     WriteFailures,
-    fault_type,
-    is_busy,
-    is_final,
-    leave_earlier_chats,
 )
 from stet.system.system import System
 from stet.workspace.uris import canonical
@@ -70,6 +70,8 @@ _TIDY_PAUSE = 8
 """How many writes lie between two times at least."""
 _MAX_SENT = 10_000
 """The number of sent requests that are kept in memory while the disk fails; the latest."""
+_FINAL = (DatabaseDamaged, DatabaseTooNew)
+"""After these it is of no use to open the file again in this run."""
 NOT_OPEN = "the file with earlier proposals is not open yet"
 
 
@@ -121,7 +123,7 @@ class StateStore:
             if (database := self._usable_database()) and not is_counted_here:
                 try:
                     first = database.number(kind, n)
-                except fault_type() as fault:
+                except StoreError as fault:
                     self._failures.add(fault)
                 else:
                     self._numbers.record_allocated(kind, first + n)
@@ -221,7 +223,7 @@ class StateStore:
         if database:
             try:
                 database.vacuum_texts()
-            except fault_type() as fault:
+            except StoreError as fault:
                 log.warning("the state could not be tidied: %s", fault)
 
     @property
@@ -270,7 +272,7 @@ class StateStore:
             self._deferred.move_to(self._batch)
             database, self._is_open = self._database, True
             if database is not None and self._missed.is_any:
-                leave_earlier_chats(database, self._batch, self._system.now())
+                self._leave_earlier_chats(database)
             self._missed.clear()
             if database is None:
                 return
@@ -279,8 +281,18 @@ class StateStore:
             self._database = None
             try:
                 database.close()
-            except fault_type() as fault:
+            except StoreError as fault:
                 log.warning("the state could not be closed: %s", fault)
+
+    def _leave_earlier_chats(self, database: "Database") -> None:
+        """Do not write what chats of earlier runs know now, at the end of a run that missed them."""
+        try:
+            earlier = {row.id for row in database.load_chats(self._system.now()).chats}
+        except StoreError as fault:
+            log.warning("what chats know is not written: %s", fault)
+            earlier = set(self._batch.chats)
+        for chat in earlier & self._batch.chats.keys():
+            del self._batch.chats[chat]
 
     @property
     def folder(self) -> Path:
@@ -310,17 +322,18 @@ class StateStore:
             if (fault := self._open(OPENING_SECONDS, waits=True)) is None:
                 try:
                     found = read(self._database) if self._database else nothing
-                except fault_type() as error:
+                except StoreError as error:
                     fault = error
                 else:
                     self._note_loaded(part, is_missed=self._reopens)
                     return found
-            if not is_busy(fault) or not self._failures.waits(since, fault):
+            if not isinstance(fault, DatabaseBusy) or not self._failures.waits(since, fault):
                 break
+        is_final = isinstance(fault, _FINAL)
         with self._lock:
             if self._is_open:
-                self._failures.add(fault, is_unread=not is_final(fault))
-                self._note_loaded(part, is_missed=not is_final(fault))
+                self._failures.add(fault, is_unread=not is_final)
+                self._note_loaded(part, is_missed=not is_final)
             else:
                 self._is_open = True  # this run does not know these rows and leaves them alone
                 self._failures.notify(fault)
@@ -352,7 +365,7 @@ class StateStore:
         with self._opened:
             # Waiting lets go of the lock, which the thread that opens it needs to be done.
             if not self._opened.wait_for(lambda: not self._is_opening, None if waits else patience):
-                return TimeoutError("it is being opened")
+                return DatabaseBusy("it is being opened")
             if self._is_open:
                 return None
             self._is_opening = True
@@ -372,10 +385,10 @@ class StateStore:
             database = Database(self.folder, patience)
         except ImportError as fault:  # a Python built without SQLite
             self._failures.notify(fault, passes=False)
-        except (OSError, fault_type()) as fault:
-            if is_busy(fault):
+        except (OSError, StoreError) as fault:
+            if isinstance(fault, DatabaseBusy):
                 return fault
-            if not is_final(fault):
+            if not isinstance(fault, _FINAL):
                 self._reopen_later(fault)
                 return None
             self._failures.notify(fault, passes=False)
@@ -412,7 +425,7 @@ class StateStore:
             return
         try:
             lost = database.write(self._batch, self._system.now())
-        except fault_type() as fault:
+        except StoreError as fault:
             self._failures.add(fault)
             self._wake()
             return

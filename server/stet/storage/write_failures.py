@@ -10,12 +10,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from stet.storage.write_batch import WriteBatch
-
-if TYPE_CHECKING:
-    from stet.storage.database import Database
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +24,22 @@ LOCKED_SECONDS = 60.0
 SAID_SECONDS = 2.0
 """The user is notified after a wait of so many seconds for the lock."""
 _LOOK_SECONDS = 0.1
+
+
+class StoreError(Exception):
+    """The database can't be used; the message says why."""
+
+
+class DatabaseDamaged(StoreError):
+    """The file is no database, or not a whole one."""
+
+
+class DatabaseBusy(StoreError):
+    """Another server was writing all the time."""
+
+
+class DatabaseTooNew(StoreError):
+    """A later version of Stet has made the file."""
 
 
 class WriteFailures:
@@ -74,7 +84,7 @@ class WriteFailures:
 
     def add(self, fault: Exception, *, is_unread: bool = False) -> None:
         """Record a failure. With `is_unread`, the state of earlier runs could not be read either."""
-        is_passing = is_busy(fault)
+        is_passing = isinstance(fault, DatabaseBusy)
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS if is_passing else FULL_SECONDS
         self._n_in_a_row += 1
@@ -151,27 +161,6 @@ class WriteFailures:
         )
 
 
-def is_busy(fault: Exception) -> bool:
-    """Return whether another process has locked the database, and may release the lock."""
-    from stet.storage.schema import DatabaseBusy
-
-    return isinstance(fault, DatabaseBusy)
-
-
-def is_final(fault: Exception) -> bool:
-    """Whether it is of no use to open the file again later in this run."""
-    from stet.storage.schema import DatabaseDamaged, DatabaseTooNew
-
-    return isinstance(fault, DatabaseDamaged | DatabaseTooNew)
-
-
-def fault_type() -> type[Exception]:
-    """Return the exception type of the database, looked up late because its module imports SQLite."""
-    from stet.storage.schema import StoreError
-
-    return StoreError
-
-
 class MissedLoads:
     """Parts of the state that could not be loaded. Use it with the store's lock.
 
@@ -209,20 +198,3 @@ class MissedLoads:
         """Note that nothing can be loaded any more."""
         self._parts.clear()
         self.is_any = False
-
-
-def leave_earlier_chats(database: "Database", batch: WriteBatch, now: float) -> None:
-    """Drop what chats of earlier runs know now from a batch, at the end of a run that missed them.
-
-    Args:
-        database: Has the chats of earlier runs.
-        batch: What is to be written.
-        now: Seconds since the epoch.
-    """
-    try:
-        earlier = {row.id for row in database.load_chats(now).chats}
-    except fault_type() as fault:
-        log.warning("what chats know is not written: %s", fault)
-        earlier = set(batch.chats)
-    for chat in earlier & batch.chats.keys():
-        del batch.chats[chat]

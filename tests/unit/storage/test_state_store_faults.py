@@ -12,9 +12,9 @@ import pytest
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import Hunk, HunkKind, HunkState
-from stet.storage.schema import MIGRATIONS, DatabaseTooNew, StoreError, open_database
+from stet.storage.schema import MIGRATIONS, open_database
 from stet.storage.write_batch import SKIPPED
-from stet.storage.write_failures import RETRY_SECONDS
+from stet.storage.write_failures import RETRY_SECONDS, DatabaseTooNew, StoreError
 from tests.support.hunks import URI, hunks_between, make_hunk
 from tests.support.state_stores import TestedStore, query, store_in
 

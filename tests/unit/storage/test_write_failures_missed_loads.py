@@ -10,9 +10,8 @@ import pytest
 from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
 from stet.storage.database import Database
-from stet.storage.schema import DatabaseDamaged, StoreError
 from stet.storage.write_batch import ChatRow, TurnRow
-from stet.storage.write_failures import FULL_SECONDS
+from stet.storage.write_failures import FULL_SECONDS, DatabaseDamaged, StoreError
 from tests.support.hunks import make_hunk
 from tests.support.state_stores import TestedStore, query, store_in
 
