@@ -22,7 +22,7 @@ from stet.storage.hunk_rows import (
     spans_to_json,
 )
 from stet.storage.schema import (
-    BUSY_SECONDS,
+    SHORT_WAIT_MS,
     RunOwner,
     connect,
     exclusive,
@@ -31,20 +31,9 @@ from stet.storage.schema import (
     transaction,
     translate_errors,
 )
-from stet.storage.tables import (
-    drop_old,
-    drop_old_chats,
-    drop_old_sent,
-    load_chats,
-    load_presets,
-    load_sent,
-    load_state,
-    write_chats,
-    write_presets,
-    write_sent,
-)
+from stet.storage.tables import load_chats, load_presets, load_sent, load_state, write_rows
 from stet.storage.write_batch import ChatRows, WriteBatch
-from stet.storage.write_failures import DatabaseDamaged, StoreError
+from stet.storage.write_failures import DatabaseDamaged
 
 log = logging.getLogger(__name__)
 
@@ -77,8 +66,6 @@ _USED = """
 _UNUSED_TEXTS = f"SELECT hash FROM text WHERE hash NOT IN ({_USED})"  # noqa: S608 (our own words)
 _DROP_TEXTS = f"DELETE FROM text WHERE hash IN ({{}}) AND hash NOT IN ({_USED})"  # noqa: S608
 _KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
-_SHORT_WAIT_MS = 50
-"""How long tidying waits for another server."""
 _MOST_AT_ONCE = 500
 """Values in one statement; old builds of SQLite take 999."""
 
@@ -156,8 +143,11 @@ class Database:
                 ahead = batch.packed.get(file)
                 text = ahead.hash if ahead else _name_text(snapshot.text, texts)
                 snapshots.append((owner, file, spans_to_json(snapshot), text))
-        chats = (batch.turns.values(), batch.chats.values())
-        heard = {text: _name_text(text, texts) for one in chats[1] for text in one.texts.values()}
+        heard = {
+            text: _name_text(text, texts)
+            for chat in batch.chats.values()
+            for text in chat.texts.values()
+        }
         with translate_errors():
             self._sync("FULL" if batch.decision else "NORMAL")
             with transaction(self._connection):
@@ -175,9 +165,7 @@ class Database:
                 many(_RAISE_NUMBER, batch.numbers.items())
                 if batch.has_probe:
                     self._connection.execute(_PROBE)
-                write_chats(self._connection, owner, now, chats, heard.__getitem__)
-                write_presets(self._connection, owner, now, batch.presets, batch.attached)
-                write_sent(self._connection, now, batch.sent)
+                write_rows(self._connection, owner, now, batch, heard)
         return lost
 
     def load(self, now: float) -> RestoredState:
@@ -191,10 +179,8 @@ class Database:
         Raises:
             StoreError: If the state can't be read.
         """
-        with translate_errors(), closing(connect(self._path)) as connection:
-            with _tidy_if_free(connection):
-                drop_old(connection, self._owner.run, now)
-            return load_state(connection, self._owner.run)
+        with self._reading() as connection:
+            return load_state(connection, self._owner.run, now)
 
     def load_chats(self, now: float) -> ChatRows:
         """Load the turns and chats of this run; as `load`.
@@ -202,10 +188,8 @@ class Database:
         Raises:
             StoreError: If they can't be read.
         """
-        with translate_errors(), closing(connect(self._path)) as connection:
-            with _tidy_if_free(connection):
-                drop_old_chats(connection, self._owner.run, now)
-            return load_chats(connection, self._owner.run)
+        with self._reading() as connection:
+            return load_chats(connection, self._owner.run, now)
 
     def load_presets(self) -> tuple[dict[str, str], str | None]:
         """All presets, and what this run has attached; as `load`.
@@ -213,7 +197,7 @@ class Database:
         Raises:
             StoreError: If they can't be read.
         """
-        with translate_errors(), closing(connect(self._path)) as connection:
+        with self._reading() as connection:
             return load_presets(connection, self._owner.run)
 
     def load_sent(self, now: float) -> tuple[str, ...]:
@@ -222,10 +206,8 @@ class Database:
         Raises:
             StoreError: If they can't be read.
         """
-        with translate_errors(), closing(connect(self._path)) as connection:
-            with _tidy_if_free(connection):
-                drop_old_sent(connection, now)
-            return load_sent(connection)
+        with self._reading() as connection:
+            return load_sent(connection, now)
 
     def vacuum_texts(self) -> None:
         """Drop unused texts, and move the content of the log file to the database.
@@ -235,7 +217,7 @@ class Database:
         Raises:
             StoreError: If this fails.
         """
-        with translate_errors(), closing(connect(self._path)) as connection:
+        with self._reading() as connection:
             unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
             for some in _in_batches(unused):
                 # A few at a time, so that other writers do not wait for all; and checked again,
@@ -247,7 +229,7 @@ class Database:
                 threading.Event().wait(time.perf_counter() - began)
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             # The rest of the log is short, so other writers hardly wait.
-            connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
+            connection.execute(f"PRAGMA busy_timeout = {SHORT_WAIT_MS}")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @property
@@ -270,6 +252,12 @@ class Database:
             finally:
                 self._connection.close()
                 self._owner.release()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield another connection, for the calling thread."""
+        with translate_errors(), closing(connect(self._path)) as connection:
+            yield connection
 
     def _open(self) -> sqlite3.Connection:
         try:
@@ -324,26 +312,6 @@ def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
     if (noted := texts.get(text)) is None:
         noted = texts[text] = StoredText.make(text)
     return noted.hash
-
-
-@contextmanager
-def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
-    """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
-    depend on it.
-
-    Raises:
-        Damaged: If the file is broken.
-    """
-    connection.execute(f"PRAGMA busy_timeout = {_SHORT_WAIT_MS}")
-    try:
-        with translate_errors():
-            yield
-    except DatabaseDamaged:
-        raise
-    except StoreError as fault:
-        log.info("tidied another time: %s", fault)
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 
 
 def _in_batches(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:

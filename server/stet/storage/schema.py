@@ -25,6 +25,8 @@ from stet.system.file_lock import FileLock
 BUSY_SECONDS = 1.0
 """How long a write waits for another server's, which takes less than a millisecond but for a disk at
 its limits. The event loop waits with it: better than to answer for what is not on the disk."""
+SHORT_WAIT_MS = 50
+"""How long tidying waits for another server."""
 CACHE_KIB = 256
 """Memory for pages of the file, of the connection that stays open. SQLite's own 2,000 fill up within days
 of use and make nothing faster: what is written together is a few pages, and reading is done once."""

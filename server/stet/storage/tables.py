@@ -11,13 +11,15 @@ import dataclasses
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.proposal import LIVE, WHOLE_FILE, Hunk, HunkKind, HunkState
 from stet.storage.hunk_rows import InvalidRow, hunk_from_row, snapshot_from_row, unpack
-from stet.storage.schema import transaction
-from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, TurnRow
+from stet.storage.schema import BUSY_SECONDS, SHORT_WAIT_MS, transaction, translate_errors
+from stet.storage.write_batch import MAX_TURNS, ChatRow, ChatRows, TurnRow, WriteBatch
+from stet.storage.write_failures import DatabaseDamaged, StoreError
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical
@@ -84,7 +86,6 @@ MAX_SENT = 2000
 """How many notes of sent requests are kept."""
 MAX_SENT_DAYS = 90.0
 """How many days notes of sent requests are kept."""
-_KEEP_SENT = "INSERT INTO sent (kept, fields) VALUES (?, ?)"
 _DROP_SENT = """
     DELETE FROM sent WHERE kept < :oldest
     OR nth NOT IN (SELECT nth FROM sent ORDER BY nth DESC LIMIT :most)
@@ -112,7 +113,27 @@ class _TextCache:
         return self._known[name]
 
 
-def drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
+@contextmanager
+def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
+    """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
+    depend on it.
+
+    Raises:
+        DatabaseDamaged: If the file is broken.
+    """
+    connection.execute(f"PRAGMA busy_timeout = {SHORT_WAIT_MS}")
+    try:
+        with translate_errors():
+            yield
+    except DatabaseDamaged:
+        raise
+    except StoreError as fault:
+        log.info("tidied another time: %s", fault)
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+
+def _drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
     """Drop decided hunks of `owner` beyond the bounds, and anchor snapshots without its hunks.
 
     Args:
@@ -146,12 +167,16 @@ def _names(fields: object) -> set[object]:
         return set()
 
 
-def load_state(connection: sqlite3.Connection, owner: str) -> RestoredState:
+def load_state(connection: sqlite3.Connection, owner: str, now: float) -> RestoredState:
     """Return the hunks of `owner`, and the texts they were in when they were last persisted.
+
+    Decided hunks beyond the bounds are dropped first.
 
     Raises:
         sqlite3.Error: If the rows can't be read.
     """
+    with _tidy_if_free(connection):
+        _drop_old(connection, owner, now)
     whose = {"owner": owner}
     texts = _TextCache(dict(connection.execute(_TEXTS, whose)))
     hunks: dict[str, Hunk] = {}
@@ -223,72 +248,78 @@ def _with_range(hunk: Hunk, place: Range | None) -> Hunk:
     return dataclasses.replace(hunk, state=HunkState.WITHDRAWN, reason=_PLACE_LOST)
 
 
-def write_chats(
+def write_rows(
     connection: sqlite3.Connection,
     owner: str,
     now: float,
-    rows: tuple[Iterable[TurnRow], Iterable[ChatRow]],
-    named: Callable[[str], bytes],
+    batch: WriteBatch,
+    named: Mapping[str, bytes],
 ) -> None:
-    """Write turns and chats, each instead of its earlier row; within a transaction.
+    """Write the turns, chats, presets and notes of a batch, within a transaction.
+
+    Each replaces its earlier row; a preset without fields is dropped.
 
     Args:
         connection: To the database.
         owner: The run that owns the rows.
         now: Seconds since the epoch.
-        rows: Turns and chats.
-        named: Returns the name of a text that is in the table `text` already.
+        batch: What is to be written.
+        named: The names of the chats' texts, which are in the table `text` already.
 
     Raises:
         sqlite3.Error: If the rows can't be written.
     """
-    turns, chats = rows
     execute, many = connection.execute, connection.executemany
-    many(_KEEP_TURN, ((row.id, owner, in_ascii(row.chat), now, row.fields) for row in turns))
-    for chat in chats:
-        whose = (owner, in_ascii(chat.id))
+    turns = batch.turns.values()
+    many(_KEEP_TURN, ((row.id, owner, _in_ascii(row.chat), now, row.fields) for row in turns))
+    for chat in batch.chats.values():
+        whose = (owner, _in_ascii(chat.id))
         execute("DELETE FROM chat WHERE owner = ? AND name = ?", whose)
         execute("DELETE FROM heard WHERE owner = ? AND chat = ?", whose)
         insert = "INSERT INTO chat (owner, name, kept, fields) VALUES (?, ?, ?, ?)"
         execute(insert, (*whose, now, chat.fields))
         insert = "INSERT INTO heard (owner, chat, uri, text) VALUES (?, ?, ?, ?)"
-        many(insert, ((*whose, in_ascii(uri), named(text)) for uri, text in chat.texts.items()))
+        many(insert, ((*whose, _in_ascii(uri), named[text]) for uri, text in chat.texts.items()))
+    for name, fields in batch.presets.items():
+        if fields is None:
+            execute("DELETE FROM preset WHERE name = ?", (_in_ascii(name),))
+        else:
+            execute(_KEEP_PRESET, (_in_ascii(name), now, fields))
+    if batch.attached is not None:
+        execute("DELETE FROM attached WHERE owner = ?", (owner,))
+        insert = "INSERT INTO attached (owner, kept, fields) VALUES (?, ?, ?)"
+        execute(insert, (owner, now, batch.attached))
+    many("INSERT INTO sent (kept, fields) VALUES (?, ?)", ((now, row) for row in batch.sent))
 
 
-def drop_old_chats(connection: sqlite3.Connection, owner: str, now: float) -> None:
-    """Drop turns of `owner` beyond the bounds, and chats without turns.
-
-    Raises:
-        sqlite3.Error: If they can't be dropped; then nothing is dropped.
-    """
-    bounds = {"owner": owner, "oldest": now - MAX_TURN_DAYS * 86_400, "most": MAX_TURNS}
-    with transaction(connection):
-        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_HEARD):
-            connection.execute(statement, bounds)
-
-
-def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
+def load_chats(connection: sqlite3.Connection, owner: str, now: float) -> ChatRows:
     """Return the turns and chats of `owner`; invalid rows are left out and logged.
+
+    Turns beyond the bounds are dropped first, and chats without turns.
 
     Raises:
         sqlite3.Error: If the rows can't be read.
     """
+    bounds = {"owner": owner, "oldest": now - MAX_TURN_DAYS * 86_400, "most": MAX_TURNS}
+    with _tidy_if_free(connection), transaction(connection):
+        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_HEARD):
+            connection.execute(statement, bounds)
     turns: list[TurnRow] = []
     for turn, chat, fields in connection.execute(_TURNS, (owner,)):
         try:
-            turns.append(TurnRow(str(turn), from_ascii(chat), str(fields)))
+            turns.append(TurnRow(str(turn), _from_ascii(chat), str(fields)))
         except InvalidRow as problem:
             log.warning("the kept turn %r is left out: %s", turn, problem)
     texts: dict[str, dict[str, str]] = {}
     for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
         try:
-            texts.setdefault(from_ascii(chat), {})[from_ascii(uri)] = unpack(name, packed)
+            texts.setdefault(_from_ascii(chat), {})[_from_ascii(uri)] = unpack(name, packed)
         except InvalidRow as problem:
             log.warning("a text that a chat knows is left out: %s", problem)
     chats: dict[str, ChatRow] = {}
     for name, fields in connection.execute(_CHATS, (owner,)):
         try:
-            chat = from_ascii(name)
+            chat = _from_ascii(name)
         except InvalidRow as problem:
             log.warning("a kept chat is left out: %s", problem)
             continue
@@ -297,13 +328,13 @@ def load_chats(connection: sqlite3.Connection, owner: str) -> ChatRows:
     return ChatRows(tuple(turns), tuple(chats.values()))
 
 
-def in_ascii(text: str) -> str:
+def _in_ascii(text: str) -> str:
     """Return a text in ASCII, because the database's own text type can't hold lone surrogates."""
     return json.dumps(text)
 
 
-def from_ascii(name: object) -> str:
-    """Return the text that `in_ascii` turned into `name`.
+def _from_ascii(name: object) -> str:
+    """Return the text that `_in_ascii` turned into `name`.
 
     Raises:
         InvalidRow: If `name` is not such a text.
@@ -317,36 +348,6 @@ def from_ascii(name: object) -> str:
     return text
 
 
-def write_presets(
-    connection: sqlite3.Connection,
-    owner: str,
-    now: float,
-    presets: Mapping[str, str | None],
-    attached: str | None,
-) -> None:
-    """Write presets and attachments, instead of the earlier ones; within a transaction.
-
-    Args:
-        connection: To the database.
-        owner: The run that owns the attachments.
-        now: Seconds since the epoch.
-        presets: Their fields by name; None drops the preset.
-        attached: The fields of the attachments; None keeps the earlier ones.
-
-    Raises:
-        sqlite3.Error: If the rows can't be written.
-    """
-    for name, fields in presets.items():
-        if fields is None:
-            connection.execute("DELETE FROM preset WHERE name = ?", (in_ascii(name),))
-        else:
-            connection.execute(_KEEP_PRESET, (in_ascii(name), now, fields))
-    if attached is not None:
-        connection.execute("DELETE FROM attached WHERE owner = ?", (owner,))
-        insert = "INSERT INTO attached (owner, kept, fields) VALUES (?, ?, ?)"
-        connection.execute(insert, (owner, now, attached))
-
-
 def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, str], str | None]:
     """Return all presets by name, and the attachments of `owner` if there are any, as JSON.
 
@@ -358,36 +359,19 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, 
     presets: dict[str, str] = {}
     for name, fields in connection.execute(_PRESETS):
         try:
-            presets[from_ascii(name)] = str(fields)
+            presets[_from_ascii(name)] = str(fields)
         except InvalidRow as problem:
             log.warning("a kept preset is left out: %s", problem)
     found = connection.execute(_ATTACHED, (owner,)).fetchone()
     return presets, None if found is None else str(found[0])
 
 
-def write_sent(connection: sqlite3.Connection, now: float, sent: Iterable[str]) -> None:
-    """Write notes of sent requests, one JSON object each; within a transaction.
-
-    Raises:
-        sqlite3.Error: If the rows can't be written.
-    """
-    connection.executemany(_KEEP_SENT, ((now, fields) for fields in sent))
-
-
-def drop_old_sent(connection: sqlite3.Connection, now: float) -> None:
-    """Drop notes of sent requests beyond the bounds.
-
-    Raises:
-        sqlite3.Error: If they can't be dropped; then nothing is dropped.
-    """
-    with transaction(connection):
-        connection.execute(_DROP_SENT, {"oldest": now - MAX_SENT_DAYS * 86_400, "most": MAX_SENT})
-
-
-def load_sent(connection: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the notes of all servers of the workspace, oldest first.
+def load_sent(connection: sqlite3.Connection, now: float) -> tuple[str, ...]:
+    """Return the notes of all servers of the workspace, oldest first; those beyond the bounds are dropped.
 
     Raises:
         sqlite3.Error: If the rows can't be read.
     """
+    with _tidy_if_free(connection), transaction(connection):
+        connection.execute(_DROP_SENT, {"oldest": now - MAX_SENT_DAYS * 86_400, "most": MAX_SENT})
     return tuple(str(fields) for (fields,) in connection.execute(_SENT))

@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,16 +69,11 @@ def drop_unused(workspaces: Path, before: float) -> tuple[Path, ...]:
 
 def _folders(workspaces: Path) -> list[Path]:
     try:
-        if workspaces.is_symlink():
-            return []
-        with os.scandir(workspaces) as entries:
-            return sorted(
-                Path(entry.path)
-                for entry in entries
-                if _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
-            )
+        entries = [] if workspaces.is_symlink() else sorted(workspaces.iterdir())
     except OSError:
         return []  # none yet
+    named = (entry for entry in entries if _FOLDER.fullmatch(entry.name))
+    return [folder for folder in named if folder.is_dir() and not folder.is_symlink()]
 
 
 def _is_unused(folder: Path, before: float) -> bool:
@@ -92,20 +88,18 @@ def _is_unused(folder: Path, before: float) -> bool:
 
 def _state_files(folder: Path) -> list[Path] | None:
     """All files of a state folder; None if anything in it is not as Stet makes it."""
-    files = []
-    for part, names in ((folder, _FILE), (folder / _OWNERS, _OWNER)):
-        if part != folder and not os.path.lexists(part):
-            continue
-        with os.scandir(part) as entries:
-            for entry in entries:
-                if part == folder and entry.name == _OWNERS:
-                    if not entry.is_dir(follow_symlinks=False):
-                        return None
-                elif names.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                    files.append(Path(entry.path))
-                else:
-                    return None
-    return files
+    owners = folder / _OWNERS
+    files = [file for file in folder.iterdir() if file != owners]
+    if os.path.lexists(owners):
+        if owners.is_symlink() or not owners.is_dir():
+            return None
+        files += owners.iterdir()
+    are_ours = all(
+        (_OWNER if file.parent == owners else _FILE).fullmatch(file.name)
+        and stat.S_ISREG(file.lstat().st_mode)
+        for file in files
+    )
+    return files if are_ours else None
 
 
 def _roots_of(file: Path) -> list[Path]:
@@ -127,8 +121,8 @@ def _is_gone(root: Path) -> bool:
         root.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return True
-    except (OSError, ValueError):  # not allowed to look, a disk that fails, a NUL in the name
-        return False
+    except (OSError, ValueError):
+        pass  # not allowed to look, a disk that fails, a NUL in the name
     return False
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from stet.review.journal import RestoredState
 from stet.review.proposal import HunkKind
-from stet.storage import database, schema
+from stet.storage import database, schema, tables
 from stet.storage import state_store as store
 from stet.storage import write_failures as failures
 from stet.system.file_lock import FileLock
@@ -41,7 +41,7 @@ def left(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "BUSY_SECONDS", 0.01)
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(tables, "BUSY_SECONDS", 0.01)
     monkeypatch.setattr(store, "OPENING_SECONDS", 0.01)
     monkeypatch.setattr(store, "SHORT_SECONDS", 0.01)
     monkeypatch.setattr(failures, "_LOOK_SECONDS", 0.01)
