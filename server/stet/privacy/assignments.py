@@ -160,16 +160,11 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
     low = text.lower()
     if len(low) != len(text):  # a few characters become two
         low = "".join(each.lower() if each.isascii() else each for each in text)
-    for name in _NAMES:
-        at = low.find(name)
-        while at >= 0:
-            yield at, at + len(name)
-            at = low.find(name, at + len(name))
-    for name in _SHORT_NAMES:
+    for name in _NAMES + _SHORT_NAMES:
         at = low.find(name)
         while at >= 0:
             end = at + len(name)
-            if _SHORT_SIGN.match(low, end):
+            if name not in _SHORT_NAMES or _SHORT_SIGN.match(low, end):
                 yield at, end
             at = low.find(name, end)
 

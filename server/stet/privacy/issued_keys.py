@@ -10,7 +10,14 @@ for any number of forms.
 
 import re
 
-from stet.privacy.randomness import NAMES, entropy, is_named_as_hash, is_unspeakable
+from stet.privacy.randomness import (
+    CLASSES,
+    NAMES,
+    TO_DIGIT,
+    entropy,
+    is_named_as_hash,
+    is_unspeakable,
+)
 
 KIND = "API key"
 LEAST_HEX = 32
@@ -46,12 +53,7 @@ _NO_KEY = re.compile(
 )
 """Words before a hash, a number or a name that tells nothing."""
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_CLASSES = bytes.maketrans(
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
-    b"a" * 26 + b"A" * 26 + b"0" * 10,
-)
 _CHANGE = re.compile(rb"(?=aA|Aa|a0|0a|A0|0A)")
-_TO_DIGIT = re.compile(rb"(?=a0|0a|A0|0A)")
 _WORDS = re.compile(rb"a{4,}")
 _LOOSE, _STRICT = (0.36, 0.06), (0.36, 0.1)
 _PATH = re.compile(r"[a-z]{2,}(?:[_-][a-z]+)*/")
@@ -257,10 +259,10 @@ def _is_random(letters: str, least: tuple[float, float]) -> bool:
     n = len(letters)
     if n < LEAST_MIXED:
         return False
-    classes = letters.encode("ascii", "replace").translate(_CLASSES)
+    classes = letters.encode("ascii", "replace").translate(CLASSES)
     if b"a" in classes and b"A" in classes:
         return _is_mixed(letters, classes, least)
-    to_digits = len(_TO_DIGIT.findall(classes))
+    to_digits = len(TO_DIGIT.findall(classes))
     if _HEX.fullmatch(letters):
         return n >= LEAST_HEX and entropy(letters) > 3.0 and to_digits >= 0.2 * n
     n_digits = classes.count(b"0")
@@ -287,7 +289,7 @@ def _is_mixed(letters: str, classes: bytes, least: tuple[float, float]) -> bool:
         )
     if sum(map(len, _CAMEL.findall(letters))) > 0.6 * n or NAMES.search(letters):
         return False
-    to_digits = len(_TO_DIGIT.findall(classes))
+    to_digits = len(TO_DIGIT.findall(classes))
     if changes >= 0.3 * n and to_digits >= 1 and is_unspeakable(letters):
         return True
     return (

@@ -74,7 +74,7 @@ _MOST_SIGNS = 3
 _BEFORE_VALUE = frozenset("\"'`=: ")
 _BEFORE = 24
 """Characters that are looked at for the name of a hash."""
-_CLASSES = bytes.maketrans(
+CLASSES = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     b"a" * 26 + b"A" * 26 + b"0" * 10,
 )
@@ -82,7 +82,7 @@ NAMES = re.compile(r"SHA\d|MD[245]|RC[24]|AES|CBC|UTF\d|SAX\d|Type(?:Obj|[A-Z]|\
 """What names of algorithms and of types hold; by chance hardly ever."""
 _CHANGE = re.compile(rb"(?=aA|Aa)")
 _WORD = re.compile(rb"a{3,}")
-_TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
+TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
 
 
 def long_runs(text: str) -> Iterator[tuple[int, int]]:
@@ -111,10 +111,10 @@ def is_random_string(text: str, start: int, end: int) -> bool:
 
 def looks_random(word: str) -> bool:
     """Whether a word in ASCII changes its classes as often, and has as many characters, as chance has."""
-    classes = word.encode("ascii", "replace").translate(_CLASSES)
+    classes = word.encode("ascii", "replace").translate(CLASSES)
     if not (b"a" in classes and b"A" in classes and b"0" in classes):
         return False
-    n_pairs, to_digits = len(word) - 1, len(_TO_DIGIT.findall(classes))
+    n_pairs, to_digits = len(word) - 1, len(TO_DIGIT.findall(classes))
     if to_digits < _TO_DIGITS * n_pairs:
         return False
     if to_digits + len(_CHANGE.findall(classes)) < _CHANGES * n_pairs:

@@ -35,6 +35,10 @@ _MOST_ALIKE = 32
 """Secrets that are looked at for one piece: a stranger may write a thousand that begin alike."""
 
 
+Span = tuple[int, int, str]
+"""Start and end of a secret in code points, and its kind."""
+
+
 class KnownSecrets:
     """Secrets with their kinds, in the order in which they came to be known."""
 
@@ -111,7 +115,7 @@ MARK_PREFIX = "[redacted: "
 _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
 """Characters of texts whose marks are remembered, so that sending one again costs nothing."""
-_MAX_LOOKS = 4
+_MAX_LOOKS = 5
 _LOOKBEHIND = 1000
 """Characters after a cut: longer secrets are recognized by their beginning."""
 _NONE: Mapping[str, int] = MappingProxyType({})
@@ -167,14 +171,12 @@ class Redactor:
         found = find_secrets(text, wrapped=wrapped)
         with self._lock:
             self._reserve_marks(text)
-            stretches = [(one.start, one.end, one.kind) for one in found]
-            n_known = len(self._known)
-            redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
+            redacted = RedactedText(text)
             for _ in range(_MAX_LOOKS):
+                n_known = len(self._known)
+                redacted = self._marked(text, found)
                 if len(self._known) == n_known:
                     break  # else a secret found now may also occur elsewhere in the text
-                n_known = len(self._known)
-                redacted = self._marked(text, [*stretches, *self._known.find_spans(text)])
             self._remember(key, redacted)
         return redacted
 
@@ -209,10 +211,16 @@ class Redactor:
         from stet.privacy.secrets import find_secrets  # late, as above
 
         self.redact(text)  # what is found now is known in other texts
-        found = [(secret.start, secret.end, secret.kind) for secret in find_secrets(text)]
+        found = find_secrets(text)
         with self._lock:
-            found += self._known.find_spans(text)
-        return [(start, end) for start, end, _ in _joined(found)]
+            return [(start, end) for start, end, _ in self._with_known(text, found)]
+
+    def _with_known(self, text: str, found: Sequence[Span]) -> Sequence[Span]:
+        """Return what was found and the known secrets of a text, in order, overlaps as one."""
+        from stet.privacy.secrets import merge_overlaps  # late, as above
+
+        spans = (*found, *self._known.find_spans(text))
+        return merge_overlaps(sorted(spans, key=lambda span: (span[0], -span[1])))
 
     def known(self) -> list[tuple[str, str]]:
         """Every secret that is looked for in all texts, with its kind: for another process of ours."""
@@ -233,7 +241,8 @@ class Redactor:
         """As `learn`, of private keys only; in a text without one it costs next to nothing."""
         if "PRIVATE KEY" not in text:
             return
-        from stet.privacy.secrets import PRIVATE_KEY, private_key_lines  # late, as above
+        from stet.privacy.secret_layouts import PRIVATE_KEY  # late, as above
+        from stet.privacy.secrets import private_key_lines
 
         with self._lock:
             for line in private_key_lines(text):
@@ -283,15 +292,13 @@ class Redactor:
             "marks of this file only, as you were shown them; the user must put in other secrets."
         )
 
-    def _marked(self, text: str, stretches: list[tuple[int, int, str]]) -> RedactedText:
-        """`text` with marks at these stretches; those that overlap become one."""
-        if not stretches:
-            return RedactedText(text)
+    def _marked(self, text: str, found: Sequence[Span]) -> RedactedText:
+        """Return a text with marks at what was found and at known secrets."""
         mark_text = [mark.span() for mark in MARK.finditer(text)] if MARK_PREFIX in text else []
         kinds: Counter[str] = Counter()
         parts: list[str] = []
         after = 0
-        for start, end, kind in _joined(stretches):
+        for start, end, kind in self._with_known(text, found):
             if any(start < last and first < end for first, last in mark_text):
                 continue  # it is replaced by a mark already
             mark = self._mark(text[start:end], kind)
@@ -355,15 +362,3 @@ def new_marks(new: Iterable[str], known: str) -> str:
                 if found.group() not in known:
                     return found.group()
     return ""
-
-
-def _joined(stretches: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Stretches in order, those that overlap as one of the kind of the first."""
-    joined: list[tuple[int, int, str]] = []
-    for start, end, kind in sorted(stretches, key=lambda one: (one[0], -one[1])):
-        if joined and start < joined[-1][1]:
-            first, last, first_kind = joined[-1]
-            joined[-1] = (first, max(last, end), first_kind)
-        else:
-            joined.append((start, end, kind))
-    return joined

@@ -68,7 +68,7 @@ class RequestLog:
     """
 
     def __init__(self) -> None:
-        self.persist: Callable[[RequestRecord], None] = _discard
+        self.persist: Callable[[RequestRecord], None] = lambda _: None
         self._latest: deque[RequestRecord] = deque(maxlen=MOST)
 
     def add(self, sending: RequestRecord) -> None:
@@ -88,7 +88,3 @@ def short_names(parts: list[str]) -> tuple[str, ...]:
     if len(once) <= MAX_PARTS:
         return tuple(once)
     return (*once[:MAX_PARTS], f"and {len(once) - MAX_PARTS} more")
-
-
-def _discard(_sending: RequestRecord) -> None:
-    """Where nothing is kept beyond the process."""

@@ -55,7 +55,7 @@ _DER = re.compile(
 """How the private keys of RFC 5208, 5915, 8017 and 8410 and of OpenSSH begin in base64."""
 _BEFORE_DER = 8
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_BODY = re.compile(
+BODY = re.compile(
     r"(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{2,15}={1,2})"
 )
 _MOST_BODY, _MOST_STATIC = 20_000, 800
@@ -216,7 +216,7 @@ _IN_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 def _last_lines(text: str, start: int, end: int) -> Iterator[SecretSpan]:
     """Yield the lines of base64 that end at `end`, with nothing else between the lines."""
-    lines = [one.span() for one in _BODY.finditer(text, start, end)]
+    lines = [one.span() for one in BODY.finditer(text, start, end)]
     at = end
     for first, last in reversed(lines):
         if not _BETWEEN.fullmatch(text, last, at):

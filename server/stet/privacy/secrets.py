@@ -15,15 +15,23 @@ to `assignments`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
+from typing import NamedTuple
 
 from stet.privacy import issued_keys, randomness
 from stet.privacy.assignments import NAMED_KIND, follows, in_assignments, is_made, is_secret_by_name
 from stet.privacy.issued_keys import issued_key
 from stet.privacy.randomness import is_random_string, long_runs, with_signs
-from stet.privacy.secret_layouts import find_in_layouts, is_encoded_key
+from stet.privacy.secret_layouts import (
+    BODY,
+    PRIVATE_KEY,
+    SecretSpan,
+    find_in_layouts,
+    is_encoded_key,
+)
 
 _MOST_BEFORE = 160
 """Characters of a line that are looked at before a hint."""
@@ -242,13 +250,7 @@ RULES = (
 )  # fmt: skip
 
 
-PRIVATE_KEY = "private key line"
-LEAST = 6
-"""Characters of the shortest secret."""
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
+class Secret(NamedTuple):
     """A stretch of a text to redact.
 
     Attributes:
@@ -292,9 +294,6 @@ _PUBLIC = re.compile(
     r"-----BEGIN (?![A-Z0-9 ]{0,40}PRIVATE)[A-Z0-9 ]{3,40}-----(?:(?!-----)[^\x00]){0,20000}"
 )
 _PEM_HINT = "PRIVATE KEY"
-_PEM_LINE = re.compile(
-    r"(?:(?<=\\[nr])|(?<![A-Za-z0-9+/\\]))(?:[A-Za-z0-9+/]{16,}={0,2}|[A-Za-z0-9+/]{2,15}={1,2})"
-)
 _WRAPPED = re.compile(
     r"^[ \t]*[\"']?(?P<secret>[A-Za-z0-9+/]{60,80}={0,2})[\"']?\\?$", re.MULTILINE
 )
@@ -308,46 +307,38 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
         wrapped: Whether lines of encoded data count too. Part of a text may be of a private key
             whose beginning can't be seen.
     """
-    found = [*_by_form(text), *_private_keys(text)]
-    found += [Secret(*each) for each in find_in_layouts(text, _keys)]
-    finders: tuple[Callable[[str], Iterator[tuple[int, int, str]]], ...] = (
-        in_assignments,
-        _in_runs,
-    )
-    public = _public_blocks(text)
+    found = [*_by_form(text), *_private_keys(text), *find_in_layouts(text, _keys)]
+    # Certificates, public keys and signatures look random, and are no secrets.
+    blocks = _PUBLIC.finditer(text) if "-----BEGIN " in text else ()
+    public = [block.span() for block in blocks]
     found += [
-        Secret(*each)
-        for finder in finders
-        for each in finder(text)
-        if not any(start <= each[0] < end for start, end in public)
+        one
+        for one in (*in_assignments(text), *_in_runs(text))
+        if not any(start <= one[0] < end for start, end in public)
     ]
     if wrapped:
-        found += [Secret(*one.span("secret"), PRIVATE_KEY) for one in _WRAPPED.finditer(text)]
-    return _merge_overlaps(found)
+        found += [(*one.span("secret"), PRIVATE_KEY) for one in _WRAPPED.finditer(text)]
+    return merge_overlaps(sorted(found, key=itemgetter(0)))
 
 
 def private_key_lines(text: str) -> tuple[str, ...]:
     """Return the lines of all private keys in a text that are long enough to be recognized again."""
-    return tuple(
-        text[private_key.start : private_key.end]
-        for private_key in _private_keys(text)
-        if private_key.end - private_key.start > 15
-    )
+    return tuple(text[start:end] for start, end, _ in _private_keys(text) if end - start > 15)
 
 
-def _by_form(text: str) -> Iterator[Secret]:
+def _by_form(text: str) -> Iterator[SecretSpan]:
     for hint, rules in _BY_HINT.items():
         at = text.find(hint)  # a hundred times as fast as a pattern
         while at >= 0:
             end = at + 1
             for rule in rules:
                 if (one := rule.match(text, at)) is not None:
-                    yield Secret(*one.span("secret"), rule.kind)
+                    yield *one.span("secret"), rule.kind
                     end = max(end, one.end())
             at = text.find(hint, end)
 
 
-def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
+def _in_runs(text: str) -> Iterator[SecretSpan]:
     """Start, end and kind of the keys in long runs of letters and digits."""
     last = 0  # the end of the last value that a name told of
     for start, end in long_runs(text):
@@ -370,10 +361,9 @@ def _in_runs(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, issued_keys.KIND
 
 
-def _keys(text: str) -> Iterator[tuple[int, int, str]]:
+def _keys(text: str) -> Iterator[SecretSpan]:
     """Keys that are known by their form alone, in a text of one line."""
-    for one in _by_form(text):
-        yield one.start, one.end, one.kind
+    yield from _by_form(text)
     for start, end in long_runs(text):
         if (found := _by_word(text, start, end)) is not None:
             yield found
@@ -397,30 +387,20 @@ def _by_word(text: str, start: int, end: int) -> tuple[int, int, str] | None:
     return None
 
 
-def _private_keys(text: str) -> Iterator[Secret]:
+def _private_keys(text: str) -> Iterator[SecretSpan]:
     """Yield the lines between the first and the last line of private keys."""
-    if _PEM_HINT not in text:
-        return
-    for key in _PEM.finditer(text):
-        start, end = key.span("body")
-        for line in _PEM_LINE.finditer(text, start, end):
-            yield Secret(*line.span(), PRIVATE_KEY)
+    for key in _PEM.finditer(text) if _PEM_HINT in text else ():
+        for line in BODY.finditer(text, *key.span("body")):
+            yield *line.span(), PRIVATE_KEY
 
 
-def _public_blocks(text: str) -> list[tuple[int, int]]:
-    """Certificates, public keys and signatures: they look random, and are no secrets."""
-    if "-----BEGIN " not in text:
-        return []
-    return [one.span() for one in _PUBLIC.finditer(text)]
-
-
-def _merge_overlaps(found: list[Secret]) -> tuple[Secret, ...]:
-    """Those that overlap as one, of the kind of the first."""
+def merge_overlaps(found: Iterable[SecretSpan]) -> tuple[Secret, ...]:
+    """Return those that overlap as one, of the kind of the first; `found` is in order of the start."""
     disjoint: list[Secret] = []
-    for one in sorted(found, key=lambda each: each.start):
-        if disjoint and one.start < disjoint[-1].end:
+    for start, end, kind in found:
+        if disjoint and start < disjoint[-1].end:
             last = disjoint[-1]
-            disjoint[-1] = Secret(last.start, max(last.end, one.end), last.kind)
+            disjoint[-1] = last._replace(end=max(last.end, end))
         else:
-            disjoint.append(one)
+            disjoint.append(Secret(start, end, kind))
     return tuple(disjoint)

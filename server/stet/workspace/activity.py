@@ -150,14 +150,12 @@ class ActivityView:
         recent: URIs of the open documents, the most recently used first.
         selections: What is selected, by canonical URI.
         visible_ranges: What can be seen, by canonical URI.
-        now: When the view was taken, in seconds of the monotonic clock.
     """
 
     active: str | None = None
     recent: tuple[str, ...] = ()
     selections: Mapping[str, Selection] = field(default_factory=dict)
     visible_ranges: Mapping[str, Range] = field(default_factory=dict)
-    now: float = 0.0
 
     def selection_of(self, uri: str) -> Selection | None:
         """Return the user's present or last selection in a document; None if never reported."""
@@ -166,11 +164,6 @@ class ActivityView:
     def visible_of(self, uri: str) -> Range | None:
         """Return the visible range of a document, or None if the range was never reported."""
         return self.visible_ranges.get(canonical(uri))
-
-    def age_of(self, uri: str) -> float | None:
-        """Seconds since the selection of a document was reported."""
-        selection = self.selection_of(uri)
-        return None if selection is None else self.now - selection.at
 
 
 class Activity:
@@ -313,13 +306,8 @@ class Activity:
     def view(self) -> ActivityView:
         """Where the user is at this moment."""
         recent = tuple(uri for key, uri in reversed(self._spelling.items()) if key in self._open)
-        return ActivityView(
-            self.active,
-            recent,
-            MappingProxyType(dict(self._selections)),
-            MappingProxyType(dict(self._visible)),
-            self._now(),
-        )
+        selections = MappingProxyType(dict(self._selections))
+        return ActivityView(self.active, recent, selections, MappingProxyType(dict(self._visible)))
 
     def _note(self, uri: str, source: ActivitySource) -> str:
         """Take an event in a document: remember it, move the pointer where the rules say so."""

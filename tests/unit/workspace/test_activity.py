@@ -240,14 +240,14 @@ def test_nothing_of_a_closed_file_is_kept() -> None:
     close_document(world, A)
     open_document(world, A, "other")
     view = world.activity.view()
-    assert (view.selection_of(A), view.visible_of(A), view.age_of(A)) == (None, None, None)
+    assert (view.selection_of(A), view.visible_of(A)) == (None, None)
 
 
-def test_a_view_is_frozen_and_tells_its_age() -> None:
+def test_a_view_is_frozen_and_tells_when_a_place_was_reported() -> None:
     world = three_files()
     world.activity.select(A, (at(1, 1),), ActivitySource.NOTIFIED)
     view = world.activity.view()
     world.activity.select(A, (at(2, 2),), ActivitySource.NOTIFIED)
     selection = view.selection_of(A)
     assert selection is not None
-    assert (selection.cursor, view.age_of(A)) == (Position(1, 1), 0.0)
+    assert (selection.cursor, selection.at) == (Position(1, 1), 0.0)
