@@ -223,11 +223,8 @@ class Activity:
         at = selections[0].end if cursor is None else cursor
         self._select(key, Selection(tuple(selections), at, source, self._now()))
         seen = self._visible.get(key)
-        if (
-            source is ActivitySource.NOTIFIED
-            and seen
-            and not seen.start.line <= at.line <= seen.end.line
-        ):
+        is_seen = seen is None or seen.start.line <= at.line <= seen.end.line
+        if source is ActivitySource.NOTIFIED and not is_seen:
             # Editors move the caret into view: if it is elsewhere, so is the user.
             del self._visible[key]
         if source.is_explicit:
@@ -245,11 +242,7 @@ class Activity:
         known = self._selections.get(key)
         if range_ is None or key in self._positions:
             return
-        if (
-            source is ActivitySource.HOVER
-            and known is not None
-            and known.source is not ActivitySource.HOVER
-        ):
+        if source is ActivitySource.HOVER and known is not None and known.source is not source:
             return
         selected = inferred_range(range_)
         self._select(key, Selection((selected,), selected.end, source, self._now()))
@@ -316,9 +309,8 @@ class Activity:
             self._spelling[key] = uri
         if source.is_explicit or self._may_move(source):
             self._point_at(key)
-        elif (
-            source is ActivitySource.OPENED
-        ):  # in the background: known, but as the least recently used
+        elif source is ActivitySource.OPENED:
+            # In the background: known, but as the least recently used.
             self._spelling = {key: uri} | self._spelling
         return key
 

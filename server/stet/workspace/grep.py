@@ -86,7 +86,13 @@ def _parse_hits(output: bytes) -> list[GrepHit]:
     Raises:
         InvalidRegex: If it could not read the expression.
     """
-    return [_parse_hit(line) for line in output.decode("utf-8", "surrogatepass").splitlines()]
+    found = list(map(json.loads, output.decode("utf-8", "surrogatepass").splitlines()))
+    if found and isinstance(found[0], dict):
+        raise InvalidRegex(
+            f"The regular expression can't be read: {found[0]['error']}. For plain text, or words, "
+            "leave `mode` out."
+        )
+    return [GrepHit(*hit) for hit in found]
 
 
 def _task(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) -> bytes:
@@ -112,16 +118,6 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) ->
             result.is_cut = True
             return
         yield json.dumps([located.name, text]) + "\n"
-
-
-def _parse_hit(line: str) -> GrepHit:
-    found = json.loads(line)
-    if isinstance(found, dict):
-        raise InvalidRegex(
-            f"The regular expression can't be read: {found['error']}. For plain text, or words, leave "
-            "`mode` out."
-        )
-    return GrepHit(*found)
 
 
 _MOST_NAMED = 5

@@ -207,10 +207,10 @@ class IgnoreRules:
 
     def decide(self, root: Path, parts: tuple[str, ...], *, is_folder: bool) -> IgnoreDecision:
         """Return the decision on the entry at `parts` below `root`, if the folders above are shown."""
-        by_stet = self._match(root, parts, is_folder, STET_IGNORE)
+        by_stet = self._match(root, parts, STET_IGNORE, is_folder=is_folder)
         if by_stet is not None:
             return IgnoreDecision.DENIED if by_stet else IgnoreDecision.SHOWN
-        by_git = self._match(root, parts, is_folder, GIT_IGNORE)
+        by_git = self._match(root, parts, GIT_IGNORE, is_folder=is_folder)
         if by_git is None:
             exclude = self._patterns_at(root, _EXCLUDE)
             by_git = None if exclude is None else exclude.match(parts, is_folder=is_folder)
@@ -241,11 +241,7 @@ class IgnoreRules:
         return max((stamp[1] for stamp, _ in list(self._compiled.values())), default=0.0)
 
     def _match(
-        self,
-        root: Path,
-        parts: tuple[str, ...],
-        is_folder: bool,  # noqa: FBT001
-        ignore_file: str,
+        self, root: Path, parts: tuple[str, ...], ignore_file: str, *, is_folder: bool
     ) -> bool | None:
         """Return the result of the deepest ignore file that decides; None if no ignore file does."""
         for depth in range(len(parts) - 1, -1, -1):

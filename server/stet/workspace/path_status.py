@@ -164,11 +164,8 @@ def _check_privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | 
     privacy = snapshot.privacy()
     if by_user:
         key = canonical(uri)
-        privacy = replace(
-            privacy,
-            open_keys={*privacy.open_keys, key},
-            asked_keys={*privacy.asked_keys, key},
-        )
+        opened, asked = {*privacy.open_keys, key}, {*privacy.asked_keys, key}
+        privacy = replace(privacy, open_keys=opened, asked_keys=asked)
     return privacy.check(uri)
 
 

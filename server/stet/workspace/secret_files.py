@@ -93,19 +93,10 @@ _PAGES = frozenset(
 )
 _TRANSLATIONS = frozenset(
     {
-        "locale",
-        "locales",
-        "i18n",
-        "l10n",
-        "lang",
-        "langs",
-        "languages",
-        "translations",
-        "messages",
-        "intl",
-        "src",
+        "locale", "locales", "i18n", "l10n", "lang", "langs", "languages", "translations", "messages",
+        "intl", "src",
     }
-)
+)  # fmt: skip
 """Folders whose files are named after what their texts are about."""
 _ABOUT = re.compile(
     r"(?:^|-)(?:example|examples|sample|samples|template|templates|tmpl|dist|defaults|schema|dummy|fake"
@@ -200,63 +191,44 @@ def is_secret_shape(names: list[str]) -> bool:
     name = names[-1]
     if len(name) > MAX_PART:
         return False  # on no disk
-    return (
-        (
-            _HINT.search(name) is not None
-            and (
-                (_is_named_secret(names) and not _is_program(names))
-                or _HISTORY.fullmatch(name) is not None
-            )
-        )
-        or _is_login(names)
-        or _is_stored(names)
-    )
-
-
-def _is_program(names: list[str]) -> bool:
-    return len(names) > 1 and names[-2] in _PROGRAMS and _split(names[-1])[1] in ("", "conf")
+    if _HINT.search(name) is not None:
+        is_program = _split(name)[1] in ("", "conf") and _PROGRAMS.intersection(names[-2:-1])
+        if _HISTORY.fullmatch(name) or (_is_named_secret(names) and not is_program):
+            return True
+    return _is_login(names) or _is_stored(names)
 
 
 def _is_named_secret(names: list[str]) -> bool:
-    stem, ending = _split(names[-1])
-    if (
-        _SHELL.fullmatch(names[-1])
-        or _TOOL_SECRET_FILE.fullmatch(names[-1])
-        or (ending and _IN_ENDING.fullmatch(ending))
-    ):
+    name = names[-1]
+    stem, ending = _split(name)
+    if _SHELL.fullmatch(name) or _TOOL_SECRET_FILE.fullmatch(name) or _IN_ENDING.fullmatch(ending):
         return True
     if ending in _STAGES:
-        stem, ending = names[-1], ""
+        stem, ending = name, ""
     words = re.sub(r"[-_. ]+", "-", stem).strip("-")
     if _ABOUT.search(words):
         return False
     words = _SUFFIX.sub("", words)
     if ending in ("md", "markdown"):
         return _NOTES.fullmatch(words) is not None and not _PAGES.intersection(names[-3:-1])
-    if ending not in _DATA or (not ending and names[-1] in _TOOLS):
+    if ending not in _DATA or (not ending and name in _TOOLS):
         return False
-    if ending in ("json", "yaml", "yml") and _is_text_for_people(names[-4:-1]):
+    if ending in ("json", "yaml", "yml") and _TRANSLATIONS.intersection(names[-4:-1]):
         return False
-    return (
-        any(
-            ending not in without and shape.fullmatch(words)
-            for shape, without in ((_PLAIN, _NO_SHAPE), (_WORDS, _NO_WORDS))
-        )
-        or (ending in _BARE and _PASSWORD.fullmatch(words) is not None)
-        or names[-1] == "auth.json"
+    shapes = (
+        ending not in _NO_SHAPE and _PLAIN,
+        ending not in _NO_WORDS and _WORDS,
+        ending in _BARE and _PASSWORD,
     )
-
-
-def _is_text_for_people(above: list[str]) -> bool:
-    return bool(_TRANSLATIONS.intersection(above)) or above[-1:] == ["src"]
+    is_shaped = any(shape and shape.fullmatch(words) for shape in shapes)
+    return is_shaped or name == "auth.json"
 
 
 def _is_login(names: list[str]) -> bool:
     """Whether a file in a folder of a program's own is what it keeps a login in."""
     above = names[:-1][-_DEPTH:]
-    if not any(
-        part.startswith(".") or part in _HOMES for part in above
-    ) or _PROJECT_FOLDERS.intersection(names[:-1]):
+    is_programs = any(part.startswith(".") or part in _HOMES for part in above)
+    if not is_programs or _PROJECT_FOLDERS.intersection(names[:-1]):
         return False
     is_history = names[-1] != "" and any("history" in part for part in names[-2:-1])
     if _LOGIN_CODE.fullmatch(names[-1]) is not None or is_history:

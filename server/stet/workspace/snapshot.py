@@ -125,8 +125,7 @@ class Snapshot:
         """
         document = self.document_with_blocks(uri)
         self._learn_private_keys(document)
-        stripped = self.stripped(document)
-        return document if stripped is None else stripped.plain
+        return self._without_blocks(document)
 
     def show_and_learn(self, uri: str) -> TextDocument:
         """As `show`; its secrets are known from now on, so that any part of it can be told.
@@ -165,9 +164,7 @@ class Snapshot:
             return self.show(located.uri)
         text = decode(self._read(located.uri, path))
         self.redactor.learn_private_keys(text)
-        document = TextDocument(located.uri, text)
-        stripped = self.stripped(document)
-        return document if stripped is None else stripped.plain
+        return self._without_blocks(TextDocument(located.uri, text))
 
     def shown_range(self, document: TextDocument, range_: Range) -> Range:
         """Return a range of an open document as a range of the text that `show` returns."""
@@ -246,14 +243,8 @@ class Snapshot:
         """Return the filter on what may leave the machine, for this moment and this question."""
         active = None if self.is_question else self.activity.active
         asked = {canonical(uri) for uri in (active, self.asked) if uri is not None}
-        return PrivacyFilter(
-            self.system,
-            self.roots,
-            self.settings,
-            self.rules.pinned(),
-            self.documents.keys(),
-            asked,
-        )
+        rules, opened = self.rules.pinned(), self.documents.keys()
+        return PrivacyFilter(self.system, self.roots, self.settings, rules, opened, asked)
 
     def _learn_private_keys(self, document: TextDocument) -> None:
         """Get to know the private keys of a text, each of which any part may be shown of."""
@@ -273,6 +264,10 @@ class Snapshot:
         """
         key = canonical(document.uri)
         return strip_blocks(document, self.blocks.get(key, frozenset()), self.placed.get(key, ()))
+
+    def _without_blocks(self, document: TextDocument) -> TextDocument:
+        stripped = self.stripped(document)
+        return document if stripped is None else stripped.plain
 
     def _read(self, uri: str, real: Path) -> bytes:
         """Return the bytes of a text file, by its real path.

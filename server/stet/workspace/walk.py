@@ -239,13 +239,9 @@ class WorkspaceWalk:
         if has_odd_characters(path.name):
             _log_limit(path.parent)
             return EntryDecision(stat, key)
-        refusal = self.privacy.check_level(
-            root,
-            (*parts, path.name),
-            is_folder=is_folder,
-            is_asked=key in self.privacy.open_keys and key in self.privacy.asked_keys,
-        )
-        if refusal is not None:
+        privacy, below = self.privacy, (*parts, path.name)
+        is_asked = key in privacy.open_keys and key in privacy.asked_keys
+        if privacy.check_level(root, below, is_folder=is_folder, is_asked=is_asked) is not None:
             return EntryDecision(stat, key)
         if is_folder:
             return EntryDecision(stat, key, is_entered=self._innermost(path) == root)
@@ -274,16 +270,13 @@ class WorkspaceWalk:
 
     def _only_open(self, is_wanted: Callable[[Path | None], bool]) -> list[Located]:
         """Return the open documents that were not found on the disk, sorted by name."""
-        found: list[Located] = []
-        for key, document in self.locator.documents.items():
-            path = path_of(document.uri)
-            if (
-                key in self.found
-                or not is_wanted(path)
-                or self.privacy.check(document.uri) is not None
-            ):
-                continue
-            found.append(Located(document.uri, path, self.locator.name_of(document.uri)))
+        opened = self.locator.documents.items()
+        uris = [document.uri for key, document in opened if key not in self.found]
+        found = [
+            Located(uri, path_of(uri), self.locator.name_of(uri))
+            for uri in uris
+            if is_wanted(path_of(uri)) and self.privacy.check(uri) is None
+        ]
         return sorted(found, key=lambda located: located.name)
 
 

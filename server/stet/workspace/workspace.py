@@ -17,6 +17,7 @@ from enum import Enum
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from stet.privacy.redactor import Redactor
 from stet.privacy.request_log import RequestLog
@@ -50,8 +51,7 @@ class ModificationKind(Enum):
     CLOSED = "closed"
 
 
-@dataclass(frozen=True, slots=True)
-class WireEdit:
+class WireEdit(NamedTuple):
     """One content change, as it came over the wire.
 
     Attributes:
@@ -155,18 +155,12 @@ class _OpenDocument:
 
     def freeze(self) -> TextDocument:
         """Return the document as it is now, which is made once per revision."""
-        if self.frozen is None and self.buffer.size >= LARGE:
-            self.frozen = LargeDocument(
-                self.uri,
-                self.buffer.freeze(),
-                self.version,
-                self.language_id,
-                self.history.revision,
-            )
-        elif self.frozen is None:
-            self.frozen = TextDocument(
-                self.uri, self.buffer.text, self.version, self.language_id, self.history.revision
-            )
+        if self.frozen is None:
+            facts = (self.version, self.language_id, self.history.revision)
+            if self.buffer.size >= LARGE:
+                self.frozen = LargeDocument(self.uri, self.buffer.freeze(), *facts)
+            else:
+                self.frozen = TextDocument(self.uri, self.buffer.text, *facts)
         return self.frozen
 
 
@@ -326,6 +320,7 @@ class Workspace:
             self._documents = MappingProxyType(
                 {key: document.freeze() for key, document in self._open.items()}
             )
+        large = ((key, one.uri) for key, one in self._documents.items() if one.is_large)
         return Snapshot(
             self._system,
             self.roots,
@@ -334,11 +329,7 @@ class Workspace:
             self.settings,
             self._rules,
             blocks=self.blocks(),
-            placed={
-                key: self.placed(document.uri)
-                for key, document in self._documents.items()
-                if document.is_large
-            },
+            placed={key: self.placed(uri) for key, uri in large},
             redactor=self.redactor,
             walk_memory=self._walked,
         )
@@ -356,16 +347,13 @@ class Workspace:
             document.language_id = modification.language_id
             return self._changed(document, (WireEdit.full(text),), modification.version)
         self._last_revision += 1
+        buffer, history = TextBuffer(text, modification.lines), DocumentHistory(self._last_revision)
         self._open[key] = _OpenDocument(
-            uri,
-            modification.language_id,
-            modification.version,
-            TextBuffer(text, modification.lines),
-            DocumentHistory(self._last_revision),
+            uri, modification.language_id, modification.version, buffer, history
         )
         self._documents = None
         self.activity.opened(uri)
-        if self._open[key].buffer.size >= LARGE:
+        if buffer.size >= LARGE:
             # Else every search for rubbish goes through its millions of lines, and stops everything.
             gc.freeze()
         return ()
@@ -379,16 +367,7 @@ class Workspace:
             if edit.start_line == FULL_TEXT:
                 changes += buffer.replace_all(edit.text)
             else:
-                changes.append(
-                    buffer.splice(
-                        edit.start_line,
-                        edit.start_units,
-                        edit.end_line,
-                        edit.end_units,
-                        edit.text,
-                        encoding,
-                    )
-                )
+                changes.append(buffer.splice(*edit, encoding))
         for change in changes:
             document.history.append(change)
         if version is not None:
