@@ -91,13 +91,6 @@ class LinkLocations:
     snapshot: Snapshot
     _documents: dict[str, TextDocument | None] = field(default_factory=dict)
 
-    def line_of(self, edge: Edge) -> tuple[int, str] | None:
-        """Return the number (1-based) and the text of a link's line. Return None if the file has
-        just changed.
-        """
-        found = self.place_of(edge)
-        return None if found is None else (found[0].line + 1, found[1])
-
     def place_of(self, edge: Edge) -> tuple[Position, str] | None:
         """Return the position of a link and the text of its line, or None if its file has just changed."""
         document = self._document(edge.source)

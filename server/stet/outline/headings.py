@@ -52,11 +52,9 @@ def find_front_matter(text: str) -> FrontMatter | None:
     if opening is None:
         return None
     closing = _CLOSING.search(text, opening.end(), opening.end() + MAX_CHARACTERS)
-    return (
-        None
-        if closing is None
-        else FrontMatter(text[opening.end() : closing.start()], opening.end())
-    )
+    if closing is None:
+        return None
+    return FrontMatter(text[opening.end() : closing.start()], opening.end())
 
 
 @dataclass(frozen=True, slots=True)

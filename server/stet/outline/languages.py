@@ -5,64 +5,50 @@ from types import MappingProxyType
 
 from stet.text.document import MARKDOWN
 
-_NAMES = """
+_NAMED_BY_ENDING = """
+go c cpp java scala swift php lua r dart zig sql html css scss sass less vue svelte xml json
+jsonc yaml toml ini org
+"""
+"""Languages whose name is an ending too."""
+_ENDINGS = """
 python: py pyi pyw
 javascript: js mjs cjs
 javascriptreact: jsx
 typescript: ts mts cts
 typescriptreact: tsx
 rust: rs
-go: go
-c: c h
-cpp: cc cpp cxx hh hpp hxx
+c: h
+cpp: cc cxx hh hpp hxx
 csharp: cs
-java: java
 kotlin: kt kts
-scala: scala
-swift: swift
 ruby: rb
-php: php
 perl: pl pm
-lua: lua
-r: r
 julia: jl
 elixir: ex exs
 erlang: erl
 haskell: hs
 ocaml: ml mli
 clojure: clj cljs
-dart: dart
-zig: zig
 shellscript: sh bash zsh
 powershell: ps1
-sql: sql
-html: html htm
-css: css
-scss: scss
-sass: sass
-less: less
-vue: vue
-svelte: svelte
-xml: xml svg
-json: json
-jsonc: jsonc
-yaml: yaml yml
-toml: toml
-ini: ini cfg
+html: htm
+xml: svg
+yaml: yml
+ini: cfg
 latex: tex ltx sty cls
 bibtex: bib
 restructuredtext: rst
 asciidoc: adoc
-org: org
 plaintext: txt
 """
 _BY_ENDING: Mapping[str, str] = MappingProxyType(
     {
         f".{ending}": name
-        for line in _NAMES.strip().splitlines()
+        for line in _ENDINGS.strip().splitlines()
         for name, endings in [line.split(": ")]
         for ending in endings.split()
     }
+    | {f".{name}": name for name in _NAMED_BY_ENDING.split()}
     | dict.fromkeys(MARKDOWN, "markdown")
 )
 

@@ -159,11 +159,9 @@ def words(text: str) -> str:
 
 def _words_in(text: str) -> list[str]:
     """Return the words of `text` as they are written."""
-    return (
-        _ASCII_WORD.findall(text)
-        if text.isascii()
-        else _WORD.findall(normalize_unicode("NFC", text))
-    )
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    return _WORD.findall(normalize_unicode("NFC", text))
 
 
 def _compared(found: list[str]) -> str:

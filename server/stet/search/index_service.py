@@ -327,13 +327,9 @@ class IndexService:
         self._process = None
         _fail_waiting(self._asked.values())
         self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
-        log.log(
-            logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR,
-            "the search index (process %s) ended by itself, reading %s: %s",
-            process.pid,
-            self._reading,
-            errors.strip(),
-        )
+        level = logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR
+        said = "the search index (process %s) ended by itself, reading %s: %s"
+        log.log(level, said, process.pid, self._reading, errors.strip())
         # One death may have another cause; files that were read at two deaths in a row are left
         # out.
         self._avoided += [uri for uri in self._reading if uri in self._suspected]

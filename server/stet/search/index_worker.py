@@ -159,7 +159,7 @@ class IndexWorker:
     def _ask_for_vectors(self) -> None:
         """Ask the server to have texts embedded; this process has no network access."""
         # Those that were refused stay unread: another run asks for them again.
-        texts = self._engine.pending_texts(BATCH + len(self._refused))
+        texts = self._store.pending_texts(BATCH + len(self._refused))
         unread = [(meant, text) for meant, text in texts if meant not in self._refused][:BATCH]
         if unread:
             self._is_waiting = True

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from stet.search.chunk import query_terms, words
 from stet.search.word_search import SearchPassage, SearchQuery
@@ -121,6 +121,23 @@ def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
     return ShownFile(document, snapshot.name_of(document.uri))
 
 
+_Answer = TypeVar("_Answer")
+
+
+def _recorded(
+    path: Path,
+    ask: Callable[[Path], _Answer],
+    known: dict[str, tuple[Path, _Answer]],
+    asked: dict[str, tuple[Path, _Answer]],
+) -> _Answer:
+    """Return the known answer about a path, or ask for it; record it in both."""
+    key = str(path)
+    if key not in known:
+        known[key] = (path, ask(path))
+    asked[key] = known[key]
+    return known[key][1]
+
+
 class _RecordingSystem:
     """A system that records its answers about paths until they are cleared.
 
@@ -143,27 +160,16 @@ class _RecordingSystem:
 
     def stat(self, path: Path) -> FileStat | None:
         """See `System.stat`."""
-        key = str(path)
-        found = self._stats.get(key)
-        if found is None:
-            found = self._stats[key] = (path, self._system.stat(path))
-        self.asked.stats[key] = found
-        return found[1]
+        return _recorded(path, self._system.stat, self._known.stats, self.asked.stats)
 
     def real_path(self, path: Path) -> Path:
         """See `System.real_path`."""
-        key = str(path)
-        found = self._real_paths.get(key)
-        if found is None:
-            found = self._real_paths[key] = (path, self._system.real_path(path))
-        self.asked.real_paths[key] = found
-        return found[1]
+        known, asked = self._known.real_paths, self.asked.real_paths
+        return _recorded(path, self._system.real_path, known, asked)
 
     def forget(self) -> None:
         """Ask anew from now on."""
-        self._stats: dict[str, tuple[Path, FileStat | None]] = {}
-        self._real_paths: dict[str, tuple[Path, Path]] = {}
-        self.asked = DiskAnswers({}, {})
+        self._known, self.asked = DiskAnswers({}, {}), DiskAnswers({}, {})
 
     def still_holds(self, answers: DiskAnswers) -> bool:
         """Whether the disk still says all of this."""
@@ -222,19 +228,9 @@ def _passage(file: ShownFile, hit: Mapping[str, Any], terms: set[str]) -> Search
     if first >= end:
         return None
     at = _best_line(document, first, end, terms)
-    return SearchPassage(
-        document.uri,
-        file.name,
-        at + 1,
-        document.lines[at].rstrip("\r\n")[:MAX_LINE],
-        float(hit["score"]),
-        hit["lexical_rank"],
-        hit["vector_rank"],
-        first=first,
-        end=end,
-        title=str(hit["title"]),
-        why=str(hit["why"]),
-    )
+    text = document.lines[at].rstrip("\r\n")[:MAX_LINE]
+    ranks = {key: hit[key] for key in ("score", "lexical_rank", "vector_rank", "title", "why")}
+    return SearchPassage(document.uri, file.name, at + 1, text, first=first, end=end, **ranks)
 
 
 def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) -> int:

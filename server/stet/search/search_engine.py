@@ -238,7 +238,7 @@ class SearchEngine:
         """Embed some of what is not embedded yet; how many there were."""
         if self._embedder is None:
             return 0
-        unread = self.pending_texts(limit)
+        unread = self._store.pending_texts(limit)
         if unread:
             vectors = self._embedder.embed([text for _, text in unread])
             self.add_vectors((meant, row) for (meant, _), row in zip(unread, vectors, strict=True))
@@ -248,10 +248,6 @@ class SearchEngine:
         """Clear the embedder's cache of words, which takes megabytes after many were embedded."""
         if self._embedder is not None:
             self._embedder.forget_words()
-
-    def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
-        """Texts that are not embedded yet, each with its hash."""
-        return self._store.pending_texts(limit)
 
     def add_vectors(self, vectors: Iterable[tuple[bytes, "np.ndarray[Any, Any]"]]) -> None:
         """Take in vectors, each with the hash of its text."""

@@ -136,6 +136,7 @@ _IN_FOLDER_NAME = 1.5
 _PART_OF_WORD = 0.25
 _PHRASE = 1.5
 _LITERAL = re.compile(r'"([^"]+)"|(\S+)')
+_WHY = "found by words"
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
@@ -322,20 +323,12 @@ def _rank(files: Sequence[_ScoredFile], tally: _Tally, n_terms: int) -> list[Sea
     found: list[SearchPassage] = []
     for rank, (score, file) in enumerate(scored, 1):
         best = sorted(file.lines, key=lambda line: (-_line_score(line, rarity), line.number))
-        found += (
-            SearchPassage(
-                file.located.uri,
-                file.located.name,
-                line.number,
-                line.text,
-                score,
-                rank,
-                first=line.number - 1,
-                end=line.number,
-                why="found by words",
+        uri, name = file.located.uri, file.located.name
+        for line in best[:LINES_PER_FILE]:
+            at = line.number
+            found.append(
+                SearchPassage(uri, name, at, line.text, score, rank, first=at - 1, end=at, why=_WHY)
             )
-            for line in best[:LINES_PER_FILE]
-        )
     return found
 
 

@@ -114,10 +114,11 @@ class _LinkReport:
         return () if self.direction == "out" else self.scan.backlinks(uri)
 
     def _format_edge(self, edge: Edge) -> str:
-        place = self.places.line_of(edge)
-        if place is None:
+        found = self.places.place_of(edge)
+        if found is None:
             return self._quoted(edge.link.written)
-        return f"{place[0]}: {self._quoted(place[1])}"
+        place, line = found
+        return f"{place.line + 1}: {self._quoted(line)}"
 
     def _format_target(self, edge: Edge) -> str:
         if edge.targets:

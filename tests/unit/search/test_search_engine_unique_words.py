@@ -61,7 +61,7 @@ def indexed(request: pytest.FixtureRequest) -> Indexed:
         CODE if request.param == "code" else NOTE
     )
     made.add(entry(name, text) for name, text in texts.items())
-    return made, made.pending_texts(2 * N)
+    return made, made._store.pending_texts(2 * N)
 
 
 def give_vectors(indexed: Indexed, spread: float, place: str) -> None:
