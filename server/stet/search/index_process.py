@@ -35,7 +35,11 @@ class IndexProcess:
         process: asyncio.subprocess.Process,
         on_message: Callable[["IndexProcess", dict[str, Any]], None],
     ) -> None:
+        assert process.stdin is not None, "all streams are piped"
+        assert process.stdout is not None, "all streams are piped"
+        assert process.stderr is not None, "all streams are piped"
         self._process = process
+        self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
         self._on_message = on_message
 
     @classmethod
@@ -67,20 +71,18 @@ class IndexProcess:
 
     def post(self, message: Mapping[str, Any]) -> None:
         """Queue a short message before all later messages, without waiting until it is sent."""
-        assert self._process.stdin is not None, "all streams are piped"
-        self._process.stdin.write(_line(message))
+        self._stdin.write(_line(message))
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Send a message; nothing is done where the process is dead, which `run` tells."""
-        assert self._process.stdin is not None, "all streams are piped"
         # Texts of megabytes are written out in a thread; short messages are not worth one.
         is_long = len(message.get("text") or "") > 100_000
         if is_long:
-            self._process.stdin.write(await asyncio.to_thread(_line, message))
+            self._stdin.write(await asyncio.to_thread(_line, message))
         else:
             self.post(message)
         try:
-            await self._process.stdin.drain()
+            await self._stdin.drain()
         except ConnectionError:
             log.debug("the search index took no message: it has ended")
 
@@ -90,18 +92,16 @@ class IndexProcess:
         Raises:
             ValueError: If it wrote what is no message. It has been killed then.
         """
-        assert self._process.stderr is not None, "all streams are piped"
         try:
-            _, errors = await asyncio.gather(self._read_messages(), _tail_of(self._process.stderr))
+            _, errors = await asyncio.gather(self._read_messages(), _tail_of(self._stderr))
             await self._process.wait()
         finally:
             await kill_and_wait(self._process)
         return errors
 
     async def _read_messages(self) -> None:
-        assert self._process.stdout is not None, "all streams are piped"
         rest = b""
-        while data := await self._process.stdout.read(_READ):
+        while data := await self._stdout.read(_READ):
             *lines, rest = (rest + data).split(b"\n")
             for line in lines:
                 self._on_message(self, json.loads(line))
@@ -110,8 +110,7 @@ class IndexProcess:
 
     async def end(self) -> None:
         """Have it finish what it is at and end; it is killed where that takes long."""
-        assert self._process.stdin is not None, "all streams are piped"
-        self._process.stdin.close()
+        self._stdin.close()
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(END_SECONDS):

@@ -1,7 +1,7 @@
 """The search index in the server: synchronized with the editor, queried, restarted after a crash.
 
-The work is done by a process of its own (`child.py`). The results of the process are checked again
-here: every passage is read from the snapshot, through the privacy filter, unsaved text included.
+The work is done by a process of its own (`index_worker.py`). The results of the process are checked
+again here: every passage is read from the snapshot, through the privacy filter, unsaved text included.
 Without an index, or without an answer, the files are scanned instead.
 """
 

@@ -34,7 +34,6 @@ class IndexSource:
     """
 
     disk: Snapshot
-    max_bytes: int
     open_texts: dict[str, tuple[str, str]] = field(default_factory=dict)
     is_sent: bool = False
 
@@ -44,7 +43,7 @@ class IndexSource:
         system = System()
         nowhere = ActivityView()
         disk = Snapshot(system, roots, {}, nowhere, settings, IgnoreRules(system))
-        return cls(disk, settings.search.max_file_bytes)
+        return cls(disk)
 
     def all_files(self, first: Iterable[str]) -> Iterator[Located]:
         """Yield all files on the disk, files beside the documents `first` first; some twice."""
@@ -87,7 +86,7 @@ class IndexSource:
 
     def _read_disk(self, uri: str, located: Located | None) -> SourceFile | None:
         stat = self._stat(uri, located)
-        if stat is None or stat.size > self.max_bytes:
+        if stat is None or stat.size > self.disk.settings.search.max_file_bytes:
             return None
         if located is None and has_odd_characters(self.disk.name_of(uri)):
             return None  # as a walk leaves it out
@@ -109,7 +108,7 @@ class IndexSource:
 
     def _read_open_text(self, uri: str) -> SourceFile | None:
         name, text = self.open_texts[uri]
-        if len(text) > self.max_bytes:
+        if len(text) > self.disk.settings.search.max_file_bytes:
             return None
         stamp = FileStamp(None, len(text), digest(text))
         return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)

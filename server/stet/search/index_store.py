@@ -1,8 +1,8 @@
 """The index on the disk: files, chunks, their words in SQLite's FTS5, their vectors.
 
 One file for a workspace, in the cache folder; the process that opened the file owns it (see
-`slot.py`). The index can be rebuilt, so it is written without waiting for the disk, and deleted if
-it is broken or of another version.
+`index_state.py`). The index can be rebuilt, so it is written without waiting for the disk, and
+deleted if it is broken or of another version.
 """
 
 import sqlite3

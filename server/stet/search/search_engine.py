@@ -1,6 +1,7 @@
 """Answer questions about the indexed files, and maintain their index.
 
-The engine blocks, and uses a processor while it works: it runs in its own process (`child.py`).
+The engine blocks, and uses a processor while it works: it runs in its own process
+(`index_worker.py`).
 """
 
 import hashlib
