@@ -71,17 +71,15 @@ def _folder_of(path: Path) -> Iterator[int | None]:
     if not HAS_FOLDER_DESCRIPTORS:
         yield None
         return
-    below = _stet_folders(path.parent)
-    held = os.open(below[0].parent if below else path.parent, os.O_RDONLY | _FOLDER)
+    folders = _stet_folders(path.parent)
+    held = os.open(folders[0].parent if folders else path.parent, os.O_RDONLY | _FOLDER)
     try:
-        for folder in below:
+        for folder in folders:
             if folder.is_symlink():  # opening it would only say that it is no folder
                 raise _link(folder)
-            above, held = (
-                held,
-                os.open(folder.name, os.O_RDONLY | _FOLDER | _WITHOUT_LINKS, dir_fd=held),
-            )
-            os.close(above)
+            below = os.open(folder.name, os.O_RDONLY | _FOLDER | _WITHOUT_LINKS, dir_fd=held)
+            os.close(held)
+            held = below
         yield held
     finally:
         os.close(held)

@@ -120,18 +120,17 @@ def _alone(text: str, end: int, before: str, kind: str) -> re.Match[str] | None:
 
     There is no sign of assignment on the same line.
     """
-    match = _MARKUP.match(text, end)
     is_element = text.startswith(">", end)  # an attribute's text is for people as often
-    if match is not None and _is_strong(match["secret"], kind if is_element else _OTHER):
+    match = _MARKUP.match(text, end)
+    if match and _is_strong(match["secret"], kind if is_element else _OTHER):
         return match
-    match = _BLANK.match(text, end)
-    if match is not None and _is_strong(match["secret"]):
+    if (match := _BLANK.match(text, end)) and _is_strong(match["secret"]):
         return match
     match = _LINE.match(text, end)
-    if match is not None and _is_strong(match["secret"]) and _LINE_BEGIN.search(before):
+    if match and _is_strong(match["secret"]) and _LINE_BEGIN.search(before):
         return match
     match = _NEXT_LINE.match(text, end)
-    return match if match is not None and _is_on_next_line(match, kind) else None
+    return match if match and _is_on_next_line(match, kind) else None
 
 
 def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re.Match[str]]:

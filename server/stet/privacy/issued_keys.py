@@ -279,22 +279,15 @@ def _is_mixed(letters: str, classes: bytes, least: tuple[float, float]) -> bool:
     n = len(letters)
     changes = len(_CHANGE.findall(classes))
     in_words = sum(map(len, _WORDS.findall(classes)))
+    if sum(map(len, _CAMEL.findall(letters))) > 0.6 * n:
+        return False
     if b"0" not in classes:
-        return (
-            n >= _LEAST_LETTERS
-            and sum(map(len, _CAMEL.findall(letters))) <= 0.6 * n
-            and changes >= 0.3 * n
-            and in_words <= 0.5 * n
-            and is_unspeakable(letters, 0.45)
-        )
-    if sum(map(len, _CAMEL.findall(letters))) > 0.6 * n or NAMES.search(letters):
+        is_varied = n >= _LEAST_LETTERS and changes >= 0.3 * n and in_words <= 0.5 * n
+        return is_varied and is_unspeakable(letters, 0.45)
+    if NAMES.search(letters):
         return False
     to_digits = len(TO_DIGIT.findall(classes))
     if changes >= 0.3 * n and to_digits >= 1 and is_unspeakable(letters):
         return True
-    return (
-        n >= _LEAST_LETTERS
-        and changes >= least[0] * n
-        and to_digits >= least[1] * n
-        and in_words <= 0.45 * n
-    )
+    is_varied = changes >= least[0] * n and to_digits >= least[1] * n
+    return is_varied and n >= _LEAST_LETTERS and in_words <= 0.45 * n

@@ -40,9 +40,8 @@ def is_unspeakable(word: str, most: float = 0.5) -> bool:
     """
     low = word.lower()
     pairs = [a + b for a, b in pairwise(low) if a.isalpha() and b.isalpha()]
-    return len(pairs) >= _LEAST_PAIRS and sum(map(_FREQUENT.__contains__, pairs)) <= most * len(
-        pairs
-    )
+    n_frequent = sum(map(_FREQUENT.__contains__, pairs))
+    return len(pairs) >= _LEAST_PAIRS and n_frequent <= most * len(pairs)
 
 
 KIND = "random string"

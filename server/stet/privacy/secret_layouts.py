@@ -120,10 +120,8 @@ def _netrc_secrets(text: str) -> Iterator[SecretSpan]:
 def _pgpass_secrets(text: str) -> Iterator[SecretSpan]:
     for hint in _PGPASS_HINTS:
         for at in _hint_offsets(text, hint):
-            start = (
-                max(text.rfind("\n", max(0, at - 260), at), text.rfind("\r", max(0, at - 260), at))
-                + 1
-            )
+            low = max(0, at - 260)
+            start = max(text.rfind("\n", low, at), text.rfind("\r", low, at)) + 1
             found = _PGPASS.match(text, start)
             if found is None or text[found.end() : found.end() + 1] not in {"", "\n", "\r"}:
                 continue
@@ -185,13 +183,9 @@ def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[
 
 def _is_value(value: str) -> bool:
     """Whether a cell is no word and no code."""
-    return (
-        " " not in value
-        and value.strip("-:") != ""
-        and any(not one.isalpha() for one in value)
-        and "(" not in value
-        and not value.endswith((")", ":"))
-    )
+    if " " in value or "(" in value or value.endswith((")", ":")):
+        return False
+    return value.strip("-:") != "" and not value.isalpha()
 
 
 def _private_keys(text: str) -> Iterator[SecretSpan]:

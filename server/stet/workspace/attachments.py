@@ -40,11 +40,8 @@ class Attachments:
 
     def with_more(self, files: Iterable[str] = (), folders: Iterable[str] = ()) -> "Attachments":
         """Return the attachments with these added; existing ones keep their places."""
-        return replace(
-            self,
-            files=_each_once((*self.files, *files)),
-            folders=_each_once((*self.folders, *folders)),
-        )
+        more_files = _each_once((*self.files, *files))
+        return replace(self, files=more_files, folders=_each_once((*self.folders, *folders)))
 
     def without(self, uri: str) -> "Attachments":
         """Without a file or folder, and without all in it."""

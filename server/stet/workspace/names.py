@@ -108,12 +108,12 @@ def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
         name = name.replace("\\", "/")
     _check_form(name)
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
-    is_absolute = name.startswith("/") or (windows and _is_drive(parts))
+    has_drive = windows and parts and re.fullmatch(r"[A-Za-z]:", parts[0])
+    is_absolute = name.startswith("/") or bool(has_drive)
     for n_before, part in enumerate(parts):
         _check_part(part, name)
         is_drive = is_absolute and n_before == 0
-        fault = windows_fault(part) if windows and not is_drive else None
-        if fault is not None:
+        if windows and not is_drive and (fault := windows_fault(part)):
             raise PathRefused("windows-name", f"{name!r} is no name for a file: {fault}.")
     return is_absolute, parts
 
@@ -203,10 +203,6 @@ def _check_part(part: str, name: str) -> None:
         raise PathRefused(
             "look-alike", f"{name!r} has characters that only look like dots or slashes."
         )
-
-
-def _is_drive(parts: tuple[str, ...]) -> bool:
-    return bool(parts) and re.fullmatch(r"[A-Za-z]:", parts[0]) is not None
 
 
 @dataclass(frozen=True, slots=True)

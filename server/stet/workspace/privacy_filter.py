@@ -89,14 +89,9 @@ class PrivacyFilter:
         real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
         if refusal is not None:  # without the real name, which was not asked for
-            return Refusal(
-                refusal.rule, f"{self._name(path)!r} is a link to what may not be shown."
-            )
-        if not is_open and not any(
-            parts_below(real, base) is not None for _, base in self._bases()
-        ):
-            return Refusal("outside", f"{self._name(path)!r} lies outside the workspace.")
-        return None
+            message = f"{self._name(path)!r} is a link to what may not be shown."
+            return Refusal(refusal.rule, message)
+        return None if is_open else self._check_inside(path, real)
 
     def check_folder(self, folder: Path) -> Refusal | None:
         """Why nothing in and below a folder may be shown; None if something may."""
@@ -105,9 +100,13 @@ class PrivacyFilter:
             refusal = self._check_path(path, is_asked=False, is_folder=True)
             if refusal is not None:
                 return refusal
-        if not any(parts_below(real, base) is not None for _, base in self._bases()):
-            return Refusal("outside", f"{self._name(folder)!r} lies outside the workspace.")
-        return None
+        return self._check_inside(folder, real)
+
+    def _check_inside(self, path: Path, real: Path) -> Refusal | None:
+        """Return the refusal of a path that leads to no place below a root, `real`."""
+        if any(parts_below(real, base) is not None for _, base in self._bases()):
+            return None
+        return Refusal("outside", f"{self._name(path)!r} lies outside the workspace.")
 
     def check_level(
         self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
