@@ -124,11 +124,9 @@ class CrashReporter(SafeHandler):
 
     def _is_new(self, error: BaseException) -> bool:
         """Return whether no such error has been reported from the same place."""
-        calls = [
-            (frame.f_code.co_filename, line)
-            for frame, line in traceback.walk_tb(error.__traceback__)
-        ]
-        key = (type(error).__qualname__, *calls[-1:])
+        calls = list(traceback.walk_tb(error.__traceback__))
+        last = [(frame.f_code.co_filename, line) for frame, line in calls[-1:]]
+        key = (type(error).__qualname__, *last)
         if key in self._seen or len(self._seen) >= MAX_PER_RUN:
             return False
         self._seen.add(key)

@@ -49,7 +49,9 @@ _UPDATE_HUNK_STATE = """
     UPDATE hunk SET live = ?3, kept = ?4, fields = ?5
     WHERE id = ?1 AND owner = ?2 AND old = ?6 AND new = ?7 AND base = ?8 AND proposed = ?9
 """
+_KEEP_SNAPSHOT = "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)"
 _DROP_SNAPSHOT = "DELETE FROM footing WHERE owner = ? AND file = ?"
+_TAKE_NUMBERS = "INSERT INTO counter VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET next = next + ?"
 _RAISE_NUMBER = """
     INSERT INTO counter VALUES (?, ?)
     ON CONFLICT (kind) DO UPDATE SET next = max(next, excluded.next)
@@ -110,11 +112,7 @@ class Database:
         with translate_errors():
             self._sync("NORMAL")
             with transaction(self._connection):
-                self._connection.execute(
-                    "INSERT INTO counter VALUES (?, ?)"
-                    " ON CONFLICT (kind) DO UPDATE SET next = next + ?",
-                    (kind, 1 + n, n),
-                )
+                self._connection.execute(_TAKE_NUMBERS, (kind, 1 + n, n))
                 select = "SELECT next FROM counter WHERE kind = ?"
                 [next_number] = self._connection.execute(select, (kind,)).fetchone()
         if type(next_number) is not int or not n < next_number <= MAX_NUMBER:
@@ -159,9 +157,7 @@ class Database:
                     n_written = many(_KEEP_HUNK, rows).rowcount
                     lost = self._foreign_hunks(batch.hunks) if n_written < len(rows) else ()
                 many(_DROP_SNAPSHOT, ((owner, file) for file in batch.anchor_snapshots))
-                many(
-                    "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)", snapshots
-                )
+                many(_KEEP_SNAPSHOT, snapshots)
                 many(_RAISE_NUMBER, batch.numbers.items())
                 if batch.has_probe:
                     self._connection.execute(_PROBE)

@@ -184,19 +184,9 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
         raise InvalidRow(
             f"no file that {kind.value} is for: {values['uri']!r}, {values['new_uri']!r}"
         )
-    old, new, base, proposed = texts
-    return Hunk(
-        id=hunk_id,
-        kind=kind,
-        state=state,
-        range=_range(known.get("range")),
-        old=old,
-        new=new,
-        base=base,
-        proposed=proposed,
-        changed=_number(known.get("changed", 0)),
-        **values,
-    )
+    values |= zip(("old", "new", "base", "proposed"), texts, strict=True)
+    place, changed = _range(known.get("range")), _number(known.get("changed", 0))
+    return Hunk(id=hunk_id, kind=kind, state=state, range=place, changed=changed, **values)
 
 
 def is_live(hunk: Hunk) -> bool:

@@ -15,7 +15,7 @@ import re
 import sqlite3
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -303,19 +303,14 @@ class RunOwner:
         done = False
         try:
             if left := dead.keys() & owners:
-                self._take_over(connection, left)
+                with transaction(connection):
+                    for name, table in itertools.product(left, _OWNED):
+                        update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
+                        connection.execute(update, (self.run, name))
             done = True
         finally:
             for lock in dead.values():
                 lock.release(remove=done)  # otherwise the next run tries, perhaps this one
-
-    def _take_over(self, connection: sqlite3.Connection, names: Iterable[str]) -> None:
-        """Make this run the owner of the rows of these runs, all or none."""
-        with transaction(connection):
-            for name in names:
-                for table in _OWNED:
-                    update = f"UPDATE {table} SET owner = ? WHERE owner = ?"  # noqa: S608 (our own names)
-                    connection.execute(update, (self.run, name))
 
     def release(self) -> None:
         """End the run: the next server takes over its rows.

@@ -200,9 +200,8 @@ def load_state(connection: sqlite3.Connection, owner: str, now: float) -> Restor
             used.append(snapshot)
             placed |= snapshot.lines.keys()
     ranges = _ranges(used)
-    return RestoredState(
-        tuple(_with_range(hunk, ranges.get(hunk.id)) for hunk in hunks.values()), tuple(used)
-    )
+    found = (_with_range(hunk, ranges.get(hunk.id)) for hunk in hunks.values())
+    return RestoredState(tuple(found), tuple(used))
 
 
 def _valid_snapshot(

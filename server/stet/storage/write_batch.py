@@ -106,11 +106,6 @@ class WriteBatch:
             self.packed.pop(canonical(snapshot.uri), None)
         self.decision |= decision
 
-    def merge(self, later: "WriteBatch") -> None:
-        """Add the hunks and files of a later batch."""
-        self.add(later.hunks.values(), later.anchor_snapshots.values(), decision=later.decision)
-        self.packed.update(later.packed)
-
     @property
     def has_promised_writes(self) -> bool:
         """Whether the batch has rows that callers take for written."""
@@ -188,18 +183,17 @@ class DeferredWrites:
         """Drop older states of hunks and texts that are about to be added to `batch`."""
         for hunk in hunks:
             self._batch.hunks.pop(hunk.id, None)
-        older = [
-            self._batch.anchor_snapshots.pop(canonical(snapshot.uri), None)
-            for snapshot in snapshots
-        ]
+        uris = [canonical(snapshot.uri) for snapshot in snapshots]
+        older = [self._batch.anchor_snapshots.pop(uri, None) for uri in uris]
         if any(older):
             waiting, self._batch.hunks = self._batch.hunks, {}
             batch.add(waiting.values(), (), decision=self._batch.decision)
 
     def move_to(self, batch: WriteBatch) -> None:
         """Move everything to `batch`."""
-        batch.merge(self._batch)
-        self._batch = WriteBatch()
+        moved, self._batch = self._batch, WriteBatch()
+        batch.add(moved.hunks.values(), moved.anchor_snapshots.values(), decision=moved.decision)
+        batch.packed.update(moved.packed)
 
     def pack(self, lock: threading.RLock, batch: Callable[[], WriteBatch]) -> None:
         """Compress the texts and move everything to the batch. Call it in a worker thread.
@@ -213,16 +207,12 @@ class DeferredWrites:
                 waiting = dict(self._batch.anchor_snapshots)
                 if not waiting:
                     return
-            packed = _packed(waiting)
+            from stet.storage.hunk_rows import PackedText  # brings the database's side
+
+            packed = {file: PackedText.make(one.text) for file, one in waiting.items()}
             with lock:
                 now = self._batch.anchor_snapshots
                 if all(waiting.get(file) is one for file, one in now.items()):
                     self._batch.packed = {file: packed[file] for file in now}
                     self.move_to(batch())
                     return
-
-
-def _packed(snapshots: "dict[str, AnchorSnapshot]") -> "dict[str, PackedText]":
-    from stet.storage.hunk_rows import PackedText  # brings the database's side
-
-    return {file: PackedText.make(snapshot.text) for file, snapshot in snapshots.items()}

@@ -131,11 +131,8 @@ class WriteFailures:
         is_late = self._notified_at is None or now - self._notified_at >= NOTIFY_AGAIN_SECONDS
         if self._has_said or not is_late:
             # The write is tried every second: the log would be full of one sentence.
-            log.log(
-                logging.DEBUG if is_known else logging.WARNING,
-                "the state is not written: %s",
-                fault,
-            )
+            level = logging.DEBUG if is_known else logging.WARNING
+            log.log(level, "the state is not written: %s", fault)
             return
         self._has_said, self._notified_at = True, now
         # Notify before logging: the log may be on the same disk.
