@@ -80,14 +80,13 @@ def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
             _raise_refusal(
                 check_text(draft.name, (draft.text,)) or _check_marks(draft.name, (draft.text,), "")
             )
-            place = _NamedFile(draft.uri, draft.name)
+            place = (draft.uri, draft.name)
             return AuthorizedDraft(caution=_caution(rules, place, new=(draft.text,)))
         case MoveDraft():
             return _authorize_move(draft, rules)
         case RemoveDraft():
             _raise_refusal(check_remove(rules, draft))
-            place = _NamedFile(draft.uri, draft.name)
-            return AuthorizedDraft(caution=_caution(rules, place))
+            return AuthorizedDraft(caution=_caution(rules, (draft.uri, draft.name)))
 
 
 def reauthorize(snapshot: Snapshot, hunk: Hunk) -> Refusal | None:
@@ -138,14 +137,6 @@ def refusal_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
     return _changed_status(inspect_path(snapshot, uri_of(real), by_user=True), hunk, is_open=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _NamedFile:
-    """A file by its URI and what the draft calls it."""
-
-    uri: str
-    name: str
-
-
 def _raise_refusal(refusal: Refusal | None) -> None:
     if refusal is not None:
         raise ProposalRefused(refusal)
@@ -163,8 +154,7 @@ def _authorize_edit(draft: EditDraft, rules: EditRules) -> AuthorizedDraft:
     # Whole lines: a few letters, or none, may complete a mark that is there in part.
     _raise_refusal(_check_marks(name, (line for hunk in hunks for line in hunk.new), document.text))
     _raise_refusal(check_hunks(rules, name, hunks))
-    place = _NamedFile(document.uri, name)
-    return AuthorizedDraft(hunks, _caution(rules, place, new=new, old=old))
+    return AuthorizedDraft(hunks, _caution(rules, (document.uri, name), new=new, old=old))
 
 
 def _check_marks(name: str, new: Iterable[str], known: str) -> Refusal | None:
@@ -190,29 +180,33 @@ def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
             rule, message = refused.refusal.rule, refused.refusal.message
             said = f"{draft.name!r} can't be moved, because of its links. {message}"
             raise ProposalRefused(Refusal(rule, said)) from refused
-    places = (_NamedFile(draft.uri, draft.name), _NamedFile(draft.new_uri, draft.new_name))
+    places = ((draft.uri, draft.name), (draft.new_uri, draft.new_name))
     return AuthorizedDraft(caution=_caution(rules, *places), links=tuple(links))
 
 
 def _caution(
-    rules: EditRules, *places: _NamedFile, new: Iterable[str] = (), old: Iterable[str] = ()
+    rules: EditRules, *places: tuple[str, str], new: Iterable[str] = (), old: Iterable[str] = ()
 ) -> str:
-    """Return why a draft needs its own approval; "" if it doesn't."""
-    for place in places:
-        status = rules.path_status(place.uri)
+    """Return why a draft needs its own approval; "" if it doesn't.
+
+    `places` are URIs of files, each with what the draft calls the file.
+    """
+    for uri, name in places:
+        status = rules.path_status(uri)
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
-        if said := _warning(replace(status, names=(*status.names, place.name))):
+        if said := _warning(replace(status, names=(*status.names, name))):
             return said
-    return describe_spoofing(new, old, places[0].name)
+    return describe_spoofing(new, old, places[0][1])
 
 
 def _warning(status: PathStatus) -> str:
     """Return the warning about a place that the user must know before any change there."""
-    instructs = next(
-        (name for name in status.project_paths if is_protected(name, at_root=True)), None
-    ) or next(filter(is_protected, status.names), None)
-    if instructs is not None:
-        return f"{instructs!r} may tell an editor, an agent, version control or a build what to do."
+    at_root = [name for name in status.project_paths if is_protected(name, at_root=True)]
+    instructs = [*at_root, *filter(is_protected, status.names)]
+    if instructs:
+        return (
+            f"{instructs[0]!r} may tell an editor, an agent, version control or a build what to do."
+        )
     if status.is_outside_by_link:
         return f"{status.names[0]!r} leads out of the workspace by a link."
     if status.has_hard_links:

@@ -1,36 +1,21 @@
 """The rules of a turn: what the user lets the agent propose, checked after the model has answered.
 
 Each `check_` function is for one kind of draft; `stet.review.policy.authorization` calls them all.
-`POLICY_SENTENCES` is what the model is sent of the rules before it starts, a sentence for each rule that
+`policy_sentences` is what the model is sent of the rules before it starts, a sentence for each rule that
 can refuse. A rule without a sentence, or a sentence without a rule, fails a test.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from stet.review.proposal import MoveDraft, RemoveDraft
 from stet.settings.values import EditSettings
 from stet.text.diff import LineHunk
 from stet.text.lines import n_breaks
+from stet.text.sequence import n_common
 from stet.workspace.names import Refusal, folded
 from stet.workspace.path_status import PathStatus
-
-__all__ = [
-    "EditRules",
-    "ProposalRefused",
-    "Refusal",
-    "RejectedEdit",
-    "check_create",
-    "check_edit",
-    "check_hunks",
-    "check_move",
-    "check_open",
-    "check_remove",
-    "check_text",
-    "new_in",
-    "scope_of",
-]  # fmt: skip
 
 MAX_TEXT = 400_000
 """Characters in what one draft writes; more than a model can answer at once."""
@@ -207,18 +192,13 @@ def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusa
     Text that is in `old` already may stay.
     """
     new = tuple(new)
-    size = sum(map(len, new))
-    if size > MAX_TEXT:
-        return Refusal(
-            "text",
-            f"The text for {name!r} has {size:,} characters; {MAX_TEXT:,} is the most at once.",
-        )
-    n_lines = sum(map(n_breaks, new))
-    if n_lines > MAX_LINES:
-        return Refusal(
-            "text",
-            f"The text for {name!r} has {n_lines:,} lines; {MAX_LINES:,} is the most at once.",
-        )
+    for n, unit, most in (
+        (sum(map(len, new)), "characters", MAX_TEXT),
+        (sum(map(n_breaks, new)), "lines", MAX_LINES),
+    ):
+        if n > most:
+            said = f"The text for {name!r} has {n:,} {unit}; {most:,} is the most at once."
+            return Refusal("text", said)
     odd = {found for text in new for found in _NO_TEXT.findall(text)}
     if odd:
         odd -= {found for text in old for found in _NO_TEXT.findall(text)}
@@ -235,12 +215,13 @@ def _mode_refusal(rules: EditRules) -> Refusal | None:
 
 
 def _scope_refusal(rules: EditRules, uri: str, name: str) -> Refusal | None:
-    if rules.editable(uri):
-        return None
-    return Refusal(
-        "edit.scope",
-        f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {scope_of(rules)}",
-    )
+    return None if rules.editable(uri) else _outside_scope(rules, name, _SCOPES)
+
+
+def _outside_scope(rules: EditRules, name: str, sentences: Mapping[str, str]) -> Refusal:
+    scope = rules.settings.scope
+    said = f"{name!r} is outside the editable scope ({scope!r}): {sentences[scope]}"
+    return Refusal("edit.scope", said)
 
 
 def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:
@@ -251,12 +232,7 @@ def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus)
         )
     if refusal := status.refusal or _outside_refusal(status, name) or status.creation_refusal:
         return refusal
-    if not rules.may_create(uri):
-        return Refusal(
-            "edit.scope",
-            f"{name!r} is outside the editable scope ({rules.settings.scope!r}): {new_in(rules)}",
-        )
-    return None
+    return None if rules.may_create(uri) else _outside_scope(rules, name, _NEW_IN)
 
 
 def _whole_file_refusal(status: PathStatus, name: str) -> Refusal | None:
@@ -296,16 +272,6 @@ def _is_case_change(draft: MoveDraft) -> bool:
     return same and draft.name != draft.new_name
 
 
-def scope_of(rules: EditRules) -> str:
-    """Which files may be edited, as the end of a sentence."""
-    return _SCOPES[rules.settings.scope]
-
-
-def new_in(rules: EditRules) -> str:
-    """Where new files may lie, as a sentence without its capital letter."""
-    return _NEW_IN[rules.settings.scope]
-
-
 def _only_inserts(hunk: LineHunk) -> bool:
     """Whether nothing of the old text is lost: the new text is the old one with text put in.
 
@@ -320,103 +286,60 @@ def _only_inserts(hunk: LineHunk) -> bool:
 
 def _is_put_into(old: str, new: str) -> bool:
     """Whether `new` is `old` with one text put in."""
-    if len(new) <= len(old):
-        return False
-    start = 0
-    while start < len(old) and old[start] == new[start]:
-        start += 1
-    return new.endswith(old[start:])
+    return len(new) > len(old) and new.endswith(old[n_common(old, new) :])
 
 
-@dataclass(frozen=True, slots=True)
-class PolicySentence:
-    """One sentence.
-
-    Attributes:
-        rules: The names of the rules that the sentence describes, as in a `Refusal`.
-        sentence: The text for the rules of one turn; empty if these rules can't refuse anything.
-    """
-
-    rules: frozenset[str]
-    sentence: Callable[[EditRules], str]
-
-
-def _always(names: str, sentence: str) -> PolicySentence:
-    return PolicySentence(frozenset(names.split()), lambda _: sentence)
-
-
-def _if_off(name: str, is_on: Callable[[EditRules], bool], sentence: str) -> PolicySentence:
-    return PolicySentence(frozenset({name}), lambda rules: "" if is_on(rules) else sentence)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-MODE_SENTENCE = PolicySentence(
-    frozenset({"mode"}),
-    lambda rules: (
-        "You only answer: nothing may be changed in this turn." if rules.read_only else ""
-    ),
-)
-POLICY_SENTENCES = (
-    PolicySentence(
-        frozenset({"edit.scope"}),
-        lambda rules: f"You may propose edits to: {scope_of(rules)} {_sentence(new_in(rules))}",
-    ),
-    _if_off(
-        "edit.canAdd",
-        lambda rules: rules.settings.can_add,
-        "Forbidden: adding text (`edit.canAdd` is off).",
-    ),
-    _if_off(
-        "edit.canDelete",
-        lambda rules: rules.settings.can_delete,
-        "Forbidden: replacing or deleting text, and deleting files (`edit.canDelete` is off).",
-    ),
-    _if_off(
-        "edit.canCreate",
-        lambda rules: rules.settings.can_create,
-        "Forbidden: creating files, also by position `create`, and moving them.",
-    ),
-    _if_off(
-        "edit.canNavigate",
-        lambda rules: rules.settings.can_navigate,
-        "Forbidden: opening files, also by position `open`.",
-    ),
-    _always(
-        "parent home scheme network encoded backslash no-root ambiguous untitled outside link",
+_SENTENCES = {
+    "edit.canAdd": "Forbidden: adding text (`edit.canAdd` is off).",
+    "edit.canDelete": "Forbidden: replacing or deleting text, and deleting files (`edit.canDelete` is off).",
+    "edit.canCreate": "Forbidden: creating files, also by position `create`, and moving them.",
+    "edit.canNavigate": "Forbidden: opening files, also by position `open`.",
+    "parent home scheme network encoded backslash no-root ambiguous untitled outside link": (
         "A file is named by its path from the workspace root, with `/`: no `..`, `~`, URI or "
-        "percent-encoding, nothing outside the workspace, also not by a link.",
+        "percent-encoding, nothing outside the workspace, also not by a link."
     ),
-    _always(
-        "nul invisible look-alike too-long windows-name alias special exists",
+    "nul invisible look-alike too-long windows-name alias special exists": (
         "Not a file to change: folders, devices, names with invisible or look-alike characters. A new "
-        "name is one that Windows could have too, and where nothing is yet.",
+        "name is one that Windows could have too, and where nothing is yet."
     ),
-    _always(
-        "secret deny git excluded ignored own",
+    "secret deny git excluded ignored own": (
         "Out of bounds, whatever you would do there: secrets (`.env`, keys), the inside of `.git`, "
         "Stet's own state, and what `.gitignore`, `.stetignore`, `context.excludedFolders` or "
-        "`privacy.deny` name.",
+        "`privacy.deny` name."
     ),
-    _always(
-        "privacy.redactSecrets",
+    "privacy.redactSecrets": (
         "Keys and passwords come to you as marks, `[redacted: AWS key #1]`: quote them as they are in "
-        "edits of the same file; they are never written anywhere.",
+        "edits of the same file; they are never written anywhere."
     ),
-    _always(
-        "text",
+    "text": (
         f"No text with NUL or broken characters, or of more than {MAX_TEXT:,} characters or "
-        f"{MAX_LINES:,} lines; no edit that changes a file in more than {MAX_HUNKS:,} places at once.",
+        f"{MAX_LINES:,} lines; no edit that changes a file in more than {MAX_HUNKS:,} places at once."
     ),
-)
-"""In the order the model reads them."""
+}
+"""By the names of the rules that each describes, in the order the model reads them."""
+
+
+def policy_sentences(rules: EditRules) -> dict[str, str]:
+    """Return what the model is told of the rules that can refuse in a turn.
+
+    The keys are the names of the rules that a sentence describes, as in a `Refusal`, with spaces
+    between them.
+    """
+    if rules.read_only:
+        return {"mode": "You only answer: nothing may be changed in this turn."}
+    allowed = rules.settings
+    capabilities = {
+        "edit.canAdd": allowed.can_add,
+        "edit.canDelete": allowed.can_delete,
+        "edit.canCreate": allowed.can_create,
+        "edit.canNavigate": allowed.can_navigate,
+    }
+    scope, new_in = _SCOPES[allowed.scope], _NEW_IN[allowed.scope]
+    told = {"edit.scope": f"You may propose edits to: {scope} {new_in[0].upper()}{new_in[1:]}"}
+    return told | {names: one for names, one in _SENTENCES.items() if not capabilities.get(names)}
 
 
 def describe_policy(rules: EditRules) -> str:
     """Return the rules for the model, one line each."""
-    if only := MODE_SENTENCE.sentence(rules):
-        return f"- {only}"
-    lines = (each.sentence(rules) for each in POLICY_SENTENCES)
-    return "\n".join(f"- {line}" for line in (*lines, _ADVICE) if line)
+    told = [*policy_sentences(rules).values(), *(() if rules.read_only else (_ADVICE,))]
+    return "\n".join(f"- {line}" for line in told)

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 import stet
-from stet.review.policy.rules import MODE_SENTENCE, POLICY_SENTENCES, EditRules, describe_policy
+from stet.review.policy.rules import EditRules, describe_policy, policy_sentences
 from tests.support.hostile_workspace import ATTACKS, PROTECTED
 from tests.support.review_harness import rules
 
@@ -29,8 +29,7 @@ def rules_in_the_code() -> set[str]:
 
 def stated(gate: EditRules) -> set[str]:
     """The rules that the model is told of."""
-    told = (each for each in (MODE_SENTENCE, *POLICY_SENTENCES) if each.sentence(gate))
-    return {rule for each in told for rule in each.rules}
+    return {rule for names in policy_sentences(gate) for rule in names.split()}
 
 
 OFF = {"can_add": False, "can_delete": False, "can_create": False, "can_navigate": False}
