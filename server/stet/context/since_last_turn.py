@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby
 
 from stet.context.context_values import ContextSection, section, single_line
-from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, OutcomeKind
-from stet.review.proposal import Hunk
+from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome
+from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import LineHunk
 from stet.text.lines import without_end
 
@@ -25,15 +25,15 @@ MAX_LINE = 200
 """How many characters of a line, a reason or a summary are shown."""
 
 _OUTCOME_TEXT = {
-    OutcomeKind.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
-    OutcomeKind.REJECTED: "rejected",
-    OutcomeKind.UNDONE: "undone: it was accepted, and the user has taken it back",
-    OutcomeKind.REPLACED: "replaced by the proposal of another conversation",
-    OutcomeKind.ACCEPTED: "accepted",
-    OutcomeKind.PENDING: "pending",
-    OutcomeKind.SENT: "accepted, being written",
+    HunkState.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
+    HunkState.REJECTED: "rejected",
+    HunkState.UNDONE: "undone: it was accepted, and the user has taken it back",
+    HunkState.SUPERSEDED: "replaced by the proposal of another conversation",
+    HunkState.ACCEPTED: "accepted",
+    HunkState.PENDING: "pending",
+    HunkState.SENT: "accepted, being written",
 }
-_PENDING = frozenset({OutcomeKind.PENDING, OutcomeKind.SENT})
+_PENDING = frozenset({HunkState.PENDING, HunkState.SENT})
 _ID = re.compile(r"([a-z]+)([0-9]+)")
 
 _IMPORTED = (
@@ -102,27 +102,27 @@ def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Itera
 
     Decided ones that have nothing more to say share an item.
     """
-    pending = [outcome for outcome in outcomes if outcome.kind in _PENDING]
-    plain: dict[tuple[OutcomeKind, str, str], list[str]] = defaultdict(list)
+    pending = [outcome for outcome in outcomes if outcome.state in _PENDING]
+    plain: dict[tuple[HunkState, str, str], list[str]] = defaultdict(list)
     for outcome in outcomes:
-        if outcome.kind in _PENDING:
+        if outcome.state in _PENDING:
             continue
         if outcome.reason or outcome.diff or outcome.theirs is not None:
             yield _outcome_item(outcome, truncate)
         else:
-            plain[outcome.kind, outcome.file, outcome.new_file].append(outcome.hunk)
-    for (kind, file, new_file), ids in plain.items():
+            plain[outcome.state, outcome.file, outcome.new_file].append(outcome.hunk)
+    for (state, file, new_file), ids in plain.items():
         place = f" in {_short(file)}" if file else ""
         moved = f", the file is {_short(new_file)} now" if new_file else ""
-        yield (f"- {', '.join(_id_ranges(ids))}{place}: {_OUTCOME_TEXT[kind]}{moved}",)
+        yield (f"- {', '.join(_id_ranges(ids))}{place}: {_OUTCOME_TEXT[state]}{moved}",)
     yield from (_outcome_item(outcome, truncate) for outcome in pending)
 
 
 def _outcome_item(outcome: HunkOutcome, truncate: Truncate) -> _Item:
-    text = _OUTCOME_TEXT[outcome.kind]
+    text = _OUTCOME_TEXT[outcome.state]
     if outcome.is_changed:
         text += ", as the user changed it" if outcome.diff else ", changed by the user"
-    if outcome.inline and outcome.kind is OutcomeKind.PENDING:
+    if outcome.inline and outcome.state is HunkState.PENDING:
         text += ", as a block in the text itself"
     place = f" {_short(outcome.file)}" if outcome.file else ""
     if outcome.line:

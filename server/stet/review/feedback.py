@@ -7,9 +7,8 @@ decided.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
-from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
+from stet.review.proposal import LIVE, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
 from stet.review.resolve.pending_view import as_shown
 from stet.text.diff import LineHunk, diff_lines
 from stet.text.document import TextDocument
@@ -80,29 +79,16 @@ def _line_with(line: int, hunks: Iterable[Hunk]) -> int:
     return line
 
 
-class OutcomeKind(Enum):
-    """What became of a hunk; the most urgent first."""
-
-    CONFLICT = "conflict"
-    REJECTED = "rejected"
-    UNDONE = "undone"
-    REPLACED = "replaced"
-    """By the proposal of another conversation."""
-    ACCEPTED = "accepted"
-    PENDING = "pending"
-    SENT = "being written"
-
-
-_KINDS = {
-    HunkState.PENDING: OutcomeKind.PENDING,
-    HunkState.SENT: OutcomeKind.SENT,
-    HunkState.CONFLICT: OutcomeKind.CONFLICT,
-    HunkState.ACCEPTED: OutcomeKind.ACCEPTED,
-    HunkState.REJECTED: OutcomeKind.REJECTED,
-    HunkState.UNDONE: OutcomeKind.UNDONE,
-    HunkState.SUPERSEDED: OutcomeKind.REPLACED,
-}
-_UNDECIDED = frozenset({OutcomeKind.PENDING, OutcomeKind.SENT, OutcomeKind.CONFLICT})
+_REPORTED = (
+    HunkState.CONFLICT,
+    HunkState.REJECTED,
+    HunkState.UNDONE,
+    HunkState.SUPERSEDED,
+    HunkState.ACCEPTED,
+    HunkState.PENDING,
+    HunkState.SENT,
+)
+"""The states that are reported, the most urgent first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +97,7 @@ class HunkOutcome:
 
     Attributes:
         hunk: Its id.
-        kind: Its state, as reported to the model.
+        state: Its state, as reported to the model; superseded: by another conversation.
         file: The model's name for the file; empty if it may not be shown.
         line: The current line of the hunk, from 1; 0 if there is no such line.
         summary: The purpose of the hunk.
@@ -124,7 +110,7 @@ class HunkOutcome:
     """
 
     hunk: str
-    kind: OutcomeKind
+    state: HunkState
     file: str = ""
     line: int = 0
     summary: str = ""
@@ -204,8 +190,7 @@ def collect_feedback(
         for hunk in hunks
         if _is_reported(hunk, ids, is_news=hunk.changed > upto)
     ]
-    order = list(OutcomeKind)
-    outcomes.sort(key=lambda outcome: order.index(outcome.kind))
+    outcomes.sort(key=lambda outcome: _REPORTED.index(outcome.state))
     accepted = [hunk for hunk in hunks if hunk.state is HunkState.ACCEPTED]
     decided = [hunk for hunk in hunks if hunk.changed > upto]
     known = [(before, _now_at(before.uri, views, decided)) for before in knowledge.shown.values()]
@@ -255,37 +240,37 @@ class _FileViews:
 
 def _is_reported(hunk: Hunk, ids: Iterable[str], *, is_news: bool) -> bool:
     """Return whether a hunk is reported to the model: undecided ones always, decided ones once."""
-    kind = _kind(hunk)
-    if kind is None or kind in _UNDECIDED:
-        return kind is not None
-    # The agent knows of its own replacements.
-    by_itself = kind is OutcomeKind.REPLACED and hunk.reason.rpartition(" ")[-1] in ids
-    return is_news and not by_itself
+    state = _state(hunk)
+    if state in LIVE:
+        return True
+    # The agent knows of its own replacements; of those by other conversations it does not.
+    by_itself = state is HunkState.SUPERSEDED and hunk.reason.rpartition(" ")[-1] in ids
+    return is_news and state in _REPORTED and not by_itself
 
 
-def _kind(hunk: Hunk) -> OutcomeKind | None:
+def _state(hunk: Hunk) -> HunkState:
+    """Return the state of a hunk as it is reported: a hunk that the editor has undone is undone."""
     is_undone = hunk.state is HunkState.PENDING and hunk.reason == UNDONE_IN_EDITOR
-    return OutcomeKind.UNDONE if is_undone else _KINDS.get(hunk.state)
+    return HunkState.UNDONE if is_undone else hunk.state
 
 
 def _outcome(hunk: Hunk, views: _FileViews, *, is_news: bool) -> HunkOutcome:
-    kind, view = _kind(hunk), views.at(hunk.uri)
-    assert kind is not None, "only what has one is told"
+    state, view = _state(hunk), views.at(hunk.uri)
     if not view.may_be_named:
-        return HunkOutcome(hunk.id, kind)
+        return HunkOutcome(hunk.id, state)
     wrote, stands = _content(hunk.proposed), _content(hunk.new)
-    is_changed = kind is not OutcomeKind.CONFLICT and wrote != stands
+    is_changed = state is not HunkState.CONFLICT and wrote != stands
     theirs = None
-    if kind is OutcomeKind.CONFLICT and view.document is not None:
+    if state is HunkState.CONFLICT and view.document is not None:
         theirs = whole_lines(view.document.text_in(hunk.range))
     has_place = view.document is not None and hunk.kind not in (HunkKind.MOVE, HunkKind.REMOVE)
     return HunkOutcome(
         hunk.id,
-        kind,
+        state,
         file=views.snapshot.name_of(hunk.uri),
         line=hunk.shown_at.start.line + 1 if has_place else 0,
         summary=hunk.summary,
-        reason=hunk.reason if kind is OutcomeKind.REJECTED else "",
+        reason=hunk.reason if state is HunkState.REJECTED else "",
         diff=diff_lines(wrote, stands) if is_changed and is_news else (),
         theirs=theirs,
         is_changed=is_changed,

@@ -10,7 +10,8 @@ from stet.context.since_last_turn import (
     MAX_LINES,
     since_last_turn_section,
 )
-from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, ModelKnowledge, OutcomeKind
+from stet.review.feedback import FeedbackDelta, FileDelta, HunkOutcome, ModelKnowledge
+from stet.review.proposal import HunkState
 from stet.text.diff import LineHunk
 
 
@@ -27,23 +28,23 @@ def test_nothing_is_said_where_nothing_is_new() -> None:
 def test_everything_has_its_line() -> None:
     diff = (LineHunk(0, ("a = 1",), 0, ("a = 2", "b = 3")),)
     verdicts = (
-        HunkOutcome("h1", OutcomeKind.CONFLICT, "a.py", 3, "Rename", theirs=("mine\n",)),
-        HunkOutcome("h2", OutcomeKind.CONFLICT, "a.py", 9, "Drop", theirs=()),
-        HunkOutcome("h3", OutcomeKind.REJECTED, "a.py", 12, "Doc", reason="Too long"),
-        HunkOutcome("h4", OutcomeKind.REJECTED, "a.py", 14, "Doc"),
-        HunkOutcome("h5", OutcomeKind.UNDONE, "b.py", 1, "s"),
-        HunkOutcome("h6", OutcomeKind.REPLACED, "b.py", 1, "s"),
-        HunkOutcome("h7", OutcomeKind.ACCEPTED, "a.py", 20, "Set", diff=diff, is_changed=True),
-        HunkOutcome("h8", OutcomeKind.ACCEPTED, "a.py", 22, "s"),
-        HunkOutcome("h9", OutcomeKind.ACCEPTED, "a.py", 23, "s"),
-        HunkOutcome("h10", OutcomeKind.ACCEPTED, "a.py", 24, "s"),
-        HunkOutcome("h12", OutcomeKind.ACCEPTED, "a.py", 26, "s"),
-        HunkOutcome("h13", OutcomeKind.ACCEPTED, "b.py", 27, "s"),
-        HunkOutcome("h14", OutcomeKind.PENDING, "a.py", 30, "Later"),
-        HunkOutcome("h15", OutcomeKind.PENDING, "a.py", 31, "Block", inline=True),
-        HunkOutcome("h16", OutcomeKind.PENDING, "a.py", 32, "Other", is_changed=True),
-        HunkOutcome("h17", OutcomeKind.SENT, "n.py", 0, "New"),
-        HunkOutcome("h18", OutcomeKind.REJECTED),
+        HunkOutcome("h1", HunkState.CONFLICT, "a.py", 3, "Rename", theirs=("mine\n",)),
+        HunkOutcome("h2", HunkState.CONFLICT, "a.py", 9, "Drop", theirs=()),
+        HunkOutcome("h3", HunkState.REJECTED, "a.py", 12, "Doc", reason="Too long"),
+        HunkOutcome("h4", HunkState.REJECTED, "a.py", 14, "Doc"),
+        HunkOutcome("h5", HunkState.UNDONE, "b.py", 1, "s"),
+        HunkOutcome("h6", HunkState.SUPERSEDED, "b.py", 1, "s"),
+        HunkOutcome("h7", HunkState.ACCEPTED, "a.py", 20, "Set", diff=diff, is_changed=True),
+        HunkOutcome("h8", HunkState.ACCEPTED, "a.py", 22, "s"),
+        HunkOutcome("h9", HunkState.ACCEPTED, "a.py", 23, "s"),
+        HunkOutcome("h10", HunkState.ACCEPTED, "a.py", 24, "s"),
+        HunkOutcome("h12", HunkState.ACCEPTED, "a.py", 26, "s"),
+        HunkOutcome("h13", HunkState.ACCEPTED, "b.py", 27, "s"),
+        HunkOutcome("h14", HunkState.PENDING, "a.py", 30, "Later"),
+        HunkOutcome("h15", HunkState.PENDING, "a.py", 31, "Block", inline=True),
+        HunkOutcome("h16", HunkState.PENDING, "a.py", 32, "Other", is_changed=True),
+        HunkOutcome("h17", HunkState.SENT, "n.py", 0, "New"),
+        HunkOutcome("h18", HunkState.REJECTED),
     )
     files = (
         FileDelta("a.py", (LineHunk(4, ("old\n",), 6, ("new\n", "x\n")), LineHunk(9, (), 12, ("y\n",)))),
@@ -99,10 +100,10 @@ Changed since you saw it, not by your proposals:
 def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> None:
     change = LineHunk(0, (hostile,), 0, (hostile,))
     told = text_of(
-        HunkOutcome("h1", OutcomeKind.CONFLICT, hostile, 1, hostile, theirs=(hostile,)),
-        HunkOutcome("h2", OutcomeKind.REJECTED, "a.py", 1, hostile, reason=hostile),
-        HunkOutcome("h3", OutcomeKind.ACCEPTED, hostile, 1, "s", diff=(change,), is_changed=True),
-        HunkOutcome("h4", OutcomeKind.REJECTED, hostile),
+        HunkOutcome("h1", HunkState.CONFLICT, hostile, 1, hostile, theirs=(hostile,)),
+        HunkOutcome("h2", HunkState.REJECTED, "a.py", 1, hostile, reason=hostile),
+        HunkOutcome("h3", HunkState.ACCEPTED, hostile, 1, "s", diff=(change,), is_changed=True),
+        HunkOutcome("h4", HunkState.REJECTED, hostile),
         files=(FileDelta(hostile, (change,)), FileDelta(hostile, is_gone=True)),
     )
     head, *lines, tail = told.split("\n")
@@ -118,15 +119,15 @@ def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> No
 
 def test_long_texts_are_cut_and_said_to_be() -> None:
     many = tuple(f"line {n}\n" for n in range(MAX_LINES + 5))
-    told = text_of(HunkOutcome("h1", OutcomeKind.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
+    told = text_of(HunkOutcome("h1", HunkState.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
     assert "    (cut: 5 more lines)\n" in told
     assert f"({'s' * 200} (cut: 100 more characters)):" in told
 
 
 def test_what_was_decided_is_never_left_out_for_what_waits() -> None:
-    waiting = [HunkOutcome(f"h{n}", OutcomeKind.PENDING, "a.py", n, "s" * 100) for n in range(100)]
+    waiting = [HunkOutcome(f"h{n}", HunkState.PENDING, "a.py", n, "s" * 100) for n in range(100)]
     files = tuple(FileDelta(f"{n}.py", is_gone=True) for n in range(100))
-    told = text_of(HunkOutcome("h200", OutcomeKind.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
+    told = text_of(HunkOutcome("h200", HunkState.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
     assert "- h200 in a.py: accepted\n" in told
     shown = told.count("pending\n")
     assert f"(cut: {100 - shown} more)\n" in told

@@ -11,7 +11,6 @@ from stet.review.feedback import (
     FileDelta,
     HunkOutcome,
     ModelKnowledge,
-    OutcomeKind,
     collect_feedback,
     external_changes,
 )
@@ -103,7 +102,7 @@ def talk() -> Talk:
 
 def test_what_waits_is_told_every_time(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
-    told = HunkOutcome(hunk, OutcomeKind.PENDING, "a.py", 2, "s")
+    told = HunkOutcome(hunk, HunkState.PENDING, "a.py", 2, "s")
     assert talk.news().outcomes == (told,)
     assert talk.news().outcomes == (told,)
 
@@ -114,8 +113,8 @@ def test_what_was_decided_is_told_once(talk: Talk) -> None:
     talk.ledger.reject(rejected, "Too short")
     assert talk.news() == FeedbackDelta(
         (
-            HunkOutcome(rejected, OutcomeKind.REJECTED, "a.py", 4, "s", reason="Too short"),
-            HunkOutcome(accepted, OutcomeKind.ACCEPTED, "a.py", 2, "s"),
+            HunkOutcome(rejected, HunkState.REJECTED, "a.py", 4, "s", reason="Too short"),
+            HunkOutcome(accepted, HunkState.ACCEPTED, "a.py", 2, "s"),
         ),
         (),
         ModelKnowledge(max(hunk.changed for hunk in talk.ledger.hunks()), {URI: talk.live}),
@@ -128,7 +127,7 @@ def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
     talk.ledger.reject(hunk, "No")
     talk.news()
     talk.ledger.restore(hunk)
-    assert [verdict.kind for verdict in talk.news().outcomes] == [OutcomeKind.PENDING]
+    assert [verdict.state for verdict in talk.news().outcomes] == [HunkState.PENDING]
     talk.ledger.reject(hunk, "No, again")
     assert [verdict.reason for verdict in talk.news().outcomes] == ["No, again"]
 
@@ -147,7 +146,7 @@ def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
     (amended,) = talk.news().outcomes
     assert amended == HunkOutcome(
         hunk,
-        OutcomeKind.PENDING,
+        HunkState.PENDING,
         "a.py",
         2,
         "s",
@@ -158,7 +157,7 @@ def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
     assert again == dataclasses.replace(amended, diff=())
     talk.accept(hunk)
     (accepted,) = talk.news().outcomes
-    assert accepted == dataclasses.replace(amended, kind=OutcomeKind.ACCEPTED)
+    assert accepted == dataclasses.replace(amended, state=HunkState.ACCEPTED)
 
 
 def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
@@ -167,7 +166,7 @@ def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
     talk.type(WireEdit(1, 0, 1, 3, "zwei"))
     found = talk.news()
     assert found.outcomes == (
-        HunkOutcome(hunk, OutcomeKind.CONFLICT, "a.py", 2, "s", theirs=("zwei\n",)),
+        HunkOutcome(hunk, HunkState.CONFLICT, "a.py", 2, "s", theirs=("zwei\n",)),
     )
     assert found.files == (FileDelta("a.py", (LineHunk(1, ("two\n",), 1, ("zwei\n",)),)),)
     assert talk.news().files == ()
@@ -179,8 +178,8 @@ def test_what_was_taken_back_in_the_editor_is_told(talk: Talk) -> None:
     talk.news()
     talk.type(WireEdit(1, 0, 1, 1, "two"))
     found = talk.news()
-    assert [(verdict.hunk, verdict.kind) for verdict in found.outcomes] == [
-        (hunk, OutcomeKind.UNDONE)
+    assert [(verdict.hunk, verdict.state) for verdict in found.outcomes] == [
+        (hunk, HunkState.UNDONE)
     ]
 
 
@@ -196,7 +195,7 @@ def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) 
 def test_what_another_conversation_has_replaced_is_told(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.propose("two\n", "II\n", turn="t2", chat="other")
-    assert talk.news().outcomes == (HunkOutcome(hunk, OutcomeKind.REPLACED, "a.py", 2, "s"),)
+    assert talk.news().outcomes == (HunkOutcome(hunk, HunkState.SUPERSEDED, "a.py", 2, "s"),)
 
 
 def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> None:
@@ -235,8 +234,8 @@ def test_of_a_file_that_may_no_longer_be_shown_nothing_is_told_but_the_decision(
     talk.world.with_settings(Settings(privacy=PrivacySettings(deny=("a.py",))))
     found = talk.news()
     assert found.outcomes == (
-        HunkOutcome(waiting, OutcomeKind.CONFLICT),
-        HunkOutcome(hunk, OutcomeKind.REJECTED),
+        HunkOutcome(waiting, HunkState.CONFLICT),
+        HunkOutcome(hunk, HunkState.REJECTED),
     )
     assert (found.files, dict(found.knowledge.shown)) == ((), {})
 
@@ -259,7 +258,7 @@ def test_a_new_file_that_waits_is_told_of_by_its_name(talk: Talk) -> None:
         summary="New",
     )
     hunk = talk.ledger.propose(prepare_draft(draft, rules()))[0]
-    assert talk.news().outcomes == (HunkOutcome(hunk.id, OutcomeKind.PENDING, "n.py", 0, "New"),)
+    assert talk.news().outcomes == (HunkOutcome(hunk.id, HunkState.PENDING, "n.py", 0, "New"),)
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=8)
