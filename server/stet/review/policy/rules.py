@@ -320,7 +320,7 @@ _SENTENCES = {
 
 
 def policy_sentences(rules: EditRules) -> dict[str, str]:
-    """Return what the model is told of the rules that can refuse in a turn.
+    """Return what the model reads of the rules that can refuse in a turn.
 
     The keys are the names of the rules that a sentence describes, as in a `Refusal`, with spaces
     between them.
@@ -335,11 +335,11 @@ def policy_sentences(rules: EditRules) -> dict[str, str]:
         "edit.canNavigate": allowed.can_navigate,
     }
     scope, new_in = _SCOPES[allowed.scope], _NEW_IN[allowed.scope]
-    told = {"edit.scope": f"You may propose edits to: {scope} {new_in[0].upper()}{new_in[1:]}"}
-    return told | {names: one for names, one in _SENTENCES.items() if not capabilities.get(names)}
+    first = {"edit.scope": f"You may propose edits to: {scope} {new_in[0].upper()}{new_in[1:]}"}
+    return first | {names: one for names, one in _SENTENCES.items() if not capabilities.get(names)}
 
 
 def describe_policy(rules: EditRules) -> str:
     """Return the rules for the model, one line each."""
-    told = [*policy_sentences(rules).values(), *(() if rules.read_only else (_ADVICE,))]
-    return "\n".join(f"- {line}" for line in told)
+    lines = [*policy_sentences(rules).values(), *(() if rules.read_only else (_ADVICE,))]
+    return "\n".join(f"- {line}" for line in lines)
