@@ -6,7 +6,7 @@ lines it is done within that hunk.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from stet.agent.turn import MODES, REMOVAL, Ask, CommentLocation, Turn, TurnFailed, TurnState
@@ -17,7 +17,7 @@ from stet.review.resolve.pending_view import Amendment, PendingView
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.ai_comments import removal_edit
 from stet.text.document import TextDocument
-from stet.text.edit import Bias, TextChange, TextEdit, map_position
+from stet.text.edit import Bias, TextEdit, map_position, map_range
 from stet.text.position import Position, Range
 from stet.tools.file_reader import FileReader
 from stet.tools.proposer import Proposer
@@ -102,7 +102,7 @@ async def start_comment_turn(
     task = CommentTask(comment.uri, name, comment_range, source, document.revision)
     # The user may have gone on typing while it was looked for.
     changes = workspace.changes_since(comment.uri, document.revision) or ()
-    selected = _map_range(_extend_to_paragraph(comment_range, document), changes)
+    selected = map_range(_extend_to_paragraph(comment_range, document), changes)
     place = EditorLocation(comment.uri, selected, caret=selected.start)
     return replace(ask, prompt=instruction.text, mode=MODES[instruction.marker], place=place), task
 
@@ -175,7 +175,7 @@ def _prepare_removal(
 def _locate_comment(reader: FileReader, live: TextDocument, task: CommentTask) -> Range | None:
     """Return the range of the comment in the current text, or None if the comment has changed."""
     changes = reader.workspace.changes_since(task.uri, task.revision)
-    place = _map_range(task.range, changes or ())
+    place = map_range(task.range, changes or ())
     if live.text_in(place) == task.source:
         return place
     if live.text.count(task.source) != 1:
@@ -227,12 +227,3 @@ def _extend_to_paragraph(place: Range, document: TextDocument) -> Range:
         end += 1
     end = last + 1 if end == start else end
     return Range(Position(place.start.line, 0), document.clamp(Position(end, 0)))
-
-
-def _map_range(place: Range, changes: Sequence[TextChange]) -> Range:
-    """Return a range after changes. Text inserted at the edges of the range is not part of it."""
-    start, end = place.start, place.end
-    for change in changes:
-        start = map_position(start, change, Bias.RIGHT)
-        end = map_position(end, change, Bias.LEFT)
-    return Range(start, max(start, end))

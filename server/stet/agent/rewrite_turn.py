@@ -33,7 +33,7 @@ from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import rebase_edit
 from stet.review.resolve.prepared_edit import PreparedDraft, RejectedDraft, prepare_or_reject
 from stet.text.document import TextDocument
-from stet.text.edit import Bias, Replacement, TextChange, TextEdit, map_position
+from stet.text.edit import Replacement, TextChange, TextEdit, map_range
 from stet.text.position import Position, Range
 from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
@@ -243,11 +243,8 @@ def _rebase_edit(
         InvalidInstruction: If the user has written over it.
     """
     if passage.is_part_of_line:
-        start, end = passage.place.start, passage.place.end
-        for change in changes:
-            start = map_position(start, change, Bias.RIGHT)
-            end = max(start, map_position(end, change))
-        first, last = live.offset_at(start), live.offset_at(end)
+        place = map_range(passage.place, changes)
+        first, last = live.offset_at(place.start), live.offset_at(place.end)
         if live.text[first:last] == passage.text:
             return TextEdit((Replacement(first, last, text),))
     return rebase_edit(passage.edit(text), shown, changes, live)

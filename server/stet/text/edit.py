@@ -120,6 +120,14 @@ def map_position(position: Position, change: TextChange, bias: Bias = Bias.LEFT)
     return Position(position.line + new_end.line - end.line, position.character)
 
 
+def map_range(range_: Range, changes: Iterable[TextChange]) -> Range:
+    """Return a range after changes. Text inserted at the edges of the range is not part of it."""
+    for change in changes:
+        start = map_position(range_.start, change, Bias.RIGHT)
+        range_ = Range(start, max(start, map_position(range_.end, change)))
+    return range_
+
+
 def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
     """Return the lines on which a change left its text. Lines are 0-based, in the text after the
     last change.

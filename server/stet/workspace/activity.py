@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
 
-from stet.text.edit import Bias, TextChange, map_position
+from stet.text.edit import Bias, TextChange, map_position, map_range
 from stet.text.position import Position, Range
 from stet.workspace.uris import canonical, is_tracked
 
@@ -137,8 +137,7 @@ def _range_after(range_: Range, change: TextChange) -> Range:
         return Range(place, place)
     if change.range.start < range_.end and range_.start < change.range.end:
         return Range(change.new_end, change.new_end)
-    start = map_position(range_.start, change, Bias.RIGHT)
-    return Range(start, max(start, map_position(range_.end, change, Bias.LEFT)))
+    return map_range(range_, (change,))
 
 
 @dataclass(frozen=True, slots=True)

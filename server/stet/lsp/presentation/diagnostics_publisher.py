@@ -11,7 +11,7 @@ from stet.lsp.editor_client import Client
 from stet.lsp.presentation.serialize import describe
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
-from stet.text.edit import Bias, map_position
+from stet.text.edit import map_range
 from stet.text.escape import escape
 from stet.text.lines import split_lines
 from stet.text.position import Position, Range
@@ -55,11 +55,7 @@ class TrackedLocation:
         if changes is None:
             self._revision = self._workspace.revision(self.uri) or 0
             return self._range
-        start, end = self._range.start, self._range.end
-        for change in changes:
-            start = map_position(start, change, Bias.RIGHT)
-            end = max(start, map_position(end, change))
-        self._range = Range(start, end)
+        self._range = map_range(self._range, changes)
         self._revision += len(changes)
         return self._range
 
