@@ -31,7 +31,7 @@ def draft(text: str) -> ChatTextPart | None:
 
 def written(text: str, turn: str) -> str:
     """All that stands under the headings of a turn."""
-    return ChatSections.of(text).written(turn)
+    return "\n\n".join(part.text for part in parts(text) if part.turn == turn and part.text)
 
 
 def has_ended(said: str) -> bool:

@@ -224,10 +224,6 @@ class ChatDocument:
         scratch._sent = self._sent.copy()
         return scratch
 
-    def filled(self, text: str) -> str:
-        """Return `text`, the document as it is now, with all that is to be written."""
-        return self.frozen().fill(text)
-
     def fill(self, text: str) -> str:
         """Write all that is to be written into `text`, the document as it is now, and return it."""
         buffer = TextBuffer(text)

@@ -210,11 +210,6 @@ class ChatSections:
         """Return the lines of a part below its heading, up to the last line that is not blank."""
         return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
 
-    def written(self, turn: str) -> str:
-        """All text under the headings of a turn."""
-        texts = (self.text_of(part) for part in self.parts() if part.turn == turn)
-        return "\n\n".join(filter(None, texts))
-
     def end(self) -> Position:
         """Where the last of all text ends."""
         return self._last_text_position(-1, len(self.lines)) or Position(0, 0)

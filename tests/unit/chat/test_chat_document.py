@@ -110,13 +110,13 @@ def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str
 @given(st.integers(0, 400))
 def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
     page = make_page()
-    whole = page.filled(new_document("main"))
+    whole = page.frozen().fill(new_document("main"))
     heading = "## Stet (t1)"
     body = whole.index(heading) + len(heading)
     end = whole.index(written(whole, "t1")) + len(written(whole, "t1"))
     cut = whole[: min(body + n, end)] + f"\n\n{YOU}\n\nmore"
     adopt(page, cut)
-    full = page.filled(cut)
+    full = page.frozen().fill(cut)
     assert written(full, "t1") == written(whole, "t1")
     now = draft(full)
     assert now is not None
@@ -124,7 +124,7 @@ def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
 
 
 def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> None:
-    text = make_page().filled(f"{new_document('main')}Why?\n")
+    text = make_page().frozen().fill(f"{new_document('main')}Why?\n")
     assert [(part.turn, part.text) for part in parts(text)] == [
         ("", "Why?"),
         ("t1", "Because.\n\nSo.\n\n*completed*"),
@@ -135,7 +135,7 @@ def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> Non
 def test_an_answer_that_was_written_in_gets_its_end() -> None:
     page = make_page()
     text = f"{new_document('main')}Why?\n\n## Stet (t1)\n\nBecause (really?).\n\n{YOU}\n\n"
-    assert written(page.filled(text), "t1") == "Because (really?).\n\n*completed*"
+    assert written(page.frozen().fill(text), "t1") == "Because (really?).\n\n*completed*"
 
 
 def test_an_answer_that_is_written_in_while_it_comes_stands_there_once() -> None:
@@ -156,7 +156,7 @@ def test_an_answer_that_is_written_in_while_it_comes_stands_there_once() -> None
 
 def test_a_page_forgets_what_stands_there_to_its_end() -> None:
     page = make_page()
-    adopt(page, page.filled(new_document("main")))
+    adopt(page, page.frozen().fill(new_document("main")))
     assert page.entries == {}
 
 
@@ -164,10 +164,10 @@ def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -
     told = ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
     told.add_text("One. ")
-    text = page.filled(new_document("main"))
+    text = page.frozen().fill(new_document("main"))
     adopt(page, text)
     told.add_text("Two.")
-    text = page.filled(text.replace("## Stet (t1)\n", ""))
+    text = page.frozen().fill(text.replace("## Stet (t1)\n", ""))
     assert written(text, "t1").endswith("Two.")
 
 
@@ -217,6 +217,6 @@ def test_words_with_underscores_stay_as_they_are() -> None:
 
 def test_a_document_whose_lines_end_in_returns_gets_each_answer_once() -> None:
     page = make_page()
-    text = page.filled(new_document("main").replace("\n", "\r"))
+    text = page.frozen().fill(new_document("main").replace("\n", "\r"))
     assert [part.turn for part in parts(text)] == ["", "t1", ""]
-    assert page.filled(text) == text
+    assert page.frozen().fill(text) == text
