@@ -202,28 +202,18 @@ _TRAILING = ".,;:!?)]}'"
 SELECTION = "selection"
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """One name as it was written.
+def parse_mentions(prompt: str) -> dict[str, bool]:
+    """Return the names mentioned in a question, in order, and whether each can only be a name.
 
-    Attributes:
-        name: The name without `@` and quotes.
-        is_sure: Whether the text can only be a name.
+    The names are without `@` and quotes.
     """
-
-    name: str
-    is_sure: bool
-
-
-def parse_mentions(prompt: str) -> tuple[Mention, ...]:
-    """Return the mentions in a question, each once, in order."""
-    mentions: dict[str, Mention] = {}
+    mentions: dict[str, bool] = {}
     for match in _MENTION.finditer(prompt):
         if (quoted := match["quoted"]) is not None:
-            mentions.setdefault(quoted, Mention(quoted, is_sure=True))
+            mentions.setdefault(quoted, True)
         elif name := match["bare"].rstrip(_TRAILING):
-            mentions.setdefault(name, Mention(name, is_sure="/" in name or "." in name))
-    return tuple(mentions.values())
+            mentions.setdefault(name, "/" in name or "." in name)
+    return mentions
 
 
 def collect_mentioned(
@@ -232,20 +222,20 @@ def collect_mentioned(
     """Return what a question mentions. Reads the disk: call in a worker thread."""
     mentions = parse_mentions(prompt)
     collector = AttachmentCollector(snapshot, current)
-    for mention in mentions[:MAX_MENTIONS]:
-        if mention.name == SELECTION:
+    for name, is_sure in islice(mentions.items(), MAX_MENTIONS):
+        if name == SELECTION:
             if current is None or not current.selected:
                 collector.problems.append("@selection: nothing is selected.")
             continue
         try:
-            located = snapshot.locate(mention.name)
+            located = snapshot.locate(name)
             if collector.is_folder(located):
                 collector.add_folder(located)
             else:
                 collector.add_file(located)
         except (PathRefused, NotShown) as refused:
-            if mention.is_sure:
-                collector.problems.append(f"@{mention.name}: {refused.message}")
+            if is_sure:
+                collector.problems.append(f"@{name}: {refused.message}")
     if len(mentions) > MAX_MENTIONS:
         cut = f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached."
         collector.problems.append(cut)

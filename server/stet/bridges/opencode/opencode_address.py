@@ -101,7 +101,8 @@ def resolve_address(
         return None
     url = settings.url.strip().rstrip("/")
     is_loopback = _check(url)
-    password = environ.get(settings.password_env or PASSWORD_ENV, "")
+    password_env = settings.password_env or PASSWORD_ENV
+    password = environ.get(password_env, "")
     if settings.password_env and not password:
         raise InvalidSetting(
             f"bridges.opencode.passwordEnv names {settings.password_env!r}, which is not set: set "
@@ -116,8 +117,7 @@ def resolve_address(
         raise InvalidSetting(
             "bridges.opencode.username can't hold a colon. Nothing is sent to OpenCode"
         )
-    name = settings.password_env or PASSWORD_ENV
-    return OpenCodeAddress(url, settings.username, password, name, is_loopback)
+    return OpenCodeAddress(url, settings.username, password, password_env, is_loopback)
 
 
 def _check(url: str) -> bool:

@@ -24,6 +24,7 @@ tokens of a model's template are broken.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 from stet.context.context_values import (
@@ -99,12 +100,8 @@ def collect_context(snapshot: Snapshot) -> SessionContext:
     # For the filter, no question about a file is active.
     world = replace(snapshot, activity=replace(snapshot.activity, active=None), asked=None)
     names, is_focused = _open_files(world, active)
-    n_named, room = 0, MAX_NAMES
-    for name in names[:MAX_FILES]:
-        room -= len(name)
-        if room < 0:
-            break
-        n_named += 1
+    lengths = accumulate(map(len, names[:MAX_FILES]))
+    n_named = sum(length <= MAX_NAMES for length in lengths)
     return SessionContext(
         tuple(names[:n_named]),
         len(names) - n_named,
@@ -161,12 +158,11 @@ def _folders(world: Snapshot, active: str | None) -> tuple[str, ...]:
     The path is returned as written, and with links resolved.
     """
     path: Path | None = None if active is None else path_of(active)
-    holders = [root.path for root in world.roots if path is not None and root.path in path.parents]
-    chosen = max(holders, key=lambda one: len(one.parts), default=None)
-    if chosen is None:
-        if not world.roots:
-            return ()
-        chosen = world.roots[0].path
+    roots = [root.path for root in world.roots]
+    if not roots:
+        return ()
+    holders = [root for root in roots if path is not None and root in path.parents]
+    chosen = max(holders, key=lambda root: len(root.parts), default=roots[0])
     return tuple(dict.fromkeys((str(chosen), str(world.system.real_path(chosen)))))
 
 
