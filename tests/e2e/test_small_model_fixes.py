@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from platformdirs import user_data_path
 
-from stet.agent.small.grammar_model import AllowedCalls, find_quotes, grammar, parse, window
+from stet.agent.small.grammar_model import find_quotes, grammar, parse, window
 from stet.llm.embedded import weights
 from stet.llm.embedded.embedded_model import EmbeddedModel
 from stet.llm.model import Message, Request
@@ -124,7 +124,7 @@ async def test_lines_of_any_characters_make_a_grammar_that_the_model_obeys() -> 
     text = 'a = ["^-]\\\\", \'`\']\n\tπ = "\\n\\t\\x00"  # ::= | {0,3}\nb = {c: d for c in ()}\n'
     document = TextDocument("file:///a.py", text)
     shown = window(document, None, "")
-    made = grammar(AllowedCalls(editable={'o"d [x].py': find_quotes(shown)}))
+    made = grammar({}, {'o"d [x].py': find_quotes(shown)})
     no_done = made.replace(' | "done\\U0000000A"', "")
     model = EmbeddedModel(System())
     try:

@@ -153,7 +153,7 @@ class Limits:
     def cost_last_round_reason(self, used: Usage, latest: Usage | None, prompt: int) -> str:
         """Return why `cost` makes the round that begins now the last, as a sentence; "" if it does not.
 
-        The arguments are those of `over_cost`.
+        The arguments are those of `cost_exceeded_reason`.
         """
         spent, following = self.pricing.cost(used), self._next_cost(latest, prompt)
         if self.cost is None or spent is None or spent + 2 * following <= self.cost:
@@ -166,7 +166,7 @@ class Limits:
     def answer_ceiling(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:
         """Return how many tokens the next answer may take, and the limit that says so, in words.
 
-        The arguments are those of `over_cost`.
+        The arguments are those of `cost_exceeded_reason`.
         """
         by_tokens = self.max_answer_tokens(used.total, prompt)
         spent, each = self.pricing.cost(used), self.pricing.cost(Usage(0, 1))

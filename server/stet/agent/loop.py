@@ -1,7 +1,7 @@
 """The loop of a turn: ask the model, run the tools that it calls, until it is done or a limit is reached."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from stet.agent.agent_events import (
@@ -252,8 +252,10 @@ class AgentLoop:
 
     async def _execute_calls(self, completion: Completion) -> None:
         """Run the calls of an answer. Warn a model that repeats itself once, then stop the turn."""
-        toolbox = self._services.toolbox.with_context(is_last_round=bool(self._last_round_reason))
-        toolbox.ctx.report.summary = None
+        toolbox = self._services.toolbox
+        ctx = replace(toolbox.ctx, is_last_round=bool(self._last_round_reason))
+        ctx.report.summary = None
+        toolbox = replace(toolbox, ctx=ctx)
         executor = ToolExecutor(self._turn, completion, toolbox, self._services.emit)
         self._turn = await executor.execute(self._messages, self._loop_detector)
         if self._n_dropped:

@@ -292,16 +292,24 @@ def redact_json(text: str, redactor: Redactor) -> tuple[str, Mapping[str, int]]:
             return redactor.redact(value).text
         return found.text[len(head) : -1]
 
+    return map_json_strings(text, redact_string), kinds
+
+
+def map_json_strings(text: str, change: Callable[[str, str], str]) -> str:
+    """Return JSON with the strings in it changed, or any other text changed as plain text.
+
+    `change` takes a string and the key that it is under, "" for none.
+    """
     try:
-        redacted = _map_strings(json.loads(text), redact_string)
+        value = json.loads(text)
+        changed = _map_strings(value, change)
     except (ValueError, RecursionError):
-        plain = redactor.redact(text)
-        return plain.text, plain.kinds
-    return (json.dumps(redacted, ensure_ascii=False) if kinds else text), kinds
+        return change(text, "")
+    return text if changed == value else json.dumps(changed, ensure_ascii=False)
 
 
 def _map_strings(value: Any, change: Callable[[str, str], str], name: str = "") -> Any:
-    """Return a JSON value with its strings changed; `change` takes each with the key it is under."""
+    """Return a JSON value with its strings changed; `name` is the key that it is under."""
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, list):
@@ -362,16 +370,6 @@ class TokenEscapingModel(ModelWrapper):
         return replace(request, messages=messages, tools=tools)
 
 
-def map_json_strings(text: str, change: Callable[[str], str]) -> str:
-    """Return JSON with the strings in it changed, or any other text changed as plain text."""
-    try:
-        value = json.loads(text)
-        changed = _map_strings(value, lambda each, _: change(each))
-    except (ValueError, RecursionError):
-        return change(text)
-    return text if changed == value else json.dumps(changed, ensure_ascii=False)
-
-
 class _UnescapingStream:
     """Streams what is said, mended: what may be half of a broken token waits for its end."""
 
@@ -402,9 +400,10 @@ def _escape_messages(messages: Iterable[Message]) -> dict[Message, Message]:
 
 
 def _escape_call(call: ToolCall) -> ToolCall:
-    arguments = map_json_strings(call.arguments, escape_special_tokens)
+    arguments = map_json_strings(call.arguments, lambda text, _: escape_special_tokens(text))
     return replace(call, name=escape_special_tokens(call.name), arguments=arguments)
 
 
 def _unescape_call(call: ToolCall) -> ToolCall:
-    return replace(call, arguments=map_json_strings(call.arguments, unescape_special_tokens))
+    arguments = map_json_strings(call.arguments, lambda text, _: unescape_special_tokens(text))
+    return replace(call, arguments=arguments)

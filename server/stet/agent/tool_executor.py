@@ -8,7 +8,7 @@ difference.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -34,13 +34,13 @@ class LoopDetector:
     """Detects a loop in the calls of one turn."""
 
     def __init__(self) -> None:
-        self._calls: list[tuple[ToolCall, _Key]] = []
+        self._calls: list[_Key] = []
         self._errors: Counter[_Key] = Counter()
         self._warning = ""
 
     def record(self, call: ToolCall, error: str) -> None:
         """Record a call that was executed. `error` is its error, "" for none."""
-        self._calls.append((call, (call.name, canonical_arguments(call.arguments))))
+        self._calls.append((call.name, canonical_arguments(call.arguments)))
         if error:
             self._errors[call.name, error] += 1
         self._warning = self._warning or self._repetition() or self._same_error(call, error)
@@ -54,13 +54,12 @@ class LoopDetector:
         return warning
 
     def _repetition(self) -> str:
-        keys = [key for _, key in self._calls[-4:]]
-        name = self._calls[-1][0].name
+        keys = self._calls[-4:]
+        name = keys[-1][0]
         if len(keys) >= MAX_REPEATS and len(set(keys[-MAX_REPEATS:])) == 1:
             return f"called {name!r} {MAX_REPEATS} times with the same arguments"
         if len(keys) == 4 and keys[0] == keys[2] != keys[1] == keys[3]:
-            other_name = self._calls[-2][0].name
-            return f"called {other_name!r} and {name!r} in turns, twice with the same arguments"
+            return f"called {keys[-2][0]!r} and {name!r} in turns, twice with the same arguments"
         return ""
 
     def _same_error(self, call: ToolCall, error: str) -> str:
@@ -79,37 +78,6 @@ def canonical_arguments(arguments: str) -> str:
         return arguments.strip()
 
 
-class ToolCallBatcher:
-    """Runs the calls of one answer of the model, in their order.
-
-    The model wrote all calls before it saw the result of any. So edits of one file in one answer mean
-    the text as it was shown before, and are checked and proposed as a whole.
-
-    Args:
-        toolbox: The tools of the turn.
-        calls: All calls that may be run.
-    """
-
-    def __init__(self, toolbox: Toolbox, calls: Sequence[ToolCall]) -> None:
-        self._calls = calls
-        self._keys = [toolbox.batch_key(call) for call in calls]
-        self._done: dict[int, ToolOutcome] = {}
-
-    async def run(self, n: int, toolbox: Toolbox) -> ToolOutcome:
-        """Return the outcome of call `n` (0-based), run by a toolbox with the context of the call."""
-        if n in self._done:
-            return self._done[n]
-        key = self._keys[n]
-        batch = [
-            k for k, other_key in enumerate(self._keys) if key is not None and other_key == key
-        ]
-        if len(batch) < 2:
-            return await toolbox.run(self._calls[n])
-        outcomes = await toolbox.run_batch([self._calls[k] for k in batch])
-        self._done.update(zip(batch, outcomes, strict=True))
-        return self._done[n]
-
-
 MAX_CALLS = 64
 """Calls of one answer that are executed. A model that repeats itself writes hundreds, and the work for
 each call grows with the number of calls before it."""
@@ -118,7 +86,10 @@ _CALL_CUT_OFF = "Your answer was cut off within this call, so it was not run. Se
 
 
 class ToolExecutor:
-    """Executes the calls of one answer.
+    """Executes the calls of one answer, in their order.
+
+    The model wrote all calls before it saw the result of any. So edits of one file in one answer mean
+    the text as it was shown before, and are checked and proposed as a whole.
 
     Args:
         turn: The turn after the model's answer.
@@ -137,9 +108,10 @@ class ToolExecutor:
         self._toolbox = toolbox
         self._emit = emit
         self._calls = completion.tool_calls
-        n_whole = len(self._calls) - (completion.stop_reason is StopReason.LENGTH)
-        self._batcher = ToolCallBatcher(toolbox, self._calls[:n_whole])
-        self._n_whole = n_whole
+        self._n_whole = len(self._calls) - (completion.stop_reason is StopReason.LENGTH)
+        self._batch_keys = [toolbox.batch_key(call) for call in self._calls[: self._n_whole]]
+        self._done: dict[int, ToolOutcome] = {}
+        """The outcomes of calls that were run together with an earlier one."""
         self._first = len(turn.tool_calls)
         self._turn = turn.with_calls(toolbox.create_run(call) for call in self._calls)
 
@@ -164,8 +136,16 @@ class ToolExecutor:
     async def _run_call(self, n: int) -> ToolOutcome:
         if n >= self._n_whole:
             return ToolOutcome.failed(_CALL_CUT_OFF)
-        toolbox = self._toolbox.with_context(ask_question=partial(self._ask_question, n))
-        return await self._batcher.run(n, toolbox)
+        if n in self._done:
+            return self._done[n]
+        ctx = replace(self._toolbox.ctx, ask_question=partial(self._ask_question, n))
+        toolbox, key = replace(self._toolbox, ctx=ctx), self._batch_keys[n]
+        batch = [k for k, other in enumerate(self._batch_keys) if key is not None and other == key]
+        if len(batch) < 2:
+            return await toolbox.run(self._calls[n])
+        outcomes = await toolbox.run_batch([self._calls[k] for k in batch])
+        self._done.update(zip(batch, outcomes, strict=True))
+        return self._done[n]
 
     async def _ask_question(self, n: int, question: Question) -> str:
         """Put a question of call `n` to the user and return the answer; the call waits meanwhile."""

@@ -21,7 +21,6 @@ from stet.tools.create_file import CREATE_FILE
 from stet.tools.delete_file import DELETE_FILE
 from stet.tools.done import DONE
 from stet.tools.edit_file import EDIT_FILE
-from stet.tools.editor_actions import AskQuestion
 from stet.tools.execute_command import EXECUTE_COMMAND
 from stet.tools.explore_structure import EXPLORE_STRUCTURE
 from stet.tools.find_dead_links import FIND_DEAD_LINKS
@@ -171,17 +170,6 @@ class Toolbox:
     tools: tuple[Tool, ...]
     ctx: ToolContext
 
-    def with_context(
-        self, *, ask_question: AskQuestion | None = None, is_last_round: bool | None = None
-    ) -> "Toolbox":
-        """Return the same tools with another context, for one call or one round."""
-        ctx = self.ctx
-        if ask_question is not None:
-            ctx = replace(ctx, ask_question=ask_question)
-        if is_last_round is not None:
-            ctx = replace(ctx, is_last_round=is_last_round)
-        return replace(self, ctx=ctx)
-
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return the tool definitions for the model. Equal definitions in every round keep a
         provider's cache valid.
@@ -212,7 +200,7 @@ class Toolbox:
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Run a call. The outcome has a text for the model in any case."""
-        known = self._proposed_ids()
+        known = set(self._proposed_hunks())
         try:
             tool, params = self._parse_call(call)
             text = await tool.run(params, self.ctx)
@@ -226,7 +214,7 @@ class Toolbox:
 
     async def run_batch(self, calls: Sequence[ToolCall]) -> list[ToolOutcome]:
         """Run calls of one tool that belong together (`Tool.batch_handler`), each with its text."""
-        known = self._proposed_ids()
+        known = set(self._proposed_hunks())
         read: list[Params | ToolError] = []
         tool = None
         for call in calls:
@@ -351,21 +339,13 @@ class Toolbox:
                 f"{call.name!r}: {_validation_message(error)}. Call it again."
             ) from error
 
-    def _proposed_ids(self) -> set[str]:
-        """Ids of all that this turn has proposed."""
-        return {
-            hunk
-            for proposal in self.ctx.ledger.proposals(self.ctx.turn.id)
-            for hunk in proposal.hunks
-        }
+    def _proposed_hunks(self) -> Iterator[str]:
+        """Yield the ids of all hunks that this turn has proposed, oldest first."""
+        for proposal in self.ctx.ledger.proposals(self.ctx.turn.id):
+            yield from proposal.hunks
 
     def _proposed_since(self, known: set[str]) -> tuple[str, ...]:
-        return tuple(
-            hunk
-            for proposal in self.ctx.ledger.proposals(self.ctx.turn.id)
-            for hunk in proposal.hunks
-            if hunk not in known
-        )
+        return tuple(hunk for hunk in self._proposed_hunks() if hunk not in known)
 
 
 @cache
@@ -467,8 +447,7 @@ def hide_absolute_paths(
 
 def _absolute_paths(arguments: Mapping[str, object]) -> Iterator[str]:
     """Absolute paths among the arguments that name files; bare separators are no path."""
-    found = [arguments.get(key) for key in _NAMES]
-    for value in found:
+    for value in map(arguments.get, _NAMES):
         names = value[:_MAX_NAMES] if isinstance(value, list) else [value]
         for name in names:
             if isinstance(name, str) and is_absolute(name) and name.strip("/\\ "):

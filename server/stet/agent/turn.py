@@ -41,7 +41,7 @@ class TurnState(StrEnum):
     LIMITED = "limited"
 
 
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 """What some models put before their answer."""
 COMPACTED_NOTE = "The conversation had become long: earlier parts of it were compacted."
 _NOT_RUN = "The turn ended before this call was carried out."
@@ -311,13 +311,13 @@ def time_of(at: float) -> str:
 
 def has_words(text: str) -> bool:
     """Whether a text says anything: white space, characters without a shape and thoughts do not."""
-    shown = _THOUGHTS.sub("", text)
+    shown = THOUGHTS.sub("", text)
     return any(character.isprintable() and not character.isspace() for character in shown)
 
 
 def first_line(text: str) -> str:
     """Return the first line with words after the model's thoughts; "" if there is no such line."""
-    shown = _THOUGHTS.sub("", text)
+    shown = THOUGHTS.sub("", text)
     return next((line.strip() for line in shown.splitlines() if has_words(line)), "")
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from stet.agent.turn import THOUGHTS
+
 Tools = Mapping[str, frozenset[str]]
 """The names of tools, each with the names of its arguments."""
 
@@ -23,7 +25,6 @@ _MAX_OBJECTS = 20
 _NEAR = 600
 """Characters after a tag in which the tool is named."""
 
-_THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)[ \t]*([\w+-]*)[ \t]*$")
 _OBJECT = re.compile(r"^[ \t]{0,8}[\[{]", re.MULTILINE)
 _TAG = re.compile(
@@ -81,7 +82,7 @@ def find_written_call(text: str, tools: Tools) -> str | None:
     Returns:
         The name of the tool, or "" for an unknown tool; None if the text is not a call.
     """
-    answer = _THOUGHTS.sub("", text[:MAX_LOOKED_AT]).strip()
+    answer = THOUGHTS.sub("", text[:MAX_LOOKED_AT]).strip()
     if not answer:
         return None
     forms = _call_patterns(tuple(sorted(tools)))

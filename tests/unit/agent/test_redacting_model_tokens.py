@@ -58,7 +58,7 @@ async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> No
 
 def test_json_stays_json_whatever_stands_in_it() -> None:
     text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
-    told = map_json_strings(text, escape_special_tokens)
+    told = map_json_strings(text, lambda text, _: escape_special_tokens(text))
     assert json.loads(told) == {
         "a": escape_special_tokens("".join(TOKENS)),
         "b": ['"\\', f"<{BAR}/s>"],

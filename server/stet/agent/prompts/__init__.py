@@ -27,10 +27,7 @@ class PromptOptions:
     project: str = ""
 
 
-DEFAULT_OPTIONS = PromptOptions()
-
-
-def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions = DEFAULT_OPTIONS) -> str:
+def system_prompt(mode: Mode, rules: EditRules, options: PromptOptions) -> str:
     """Return the system message of a turn in `mode` under `rules`."""
     parts = [prompt("agent")]
     if mode is Mode.ASK:

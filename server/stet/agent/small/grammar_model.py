@@ -18,7 +18,7 @@ that changes nothing. Its syntax is GBNF, as llama.cpp describes it in `grammars
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from stet.agent.small.worked_example import PROPOSED, extract_request
 from stet.llm.completion_stream import new_call_id
@@ -149,24 +149,18 @@ _READ = re.compile(r"read_file (?P<file>.+?)(?: (?P<first>\d+)-(?P<last>\d+))?\n
 _EDIT = re.compile(r"edit_file (?P<file>.+)\n(?P<old>(?:- .*\n)+)(?P<new>(?:\+ .*\n)+)")
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedCalls:
-    """What may be called.
+def grammar(
+    readable: Mapping[str, LineWindow], editable: Mapping[str, Sequence[QuotableLine]]
+) -> str:
+    """Return the grammar of one call. `done` may always be called.
 
-    Attributes:
+    Args:
         readable: The lines of each file that `read_file` shows, by the file's name.
         editable: What `edit_file` may quote, by the file's name.
     """
-
-    readable: Mapping[str, LineWindow] = field(default_factory=dict)
-    editable: Mapping[str, Sequence[QuotableLine]] = field(default_factory=dict)
-
-
-def grammar(allowed: AllowedCalls) -> str:
-    """Return the grammar of one call. `done` may always be called."""
     rules: list[str] = []
-    ways = [_literal(_format_read(name, window)) for name, window in allowed.readable.items()]
-    for n, (name, quotes) in enumerate(allowed.editable.items()):
+    ways = [_literal(_format_read(name, window)) for name, window in readable.items()]
+    for n, (name, quotes) in enumerate(editable.items()):
         if quotes:
             changes = " | ".join(_change_rule(f"x{n}-{k}-", q, rules) for k, q in enumerate(quotes))
             head = _literal(f"edit_file {name}\n")
@@ -301,12 +295,15 @@ class GrammarConstrainedModel(ModelWrapper):
         Raises:
             ModelError: As the inner model does.
         """
-        allowed = self._allowed_calls({tool.name for tool in request.tools}, request.messages)
+        tools = {tool.name for tool in request.tools}
         grammar_request = replace(
             request,
             messages=tuple(to_plain_messages(request.messages)),
             tools=(),
-            grammar=grammar(allowed),
+            grammar=grammar(
+                self._readable() if "read_file" in tools else {},
+                self._editable(request.messages) if "edit_file" in tools else {},
+            ),
         )
         answered = await self.inner.complete(grammar_request, ignore, on_wait)
         call = parse(answered.text, self._summary())
@@ -314,30 +311,29 @@ class GrammarConstrainedModel(ModelWrapper):
             return replace(answered, text="")
         return replace(answered, text="", tool_calls=(call,), stop_reason=StopReason.TOOL_CALLS)
 
-    def _allowed_calls(self, tools: set[str], messages: Sequence[Message]) -> AllowedCalls:
-        """Return the calls allowed now: offered tools and existing files. No file is read twice."""
+    def _readable(self) -> dict[str, LineWindow]:
+        """Return the lines to show of each file that has not been read: no file is read twice."""
+        read = self._ctx.report.files_read
+        return {name: self._window(name) for name in self._files if name not in read}
+
+    def _editable(self, messages: Sequence[Message]) -> dict[str, list[QuotableLine]]:
+        """Return what may be quoted of each file that has been read, each line once."""
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
         redact = self._ctx.workspace.redactor.redact
 
         def is_quotable(text: str) -> bool:
             return not redact(text).kinds and escape_special_tokens(text) == text
 
-        windows = {name: self._window(name) for name in self._files}
-        read = self._ctx.report.files_read
-        readable = {name: shown for name, shown in windows.items() if name not in read}
-        quoted = set(_quoted(messages))
-        editable = {
+        quoted, read = set(_quoted(messages)), self._ctx.report.files_read
+        return {
             name: [
                 quote
-                for quote in find_quotes(shown)
+                for quote in find_quotes(self._window(name))
                 if (name, quote.text) not in quoted and is_quotable(quote.text)
             ]
-            for name, shown in windows.items()
+            for name in self._files
             if name in read
         }
-        return AllowedCalls(
-            readable if "read_file" in tools else {}, editable if "edit_file" in tools else {}
-        )
 
     def _window(self, name: str) -> LineWindow:
         document = self._files[name]

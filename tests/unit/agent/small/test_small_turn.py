@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from stet.agent.small.grammar_model import (
     MAX_CHARACTERS,
     MAX_LINES,
-    AllowedCalls,
     QuotableLine,
     find_quotes,
     grammar,
@@ -197,7 +196,7 @@ def test_what_is_no_whole_call_is_none(text: str) -> None:
 
 def test_whatever_a_file_holds_stays_text_in_the_grammar() -> None:
     shown = window(document('a"] ::= [^-x\\\n'), None, "")
-    made = grammar(AllowedCalls({"a.py": shown}, {"a.py": find_quotes(shown)}))
+    made = grammar({"a.py": shown}, {"a.py": find_quotes(shown)})
     assert made.startswith('root ::= "read_file a.py\\U0000000A" | "edit_file a.py')
     assert made.count("::=") == made.count("\n") + 1  # the one in the file's text
 
