@@ -79,19 +79,6 @@ class ResolvedEdit:
     on_view: TextEdit = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class MergedEdit:
-    """Several wishes for one file as one edit.
-
-    Attributes:
-        edit: What they do to the text as it is.
-        amends: Ids of the pending hunks that are in it.
-    """
-
-    edit: TextEdit
-    amends: tuple[str, ...] = ()
-
-
 def resolve_quote(
     quote: QuotedEdit, view: PendingView, shown_text: ShownText | None
 ) -> ResolvedEdit:
@@ -169,7 +156,7 @@ def _plain_content(content: str, instruction: EditInstruction, shown: TextDocume
     return normalize_text(strip_consistent_numbers(normalize_text(content), first, neighbours))
 
 
-def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendment:
     """Join all of `resolved_edits`; insertions at one place keep their order.
 
     Raises:
@@ -240,7 +227,7 @@ def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
     return found if view.touched(found.edit) else None
 
 
-def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
+def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendment:
     plain = [
         replacement for resolved in resolved_edits for replacement in resolved.edit.replacements
     ]
@@ -251,7 +238,7 @@ def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> MergedEdit:
     if len(resolved_edits) > 1:
         _check_last_line([*plain, *amendment.edit.replacements], view.live)
     edit = TextEdit((*plain, *amendment.edit.replacements))
-    return MergedEdit(edit, amendment.hunks)
+    return Amendment(edit, amendment.hunks)
 
 
 def _check_last_line(replacements: list[Replacement], current: TextDocument) -> None:

@@ -35,7 +35,7 @@ MAX_CHARACTERS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """An edit of the live text that takes the place of pending hunks.
+    """An edit of the live text that takes the place of pending hunks, if it contains any.
 
     Attributes:
         edit: From the live text to what is wanted; the hunks are in it.

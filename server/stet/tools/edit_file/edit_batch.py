@@ -20,7 +20,6 @@ from stet.review.policy.rules import ProposalRefused
 from stet.review.proposal import EditDraft, Hunk, HunkState
 from stet.review.resolve.edit_instruction import InvalidInstruction
 from stet.review.resolve.edit_resolver import (
-    MergedEdit,
     QuotedEdit,
     ResolvedEdit,
     first_conflict,
@@ -29,6 +28,7 @@ from stet.review.resolve.edit_resolver import (
     resolve_quote,
 )
 from stet.review.resolve.pending_view import (
+    Amendment,
     PendingView,
     changes_since_text,
     latest_with,
@@ -266,9 +266,9 @@ class EditBatch:
             else:
                 return
 
-    def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: MergedEdit) -> _BatchPlan:
+    def _create_plan(self, resolved: Mapping[int, _CallEdit], merged: Amendment) -> _BatchPlan:
         """Return the plan of the calls that become one edit, with the answer of the authorization."""
-        changing = [self._calls[n] for n, one in resolved.items() if one.lines or merged.amends]
+        changing = [self._calls[n] for n, one in resolved.items() if one.lines or merged.hunks]
         if not changing:
             return _BatchPlan(resolved)
         offset = self._doc.offset_at
@@ -286,9 +286,9 @@ class EditBatch:
         draft = self._ctx.proposer.edit_draft(self._doc, changing[0].file, merged.edit, summary)
         if len(summaries) > 1:
             draft = replace(draft, notes=notes)
-        repeated = self._view.repeated(merged.edit, self._ctx.turn.id, merged.amends)
+        repeated = self._view.repeated(merged.edit, self._ctx.turn.id, merged.hunks)
         prepared = prepare_or_reject(draft, self._rules)
-        return _BatchPlan(resolved, (*merged.amends, *repeated), prepared, position_of(changing[0]))
+        return _BatchPlan(resolved, (*merged.hunks, *repeated), prepared, position_of(changing[0]))
 
     def _resolve_call(self, call: EditFile) -> _CallEdit:
         """Return the edit that a call makes.
@@ -317,7 +317,7 @@ class EditBatch:
                 _ = authorize(draft, self._rules)
             except ProposalRefused as against:
                 refused = against
-        return _CallEdit(edit, merged.amends, places, refused)
+        return _CallEdit(edit, merged.hunks, places, refused)
 
     def _overlap_error(self, numbers: tuple[int, ...]) -> ToolError:
         named = [f"{n + 1} ({position_of(self._calls[n])!r})" for n in numbers]
