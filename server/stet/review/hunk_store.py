@@ -390,7 +390,7 @@ def hunks_in_text(store: HunkStore, tracked: TrackedDocument) -> list[HunkInText
 
 def _noted_anchors(tracked: TrackedDocument) -> Iterator[Anchor]:
     """Yield the anchors of the hunks whose state may be noted."""
-    edited = dict.fromkeys(tracked.undone.texts.edited)
+    edited = tracked.undone.texts.edited
     is_few = len(tracked.live) <= _FEW_PENDING
     known = {one.hunk for one in tracked.live if is_few or one.hunk in edited}
     yield from (one for one in tracked.live if one.hunk in known)

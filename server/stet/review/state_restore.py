@@ -431,7 +431,7 @@ def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:
         store: All hunks.
         tracked: The document, which has just been opened.
     """
-    if tracked.undone.texts.is_any:
+    if tracked.undone.texts:
         note_text(store, tracked)
         return
     if tracked.in_flight or len(tracked.lines) > MAX_LINES or store.has_blocks(tracked.uri):

@@ -19,7 +19,13 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from stet.review.tracking.anchor import Anchor, BlockAnchor
-from stet.review.tracking.replay import Placement, ReplacedLines, lines_before, placement_of
+from stet.review.tracking.replay import (
+    Placement,
+    ReplacedLines,
+    fingerprint_of,
+    lines_before,
+    placement_of,
+)
 from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, is_distinctive
 from stet.text.edit import TextChange
 from stet.text.lines import whole_lines, without_end
@@ -103,7 +109,7 @@ class RevisionCheckpoints:
             return
         conflicts = frozenset([anchor for anchor in anchors if anchor.merged is None])
         states = placement_of(anchors)
-        text = _Checkpoint(len(before), _fingerprint(before), tuple(anchors), states, conflicts)
+        text = _Checkpoint(len(before), fingerprint_of(before), tuple(anchors), states, conflicts)
         known = next((one for one in self._texts if one[:2] == text[:2]), None)
         if known is not None:
             self._texts.remove(known)
@@ -146,12 +152,8 @@ class RevisionCheckpoints:
     def _find(self, lines: Sequence[str]) -> _Checkpoint | None:
         """Return the checkpoint of an earlier text that had exactly these lines, if any."""
         as_long = [text for text in self._texts if text.n_lines == len(lines)]
-        fingerprint = _fingerprint(lines) if as_long else 0
+        fingerprint = fingerprint_of(lines) if as_long else 0
         return next((one for one in as_long if one.fingerprint == fingerprint), None)
-
-
-def _fingerprint(lines: Sequence[str]) -> int:
-    return hash(tuple(lines))
 
 
 def _order_restored(

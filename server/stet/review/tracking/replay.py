@@ -105,6 +105,11 @@ def _are_disjoint(effects: Sequence[LineChange]) -> bool:
     )
 
 
+def fingerprint_of(lines: Sequence[str]) -> int:
+    """Return a hash of a text that is good within this process."""
+    return hash(tuple(lines))
+
+
 class Placement(NamedTuple):
     """The values of places that `Anchor.restore_span` needs, a list of each.
 

@@ -67,6 +67,14 @@ class ChangeRecord(NamedTuple):
         sent = None if other is None else (other[0] + n_lines, other[1])
         return self._replace(offset_after=self.offset_after + n_lines, as_sent=sent)
 
+    def is_inverted_by(self, change: LineChange, first: int) -> bool:
+        """Return whether a change looks like the inverse, to a place that begins at line `first`."""
+        back = first - change.first
+        is_as_long = change.removed == self.added and change.added == self.removed
+        return is_as_long and (
+            back == self.offset_after or (self.as_sent is not None and back == self.as_sent[0])
+        )
+
     def is_undone_at(self, lines: Sequence[str], first: int, end: int) -> bool:
         """Return whether the lines around the place are those that were removed from there."""
         if self.around is None:
@@ -302,12 +310,10 @@ class TrackedSpan:
 
         Called for every place below each change, so nothing is created.
         """
-        first, removed, added = change
-        back = self.first - first
-        for record in (*self.undo_records[-1:], *self.redo_records):
-            if (record.added, record.removed) == (removed, added) and (
-                back == record.offset_after or (record.as_sent and back == record.as_sent[0])
-            ):
+        if self.undo_records and self.undo_records[-1].is_inverted_by(change, self.first):
+            return True
+        for record in self.redo_records:  # noqa: SIM110 - `any` would create a generator
+            if record.is_inverted_by(change, self.first):
                 return True
         return False
 

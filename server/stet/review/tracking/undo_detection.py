@@ -22,7 +22,7 @@ from typing import NamedTuple
 from stet.review.proposal import Hunk
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan
-from stet.review.tracking.replay import apply_to_settled
+from stet.review.tracking.replay import apply_to_settled, fingerprint_of
 from stet.review.tracking.tracked_span import LineSpan
 from stet.text.edit import LineChange, TextChange
 from stet.text.lines import split_lines, whole_lines
@@ -98,30 +98,28 @@ class TextState(NamedTuple):
 
 
 class TextStates:
-    """The known texts of one document; owned and changed with its `TrackedDocument`."""
+    """The known texts of one document; owned and changed with its `TrackedDocument`.
+
+    Attributes:
+        edited: The hunks of recent edits, at most `MAX_HUNKS`.
+    """
 
     def __init__(self) -> None:
         """No text is known yet."""
         self._texts: list[TextState] = []
-        self._edited: dict[str, None] = {}
+        self.edited: dict[str, None] = {}
 
-    @property
-    def is_any(self) -> bool:
-        """Whether there are any texts."""
+    def __bool__(self) -> bool:
+        """Return whether there are any texts."""
         return bool(self._texts)
-
-    @property
-    def edited(self) -> Iterable[str]:
-        """The hunks of recent edits, at most `MAX_HUNKS`."""
-        return self._edited
 
     def add_edited(self, hunks: Iterable[str]) -> None:
         """Note that an edit of these hunks goes to the editor."""
         for hunk in hunks:
-            _ = self._edited.pop(hunk, None)
-            self._edited[hunk] = None
-        for hunk in list(self._edited)[:-MAX_HUNKS]:
-            del self._edited[hunk]
+            _ = self.edited.pop(hunk, None)
+            self.edited[hunk] = None
+        for hunk in list(self.edited)[:-MAX_HUNKS]:
+            del self.edited[hunk]
 
     def note(self, lines: Sequence[str], hunks: Sequence[HunkInText]) -> None:
         """Note the hunks of a text; replace an earlier note of the same text.
@@ -172,11 +170,6 @@ class TextStates:
             return None
         fingerprint = fingerprint_of(lines)
         return next((one for one in likely if one.fingerprint == fingerprint), None)
-
-
-def fingerprint_of(lines: Sequence[str]) -> int:
-    """Return a hash of a text that is good within this process."""
-    return hash(tuple(lines))
 
 
 class UndoneHunk(NamedTuple):
@@ -254,32 +247,31 @@ class UndoneInEditor:
         self.due: list[str] = []
         self.given_up: set[str] = set()
         self.texts = TextStates()
-        self._anchors: dict[str, Anchor] = {}
-        self._texts: dict[str, frozenset[tuple[int, int]]] = {}
+        self._undone: dict[str, tuple[Anchor, frozenset[tuple[int, int]]]] = {}
 
     def __contains__(self, hunk: str) -> bool:
-        return hunk in self._anchors
+        return hunk in self._undone
 
     def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
         """Follow the anchor of a hunk that is pending again; a redo of it leads to one of `texts`."""
-        self._anchors[anchor.hunk] = anchor
-        self._texts[anchor.hunk] = frozenset((len(split_lines(text)), hash(text)) for text in texts)
+        known = frozenset((len(split_lines(text)), hash(text)) for text in texts)
+        self._undone[anchor.hunk] = anchor, known
 
     def is_redone(self, hunk: str, lines: Sequence[str]) -> bool:
         """Return whether a text is what the redo of a hunk leads to."""
-        texts, n_lines = self._texts.get(hunk, frozenset()), len(lines)
+        if hunk not in self._undone:
+            return False
+        (_, texts), n_lines = self._undone[hunk], len(lines)
         # The length distinguishes most texts.
         return any(one == n_lines for one, _ in texts) and (n_lines, hash("".join(lines))) in texts
 
     def forget(self, hunk: str) -> None:
         """Forget a hunk that was decided or does not exist any more."""
-        self._anchors.pop(hunk, None)
-        self._texts.pop(hunk, None)
+        self._undone.pop(hunk, None)
 
     def clear(self) -> None:
         """Forget all hunks: after another edit the editor has nothing to redo."""
-        self._anchors.clear()
-        self._texts.clear()
+        self._undone.clear()
 
     def apply_changes(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
         """Move the anchors; return those whose text has changed.
@@ -288,7 +280,7 @@ class UndoneInEditor:
             effects: What happened to the text's lines, in order.
             lines: The text after it.
         """
-        anchors = list(self._anchors.values())
+        anchors = [anchor for anchor, _ in self._undone.values()]
         touched = [one for effect in effects for one in apply_to_settled(anchors, effect)]
         changed = [anchor for anchor in touched if anchor.refresh(lines)]
         for anchor in changed:
@@ -329,18 +321,6 @@ class PendingSpans(NamedTuple):
 
 class AppliedEdit:
     """One edit that has arrived, followed as a whole; changed by its `TrackedDocument` only."""
-
-    __slots__ = (
-        "_after",
-        "_before",
-        "_end",
-        "_first",
-        "_is_bottom",
-        "_is_top",
-        "_parts",
-        "_touched",
-        "_waiting",
-    )
 
     def __init__(
         self,
