@@ -224,8 +224,8 @@ class ApplyHarness:
         )
         return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
-    def remove(self, text: str = TEXT) -> str:
-        draft = RemoveDraft(turn="t1", author="m", uri=URI, name="a.txt", text=text, summary="s")
+    def remove(self, text: str = TEXT, uri: str = URI) -> str:
+        draft = RemoveDraft(turn="t1", author="m", uri=uri, name="a.txt", text=text, summary="s")
         return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
     async def accept(self, *hunks: str) -> list[str]:

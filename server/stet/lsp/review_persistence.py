@@ -217,9 +217,9 @@ class ReviewPersistence:
         """
         now = self._system.now()
         removals = (h for h in hunks if h.kind is HunkKind.REMOVE and h.state in _RESTORABLE)
-        n_days = [path for path in (path_of(hunk.uri) for hunk in removals) if path]
+        removed = [path for path in (path_of(hunk.uri) for hunk in removals) if path]
         # As it was when the file went there: not the last part, which is never followed.
-        recent = [self._system.real_path(path.parent) / path.name for path in n_days]
+        recent = [self._system.real_path(path.parent) / path.name for path in removed]
         try:
             n_emptied = self._system.empty_trash(now - TRASH_DAYS * DAY, recent)
             roots = [path for path in map(path_of, folders) if path]

@@ -16,6 +16,7 @@ The text that comes back, not the answer, shows which hunks the user picked.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -52,7 +53,7 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
     whole = sorted((hunk for hunk in hunks if hunk.kind in WHOLE_FILE), key=_NUMBER)
     last = [hunk for nth, hunk in enumerate(whole) if _is_last(hunk, whole[nth + 1 :])]
     lines = [hunk for hunk in hunks if hunk.kind not in WHOLE_FILE]
-    batches = (*_file_steps(ledger, [one for one in whole if one not in last]), lines, last)
+    batches = chain(_file_steps(ledger, [one for one in whole if one not in last]), [lines, last])
     await _apply_batches(ledger, apply, hunks, batches, HunkState.ACCEPTED)
 
 

@@ -288,7 +288,8 @@ class FileOperations:
             return
         due = [hunk_id for hunk_id, of in self.waiting.items() if of == canonical(uri)]
         for hunk_id in due:
-            del self.waiting[hunk_id]
+            if self.waiting.pop(hunk_id, None) is None:
+                continue  # its approval was taken back while another hunk was carried out
             self._ledger.outbox.end_hold([hunk_id])
             hunk = self._ledger.hunk(hunk_id)
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:

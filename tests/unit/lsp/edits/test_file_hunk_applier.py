@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from stet.lsp.capabilities import ClientCapabilities
+from stet.lsp.edits import file_hunk_applier
 from stet.lsp.edits.apply_order import accept_in_order
+from stet.review.proposal import Hunk
 from tests.support.edit_applier_harness import ALL, TEXT, URI, ApplyHarness
 
 EDITORS = pytest.mark.parametrize("operations", [ALL, frozenset[str]()], ids=["editor", "server"])
@@ -164,3 +166,27 @@ async def test_an_edit_of_a_file_that_can_not_be_moved_is_carried_out_all_the_sa
     move = world.move()
     await accept_in_order(world.ledger, world.delivery, [move, edit])
     assert {h.id: h.state for h in world.ledger.hunks()} == {edit: "accepted", move: "pending"}
+
+
+async def test_a_deletion_that_is_withdrawn_while_another_is_carried_out_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(file_hunk_applier, "CLOSED_SECONDS", 0)
+    world = ApplyHarness(editor=with_operations(frozenset()))
+    first = world.create()
+    await world.accept(first)
+    world.open(new := "file:///ws/n/b.txt", "new\n")
+    await world.undo(first)
+    second = world.remove("new\n", new)
+    await world.accept(second)
+    files = world.delivery._files
+    assert list(files.waiting) == [first, second]
+
+    async def apply_first(hunk: Hunk) -> None:
+        assert hunk.id == first
+        world.delivery.withdraw(second)
+
+    monkeypatch.setattr(files, "_apply_closed", apply_first)
+    world.close(new)
+    await files._delete_closed(new)
+    assert files.waiting == {}
