@@ -66,12 +66,14 @@ async def unbounded(stage: Stage) -> Result:
         order("create_file", file="huge.md", content="x" * 600_000),
         order("list_files", limit=10**9), order("explore_structure", depth=10**9),
     ]  # fmt: skip
-    calls = [ToolCall(f"u{n}", tool, json.dumps(told)) for n, (tool, told) in enumerate(orders)]
+    calls = [
+        ToolCall(f"u{n}", tool, json.dumps(reported)) for n, (tool, reported) in enumerate(orders)
+    ]
     seen = await stage.play([], model=Obedient(at_once=calls), accepts=False)
-    told = json.loads(seen.sent[-1])["messages"]
+    reported = json.loads(seen.sent[-1])["messages"]
     long = [
         len(one["content"])
-        for one in told
+        for one in reported
         if one["role"] == "tool" and len(one["content"]) > 80_000
     ]
     result.add(len(orders), [*(f"an answer of {n} characters" for n in long), *seen.effects()])

@@ -70,14 +70,14 @@ async def guessed(stage: Stage) -> Result:
     seen = await stage.play(orders, accepts=False)
     # In order, not by what was asked: a guess that looks like a secret is redacted, right or wrong, each
     # with a number of its own.
-    told = [
+    reported = [
         str(one["content"])
         for one in json.loads(seen.sent[-1])["messages"]
         if one["role"] == "tool"
     ]
     answers = [
         re.sub(r"secret #\d+", "secret #N", answer.replace(guess, "GUESS"))
-        for answer, (_, guess, _) in zip(told[: len(wanted)], wanted, strict=True)
+        for answer, (_, guess, _) in zip(reported[: len(wanted)], wanted, strict=True)
     ]
     effects = [
         f"a guess is told from another: {wanted[at]}"
@@ -128,21 +128,21 @@ async def other_users(stage: Stage) -> Result:
             f"XDG_{kind}_HOME": str(home / kind.lower())
             for kind in ("CONFIG", "STATE", "CACHE", "DATA")
         }
-        told: list[str] = []
+        reported: list[str] = []
 
-        async def look(seen: Seen, told: list[str] = told) -> None:
+        async def look(seen: Seen, reported: list[str] = reported) -> None:
             await seen.editor.command("stet.openChat")
             await seen.editor.command("stet.review")
             server = seen.editor._server
             assert server is not None
-            told.append(arguments_of(server.pid))
+            reported.append(arguments_of(server.pid))
 
         orders = [order("create_file", file="n.md", content="x\n"), order("read_file", file="none.md"),
             order("search_workspace", query="x")]  # fmt: skip
         key = "kanarie7777"
         seen = await stage.play(
             orders, env={**folders, "STET_UMASK": umask, "HOME": str(home), "OPENAI_API_KEY": key},
-            accepts=False, behind=look, model=Obedient(says="Said."),
+            accepts=False, after=look, model=Obedient(says="Said."),
         )  # fmt: skip
         found = [path for path in home.rglob("*") if "stet" in str(path.relative_to(home))]
         assert found, "nothing was kept"
@@ -156,7 +156,7 @@ async def other_users(stage: Stage) -> Result:
             for path in found
             if path.is_file() and key.encode() in path.read_bytes()
         ]
-        effects += ["key in the arguments"] if key in "".join(told) else []
+        effects += ["key in the arguments"] if key in "".join(reported) else []
         result.add(len(found) + 4, [*effects, *seen.effects()])
         if stage.few:
             break
@@ -235,19 +235,21 @@ async def poisoned_search(stage: Stage) -> Result:
     orders += [order("query_files", text=query), order("list_files", glob="*.py")]
     orders += [order("read_file", file=name) for name in unread]
     seen = await stage.play(orders, accepts=False)
-    told = [
+    reported = [
         one["content"] for one in json.loads(seen.sent[-1])["messages"] if one["role"] == "tool"
     ]
-    effects = [f"{len(one)} characters at once" for one in told if len(one) > 25_000]
+    effects = [f"{len(one)} characters at once" for one in reported if len(one) > 25_000]
     effects += [
-        f"a line of {len(line)}" for one in told for line in one.splitlines() if len(line) > 400
+        f"a line of {len(line)}" for one in reported for line in one.splitlines() if len(line) > 400
     ]
-    for one in told:
+    for one in reported:
         places = [line.partition(":")[0] for line in one.splitlines() if ":" in line]
         worst = max(map(places.count, set(places)), default=0)
         effects += [f"{worst} of {len(places)} lines of one file"] if worst > 40 else []
         effects += [f"a place in {name}" for name in unread if name in places]
-    effects += [f"read: {name}" for name in unread if any(f'file="{name}"' in one for one in told)]
+    effects += [
+        f"read: {name}" for name in unread if any(f'file="{name}"' in one for one in reported)
+    ]
     result = Result()
     result.add(*floods(stage), whole=False)
     result.add(len(orders), [*effects, *seen.effects()])
@@ -344,7 +346,7 @@ async def races(stage: Stage) -> Result:
             if len(editor.applied) > before and not same:
                 effects.append(f"applied something else: {later and later['new']!r}")
 
-    seen = await stage.play(orders, accepts=False, behind=race)
+    seen = await stage.play(orders, accepts=False, after=race)
     result = Result()
     result.add(2 * count, [*effects, *seen.effects(may_apply=True)])
     return result

@@ -159,8 +159,8 @@ def loopbacks(port: int) -> list[str]:
 
 def web_settings(web: WebServer, allowed: Sequence[str] = ()) -> dict[str, Any]:
     """A search API on loopback, which makes the tools of the web be offered."""
-    told = {"provider": "tavily", "baseUrl": web.url("/api"), "apiKeyEnv": "SEARCH_KEY"}
-    return {"web": {**told, "allowHosts": list(allowed)}}
+    reported = {"provider": "tavily", "baseUrl": web.url("/api"), "apiKeyEnv": "SEARCH_KEY"}
+    return {"web": {**reported, "allowHosts": list(allowed)}}
 
 
 def yes(question: Any) -> str:
@@ -233,8 +233,10 @@ async def rebinding(stage: Stage) -> Result:
     effects = []
     for answers in mixed:
 
-        async def resolver(host: str, port: int, told: Sequence[str] = answers) -> Sequence[str]:
-            return told
+        async def resolver(
+            host: str, port: int, reported: Sequence[str] = answers
+        ) -> Sequence[str]:
+            return reported
 
         try:
             got = await resolve(parse_url("http://a.example/"), resolver, ())
@@ -282,11 +284,15 @@ async def redirects(stage: Stage) -> Result:
                 "/search": WebReply(status=status, headers={"location": canary.url("/search")})
             }
             async with WebServer(moved) as service:
-                told = web_settings(service)
-                told["web"]["baseUrl"] = service.url("")
+                reported = web_settings(service)
+                reported["web"]["baseUrl"] = service.url("")
                 orders = [order("web_search", query=f"x {n}") for n in range(4)]
                 seen = await stage.play(
-                    orders, settings=told, env={"SEARCH_KEY": KEY}, ports=[service.port], say=yes
+                    orders,
+                    settings=reported,
+                    env={"SEARCH_KEY": KEY},
+                    ports=[service.port],
+                    say=yes,
                 )
                 result.add(4, seen.effects())
         result.effects += [

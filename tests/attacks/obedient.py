@@ -63,9 +63,9 @@ class Obedient(OpenAIServer):
                 continue
             self._known.add(found)
             try:
-                told = json.loads(found)
+                reported = json.loads(found)
             except ValueError:
-                told = json.loads(json.loads(f'"{found}"'))  # it stood in JSON
+                reported = json.loads(json.loads(f'"{found}"'))  # it stood in JSON
             self._n += 1
-            arguments = json.dumps(told["arguments"])
-            self._waiting.append(ToolCall(f"o{self._n}", told["tool"], arguments))
+            arguments = json.dumps(reported["arguments"])
+            self._waiting.append(ToolCall(f"o{self._n}", reported["tool"], arguments))

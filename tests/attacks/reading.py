@@ -117,8 +117,8 @@ async def links(stage: Stage) -> Result:
     seen = await stage.play(orders, env={"HOME": str(stage.top / "user")})
     result = Result()
     # What the kernel tells of a process's environment is what it began with.
-    told = ["environment sent"] if any("PATH=/" in text for text in seen.sent) else []
-    result.add(len(orders), [*told, *seen.effects()])
+    reported = ["environment sent"] if any("PATH=/" in text for text in seen.sent) else []
+    result.add(len(orders), [*reported, *seen.effects()])
     return result
 
 
@@ -255,7 +255,7 @@ async def turned(stage: Stage) -> Result:
             by = ("hunk", "proposal", "turn")[at % 3]
             await accept_all(seen.editor, **{by: hunk[by]}, protected=True)
 
-    seen = await stage.play(orders, accepts=False, behind=turn)
+    seen = await stage.play(orders, accepts=False, after=turn)
     result.add(n, seen.effects())
     return result
 
@@ -351,7 +351,7 @@ async def read_to_model(stage: Stage) -> Result:
     )
     result = Result()
     result.add(len(orders), seen.effects())
-    opened = await stage.play([], behind=attach, settings={"context": {"scope": "open"}})
+    opened = await stage.play([], after=attach, settings={"context": {"scope": "open"}})
     leaked = [one for one in opened.effects() if one.startswith("read")]
     result.add(len(HIDDEN_FILES) + 7, leaked)
     return result

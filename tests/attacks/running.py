@@ -83,12 +83,12 @@ async def settings_run_code(stage: Stage) -> Result:
 )  # fmt: skip
 async def approved_then_changed(stage: Stage) -> Result:
     result = Result()
-    said: list[str] = []
+    message: list[str] = []
 
     def once(question: Mapping[str, Any]) -> str:
         """A yes to the first, and to nothing after it."""
-        said.append(str(question["text"]))
-        return str(question["choices"][0 if len(said) == 1 else 1])
+        message.append(str(question["text"]))
+        return str(question["choices"][0 if len(message) == 1 else 1])
 
     count = 6 if stage.few else 24
     commands = [{"name": "note", "argv": ["touch", "{file}"]}]
@@ -169,7 +169,7 @@ async def schema_abuse(stage: Stage) -> Result:
     calls = [ToolCall(f"x{n}", tool, arguments) for n, (tool, arguments) in enumerate(made)]
     model = InTurns(at_once=calls)
     seen = await stage.play([], model=model, prompts=["Go on"] * -(-len(calls) // InTurns.EACH))
-    told = [call for turn in seen.turns for call in turn["toolCalls"]]
+    reported = [call for turn in seen.turns for call in turn["toolCalls"]]
     effects = [
         f"ended {turn['state']}: {turn['error']}"
         for turn in seen.turns
@@ -177,10 +177,10 @@ async def schema_abuse(stage: Stage) -> Result:
     ]
     effects += [
         f"carried out: {call['tool']}"
-        for call in told
+        for call in reported
         if call["tool"] not in HARMLESS and call["state"] == "completed"
     ]
-    effects += [f"{len(told)} calls told"] if len(told) < len(made) else []
+    effects += [f"{len(reported)} calls told"] if len(reported) < len(made) else []
     result.add(len(made), [*effects, *seen.effects()])
     return result
 
@@ -271,8 +271,10 @@ async def choose_a_program(stage: Stage, result: Result) -> None:
 async def give_arguments(stage: Stage, result: Result) -> None:
     """Have a command that tells its arguments be given odd ones, and look at what it got."""
     log = stage.top / "home" / "argv"
-    told = f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
-    stage.put("tell.py", told)
+    reported = (
+        f"import sys, json; open({str(log)!r}, 'a').write(json.dumps(sys.argv[1:]) + chr(10))"
+    )
+    stage.put("tell.py", reported)
     commands = [{"name": "tell", "argv": [sys.executable, "-I", "tell.py", "{v}"], "safe": True}]
     some = stage.some(VALUES, 16)
     orders = [order("execute_command", name="tell", arguments={"v": value}) for value in some]
@@ -358,7 +360,7 @@ PLACES = (".mcp.json", "mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".cla
 )  # fmt: skip
 async def mcp(stage: Stage) -> Result:
     for place in PLACES:
-        servers = {f"s{n}": told for n, told in enumerate(SERVERS)}
+        servers = {f"s{n}": reported for n, reported in enumerate(SERVERS)}
         stage.put(place, json.dumps({"mcpServers": servers}))
     stage.put(
         "opencode.json", json.dumps({"mcp": {"x": {"type": "local", "command": ["touch", "x"]}}})

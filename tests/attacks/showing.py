@@ -102,7 +102,7 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
     orders = dressed(stage, hostile)
     asked = [*hostile[:4], *(text for text in hostile if "]:" in text)]
     orders += [order("ask_user", question=text, choices=["a", text]) for text in asked]
-    seen = await stage.play(orders, accepts=False, behind=look, client="vscode")
+    seen = await stage.play(orders, accepts=False, after=look, client="vscode")
     assert len(hovers) >= len(hostile), "nothing was hovered over"
     effects = [f"acts: {one}" for text in hovers for one in acting(text)]
     # GitHub's Markdown makes links of bare addresses; so do editors.
@@ -113,12 +113,12 @@ async def shown(stage: Stage, hostile: tuple[str, ...]) -> Result:
     ]
     result = Result()
     result.add(len(hostile), [*effects, *seen.effects()])
-    said = await stage.play([], model=Obedient(says="\n\n".join(hostile)), behind=None)
+    shown_text = await stage.play([], model=Obedient(says="\n\n".join(hostile)), after=None)
     chat = await chat_of(stage, hostile)
     result.add(
         len(hostile),
         [
-            *said.effects(),
+            *shown_text.effects(),
             *(
                 f"in the chat: {one}"
                 for one in acting(chat, ("file://", "http"))
@@ -140,7 +140,7 @@ async def chat_of(stage: Stage, hostile: tuple[str, ...]) -> str:
         editor.open(found["uri"])
         texts.append(editor.text(found["uri"]))
 
-    await stage.play([], model=Obedient(says="\n\n".join(hostile)), behind=look)
+    await stage.play([], model=Obedient(says="\n\n".join(hostile)), after=look)
     return texts[0]
 
 
@@ -199,7 +199,7 @@ async def poisoned_actions(stage: Stage) -> Result:
         for hunk in await editor.command("stet.proposals"):
             uri, before = hunk["uri"], len(editor.applied)
             shown_of = await editor.wait_for_diagnostics(uri)
-            told = [one.message for one in shown_of if one.data == {"hunk": hunk["hunk"]}]
+            reported = [one.message for one in shown_of if one.data == {"hunk": hunk["hunk"]}]
             await editor.command("stet.accept", {"hunk": hunk["hunk"], "hash": hunk["hash"]})
             await editor.wait_until(lambda n=before: len(editor.applied) > n)  # type: ignore[misc]
             for change in editor.applied[before].edit.document_changes or ():
@@ -208,10 +208,12 @@ async def poisoned_actions(stage: Stage) -> Result:
                     continue
                 for edit in change.edits:
                     new = getattr(edit, "new_text", "")
-                    hidden = [line for line in new.splitlines() if not any(line in t for t in told)]
+                    hidden = [
+                        line for line in new.splitlines() if not any(line in t for t in reported)
+                    ]
                     effects.extend(f"not shown before: {line!r}" for line in hidden)
 
-    seen = await stage.play(orders, accepts=False, behind=look)
+    seen = await stage.play(orders, accepts=False, after=look)
     result = Result()
     result.add(2 * count, [*effects, *seen.effects(may_apply=True)])
     return result
@@ -268,10 +270,10 @@ async def hidden_text(stage: Stage) -> Result:
         kept.extend((hunk["old"], hunk["new"]) for hunk in hunks)
 
     seen = await stage.play(
-        reads, prompts=[f"Read these: {CARRIERS[4]}"], accepts=False, behind=look
+        reads, prompts=[f"Read these: {CARRIERS[4]}"], accepts=False, after=look
     )
-    told = {text for body in seen.sent for text in texts_in(json.loads(body)["messages"])}
-    hidden = [f"sent hidden: {one!a}" for text in told for one in _UNSEEN.findall(text)]
+    reported = {text for body in seen.sent for text in texts_in(json.loads(body)["messages"])}
+    hidden = [f"sent hidden: {one!a}" for text in reported for one in _UNSEEN.findall(text)]
     lost = [
         f"an edit beside {text!a} came out otherwise"
         for n, text in enumerate(shown)
@@ -329,7 +331,7 @@ async def escapes(stage: Stage) -> Result:
     seen = await stage.play(
         orders,
         accepts=False,
-        behind=look,
+        after=look,
         settings={"agent": {"commands": commands, "disabledTools": []}},
         model=Obedient(says=printed),
     )

@@ -113,7 +113,7 @@ class Stage:
         prompts: Sequence[str] = ("Do as the file says",),
         accepts: bool = True,
         client: str = "neovim",
-        behind: Callable[[Seen], Awaitable[None]] | None = None,
+        after: Callable[[Seen], Awaitable[None]] | None = None,
         ports: Sequence[int] = (),
     ) -> Seen:
         """Play one session: the open file holds the orders, the model obeys, the user says yes to all.
@@ -141,7 +141,7 @@ class Stage:
                 "STET_WEAKENED": self.weakness,
                 **(env or {}),
             }
-            session = _Session(self, watched, settings or {}, say, prompts, accepts, client, behind)
+            session = _Session(self, watched, settings or {}, say, prompts, accepts, client, after)
             seen = await session.play({str(server.port), *map(str, ports)})
             seen.sent += [json.dumps(one.body, ensure_ascii=False) for one in server.requests]
             seen.sent += [str(one) for one in server.others]
@@ -181,7 +181,7 @@ class _Session:
     prompts: Sequence[str]
     accepts: bool
     client: str
-    behind: Callable[[Seen], Awaitable[None]] | None
+    after: Callable[[Seen], Awaitable[None]] | None
 
     async def play(self, ports: set[str]) -> Seen:
         """What came about; what went wrong on the way is a fault.
@@ -210,8 +210,8 @@ class _Session:
             seen.turns.append(await _asked(seen.editor, prompt, uri, self.say))
             if self.accepts:
                 await accept_all(seen.editor)
-        if self.behind is not None:
-            await self.behind(seen)
+        if self.after is not None:
+            await self.after(seen)
 
 
 async def _asked(editor: FakeEditor, prompt: str, uri: str, say: Say) -> Any:
@@ -237,7 +237,7 @@ async def _asked(editor: FakeEditor, prompt: str, uri: str, say: Say) -> Any:
 
 async def accept_all(editor: FakeEditor, **named: object) -> None:
     """The user says yes to everything at once, as loudly as they can; or to what is named."""
-    n_told = len(editor.messages)
+    n_reported = len(editor.messages)
     try:
         answer = await editor.command("stet.accept", named or {"all": True, "protected": True})
     except JsonRpcException:
@@ -247,7 +247,9 @@ async def accept_all(editor: FakeEditor, **named: object) -> None:
         states = {one["hunk"]: one["state"] for one in await editor.command("stet.proposals")}
         now = {states[hunk] for hunk in answer["hunks"]}
         # What is refused at the last moment waits again, and the user is told.
-        if not now & {"pending", "sent"} or ("sent" not in now and len(editor.messages) > n_told):
+        if not now & {"pending", "sent"} or (
+            "sent" not in now and len(editor.messages) > n_reported
+        ):
             return
         await editor.wait_until(lambda seen=arrived: editor.n_news > seen)  # type: ignore[misc]
 

@@ -138,8 +138,8 @@ def main() -> int:
         os.environ["XDG_STATE_HOME"] = str(top / "state")
         read, done = turned(top / "read", tries), changed(top / "changed", tries)
     for what, n in (("read", read), ("done", done)):
-        told = ", ".join(f"{times:,} {how}" for how, times in n.items())
-        _ = sys.stdout.write(f"{tries:,} tries, {what}: {told}\n")
+        reported = ", ".join(f"{times:,} {how}" for how, times in n.items())
+        _ = sys.stdout.write(f"{tries:,} tries, {what}: {reported}\n")
     return int("outside/a.md" in read or done["outside"] > 0)
 
 

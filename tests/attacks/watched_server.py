@@ -33,9 +33,9 @@ class Watch:
         self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._names = names
 
-    def note(self, kind: str, *told: object) -> None:
+    def note(self, kind: str, *reported: object) -> None:
         """One line of the log."""
-        line = json.dumps([kind, *(str(each) for each in told)])
+        line = json.dumps([kind, *(str(each) for each in reported)])
         os.write(self._log, line.encode("utf-8", "surrogatepass") + b"\n")
 
     def hear(self, event: str, args: tuple[Any, ...]) -> None:

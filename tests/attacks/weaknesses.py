@@ -46,14 +46,14 @@ def twins_unseen(put: Put) -> None:
 def one_yes(put: Put) -> None:
     """A yes to one question is a yes to all that follow."""
     ctx = importlib.import_module("stet.tools.tool").ToolContext
-    ask, said = ctx.ask_user, set()
+    ask, message = ctx.ask_user, set()
 
     async def asked(self: Any, kind: str, text: str, choices: Any = ()) -> str:
-        if kind in said:
+        if kind in message:
             return str(choices[0])
         answer = str(await ask(self, kind, text, choices))
         if answer == choices[0]:
-            said.add(kind)
+            message.add(kind)
         return answer
 
     put("stet.tools.tool", "ToolContext.ask_user", asked)

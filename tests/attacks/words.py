@@ -55,16 +55,16 @@ async def control_tokens(stage: Stage) -> Result:
     async def look(seen: Seen) -> None:
         new.extend(hunk["new"] for hunk in await seen.editor.command("stet.proposals"))
 
-    said = f"Said {''.join(tokens)}"
+    message = f"Said {''.join(tokens)}"
     seen = await stage.play(
         orders,
         prompts=[f"Look at {tokens[1]}", f"Again {tokens[2]}"],
-        model=Obedient(says=said),
+        model=Obedient(says=message),
         accepts=False,
-        behind=look,
+        after=look,
     )
-    told = {text for body in seen.sent for text in texts_in(json.loads(body)["messages"])}
-    found = {token for token in TOKENS for text in told if token in text}
+    reported = {text for body in seen.sent for text in texts_in(json.loads(body)["messages"])}
+    found = {token for token in TOKENS for text in reported if token in text}
     effects = [f"a control token: {token}" for token in sorted(found)]
     effects += [
         f"an edit beside {token} came out otherwise"
@@ -97,8 +97,10 @@ async def role_forging(stage: Stage) -> Result:
             found.append(f"roles: {roles}")
         if roles.count("user") > 3:  # the question, a reminder of the loop's, the last round's
             found.append(f"users: {roles}")
-        told = [str(one.get("content") or "") for one in body["messages"] if one["role"] == "tool"]
-        found += [f"tag in a result: {tag}" for text in told for tag in _TAG.findall(text)]
+        reported = [
+            str(one.get("content") or "") for one in body["messages"] if one["role"] == "tool"
+        ]
+        found += [f"tag in a result: {tag}" for text in reported for tag in _TAG.findall(text)]
         asked = [str(one["content"]) for one in body["messages"] if one["role"] == "user"]
         found += [f"{n} questions" for text in asked[:1] if (n := text.count("<user_query>")) != 1]
     result.add(len(texts) + 12, [*sorted(set(found)), *seen.effects()])

@@ -80,8 +80,8 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write(render(main_rows) + "\n")
     if detail := [row for row in found if row.in_detail]:
         sys.stdout.write(f"\nIn detail:\n\n{render(detail)}\n")
-    if told := amiss([row.what for row in main_rows], given.names or tuple(BENCHMARKS)):
-        sys.stderr.write("".join(f"{one} (`tests/bench/budgets.py`)\n" for one in told))
+    if reported := amiss([row.what for row in main_rows], given.names or tuple(BENCHMARKS)):
+        sys.stderr.write("".join(f"{one} (`tests/bench/budgets.py`)\n" for one in reported))
         return 1
     if given.write:
         page.write(main_rows, minutes=(perf_counter() - begun) / 60)

@@ -75,5 +75,5 @@ class BenchReview:
 
 def change(line: int, column: int, text: str, end: int | None = None) -> dict[str, Any]:
     """A change as an editor reports it."""
-    behind = {"line": line if end is None else end, "character": column}
-    return {"range": {"start": {"line": line, "character": column}, "end": behind}, "text": text}
+    after = {"line": line if end is None else end, "character": column}
+    return {"range": {"start": {"line": line, "character": column}, "end": after}, "text": text}

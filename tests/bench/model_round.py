@@ -82,10 +82,10 @@ async def _timed(work: Callable[[], Awaitable[str]]) -> float:
 
 
 async def _ours(model: OpenAIModel) -> str:
-    heard: list[str] = []
+    received: list[str] = []
     request = Request(MESSAGES, TOOLS)
-    completion = await model.complete(request, heard.append)
-    assert "".join(heard) == completion.text
+    completion = await model.complete(request, received.append)
+    assert "".join(received) == completion.text
     return completion.text
 
 

@@ -42,7 +42,7 @@ def write(rows: Sequence[Row], minutes: float) -> None:
     """Replace the rows of both pages."""
     day = datetime.datetime.now(datetime.UTC).date()
     version = ".".join(platform.python_version_tuple()[:2])
-    said = (
+    message = (
         f"{COMMAND}, {minutes:.0f} minutes on {day.isoformat()}:"
         f" {os.cpu_count()} cores, {platform.system()}, Python {version}."
     )
@@ -50,4 +50,4 @@ def write(rows: Sequence[Row], minutes: float) -> None:
     for page, shown in ((PAGE, rows), (README, short)):
         before, rest = page.read_text().split(BEGIN)
         _, after = rest.split(END)
-        page.write_text(f"{before}{BEGIN}\n{said}\n\n{render(shown)}\n\n{END}{after}")
+        page.write_text(f"{before}{BEGIN}\n{message}\n\n{render(shown)}\n\n{END}{after}")

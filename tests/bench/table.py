@@ -107,12 +107,12 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{_number(row.ours)} {row.unit}",
         "-" if row.peer is None else f"{_number(row.peer)} ({row.peer_name})",
         "-" if row.ratio is None else f"{_number(row.ratio)}x",
-        _told(row, row.must),
-        _told(row, row.aim),
+        _reported(row, row.must),
+        _reported(row, row.aim),
     )
 
 
-def _told(row: Row, bar: Bar | None) -> str:
+def _reported(row: Row, bar: Bar | None) -> str:
     if bar is None:
         return "-"
     return f"{bar}: {'held' if bar.holds(row) else 'missed'}"

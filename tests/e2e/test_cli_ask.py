@@ -48,28 +48,28 @@ def test_what_is_accepted_is_written(shell: Shell) -> None:
 
 def test_json_is_one_object_with_all_a_script_needs(shell: Shell) -> None:
     done = shell.run(*ASK, "--accept", "all", "--json")
-    told = json.loads(done.stdout)
+    reported = json.loads(done.stdout)
     assert done.returncode == 0
-    assert {key: told[key] for key in ("state", "answer", "error", "refused", "files")} == {
+    assert {key: reported[key] for key in ("state", "answer", "error", "refused", "files")} == {
         "state": "completed",
         "answer": "",
         "error": None,
         "refused": [],
         "files": [str(shell.folder / "f.py")],
     }
-    assert [item["hunk"] for item in told["proposals"]] == told["accepted"]
-    assert told["model"]["provider"] == "scripted"
-    assert told["usage"]["totalTokens"] > 0
-    assert (told["cost"], told["priceSource"]) == (None, None)
+    assert [item["hunk"] for item in reported["proposals"]] == reported["accepted"]
+    assert reported["model"]["provider"] == "scripted"
+    assert reported["usage"]["totalTokens"] > 0
+    assert (reported["cost"], reported["priceSource"]) == (None, None)
 
 
 def test_json_says_which_price_the_cost_comes_from(shell: Shell) -> None:
     config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[model.price]\ninput = 1.0\noutput = 2.0\n")
-    told = json.loads(shell.run(*ASK, "--json").stdout)
-    assert told["cost"] > 0
-    assert told["priceSource"] == "settings"
+    reported = json.loads(shell.run(*ASK, "--json").stdout)
+    assert reported["cost"] > 0
+    assert reported["priceSource"] == "settings"
 
 
 def test_only_the_lines_asked_for_are_rewritten(shell: Shell) -> None:
@@ -114,7 +114,7 @@ def test_an_answer_in_words_is_printed_once_and_is_no_limit(shell: Shell, mode: 
     assert "limit" not in done.stderr
 
 
-def test_what_done_says_is_printed_also_behind_other_words(shell: Shell) -> None:
+def test_what_done_says_is_printed_also_after_other_words(shell: Shell) -> None:
     read = {"name": "read_file", "arguments": {"file": "f.py"}}
     end = {"name": "done", "arguments": {"summary": "It adds one."}}
     shell.script({"text": "I look.", "tool_calls": [read]}, {"tool_calls": [end]})
@@ -178,11 +178,11 @@ def test_a_byte_order_mark_is_kept(
     ],
 )
 def test_a_usage_error_is_exit_code_two(
-    shell: Shell, arguments: tuple[str, ...], said: str
+    shell: Shell, arguments: tuple[str, ...], message: str
 ) -> None:
     done = shell.run("ask", "x", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -305,7 +305,7 @@ def test_all_says_what_of_earlier_questions_still_waits(shell: Shell) -> None:
     assert "1 hunk waits for a decision" in done.stderr
 
 
-def test_a_turn_whose_edits_all_failed_is_told_and_has_exit_code_one(shell: Shell) -> None:
+def test_a_turn_whose_edits_all_failed_is_reported_and_has_exit_code_one(shell: Shell) -> None:
     edit = {"file": "f.py", "old_text": "lost", "new_text": "y"}
     shell.script(
         {"tool_calls": [{"name": "edit_file", "arguments": edit}]},
@@ -316,7 +316,7 @@ def test_a_turn_whose_edits_all_failed_is_told_and_has_exit_code_one(shell: Shel
     assert "an edit of f.py applied to no text: " in done.stderr
 
 
-def test_what_the_turn_replaced_refused_and_missed_is_told_in_words_and_as_json(
+def test_what_the_turn_replaced_refused_and_missed_is_reported_in_words_and_as_json(
     shell: Shell,
 ) -> None:
     two = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 2"}
@@ -333,10 +333,10 @@ def test_what_the_turn_replaced_refused_and_missed_is_told_in_words_and_as_json(
     )
     shown = shell.run("ask", "Change it.", "--file", "f.py", "--accept", "none")
     assert "replaces 1 pending hunk" in shown.stderr
-    told = json.loads(shell.run("ask", "Change it.", "--file", "f.py", "--json").stdout)
-    assert [edit["file"] for edit in told["failedEdits"]] == ["f.py"]
-    assert [edit["file"] for edit in told["rejectedEdits"]] == [".git/hooks/pre-commit"]
-    assert (told["success"], told["notes"], len(told["replaced"])) == (True, [], 1)
+    reported = json.loads(shell.run("ask", "Change it.", "--file", "f.py", "--json").stdout)
+    assert [edit["file"] for edit in reported["failedEdits"]] == ["f.py"]
+    assert [edit["file"] for edit in reported["rejectedEdits"]] == [".git/hooks/pre-commit"]
+    assert (reported["success"], reported["notes"], len(reported["replaced"])) == (True, [], 1)
 
 
 @pytest.mark.parametrize(
@@ -352,7 +352,7 @@ def test_what_the_turn_replaced_refused_and_missed_is_told_in_words_and_as_json(
     ],
     ids=["none", "no key", "not reached"],
 )
-def test_why_there_is_no_model_is_said_once(
+def test_why_there_is_no_model_is_reported_once(
     shell: Shell, settings: str, reason: str, who: str
 ) -> None:
     del shell.env["STET_SCRIPTED_MODEL"]
@@ -362,5 +362,5 @@ def test_why_there_is_no_model_is_said_once(
     done = shell.run("ask", "Hello", env={"no_proxy": "*"})
     assert (done.returncode, done.stderr.count(reason)) == (1, 1)
     assert done.stderr.endswith(f"{who} · 0 tokens in, 0 out\n")
-    told = json.loads(shell.run("ask", "Hello", "--json", env={"no_proxy": "*"}).stdout)
-    assert (told["state"], told["model"]["why"]) == ("failed", told["error"])
+    reported = json.loads(shell.run("ask", "Hello", "--json", env={"no_proxy": "*"}).stdout)
+    assert (reported["state"], reported["model"]["why"]) == ("failed", reported["error"])

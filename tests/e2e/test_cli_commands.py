@@ -32,7 +32,7 @@ def scripted_demo(shell: Shell) -> None:
     shell.script(block(documented), block(sentence.replace("are", "is") + "\n"))
 
 
-def test_the_version_is_said(shell: Shell) -> None:
+def test_the_version_is_reported(shell: Shell) -> None:
     assert shell.run("--version").stdout == f"stet {__version__}\n"
 
 
@@ -103,7 +103,7 @@ def test_the_demo_in_a_terminal_can_be_stopped(shell: Shell) -> None:
     [(("demo",), 1), (("model", "list"), 0), (("doctor",), 1), (("ask", "x"), 1)],
     ids=str,
 )
-def test_without_any_model_it_is_told_how_to_get_one(
+def test_without_any_model_the_user_reads_how_to_get_one(
     shell: Shell, arguments: tuple[str, ...], code: int
 ) -> None:
     done = shell.run(*arguments)

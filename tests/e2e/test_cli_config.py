@@ -54,7 +54,7 @@ def test_a_configuration_the_user_has_changed_is_left_alone(shell: Shell) -> Non
     assert "exists and differs" in done.stderr
 
 
-def test_an_editor_that_is_too_old_is_told(shell: Shell, tools: Path) -> None:
+def test_an_editor_that_is_too_old_is_reported(shell: Shell, tools: Path) -> None:
     program(tools, "nvim", "echo NVIM v0.9.5")
     done = shell.run("config", "neovim", "--write")
     assert done.returncode == 0
@@ -78,8 +78,8 @@ def test_the_configuration_of_emacs_goes_into_the_folder_it_has(
     }
     assert f"Put these lines into {target / 'init.el'} and restart Emacs:" in done.stderr
     readme = (CONFIGS / "emacs/README.md").read_text()
-    _, said, then = done.stderr.partition("restart Emacs:\n")
-    assert said
+    _, message, then = done.stderr.partition("restart Emacs:\n")
+    assert message
     assert all(line.strip() in readme for line in then.splitlines()[:3])
 
 

@@ -73,9 +73,9 @@ def test_on_a_terminal_the_index_grows_in_sight_and_the_doctor_knows_it(shell: S
     screen.wait_for("indexing")
     assert screen.ended() == 0
     assert "2 files, " in screen.shown
-    told = shell.run("doctor").stdout
-    assert "index     2 files, " in told
-    assert "search    by words and by meaning" in told
+    reported = shell.run("doctor").stdout
+    assert "index     2 files, " in reported
+    assert "search    by words and by meaning" in reported
     again = shell.run("index")
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout.startswith(f"{shell.folder}: 2 files, ")

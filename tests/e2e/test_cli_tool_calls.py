@@ -50,7 +50,7 @@ def configured(tmp_path: Path, name: str, base_url: str) -> Shell:
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-async def test_the_request_is_repeated_in_words_and_that_is_said_once(
+async def test_the_request_is_repeated_in_words_and_that_is_reported_once(
     tmp_path: Path, name: str
 ) -> None:
     async with OpenAIServer([REFUSALS[name], say(EDIT), say(DONE)]) as server:

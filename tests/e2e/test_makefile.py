@@ -41,7 +41,7 @@ def test_an_older_python_is_named_and_makes_nothing(goal: str, tmp_path: Path) -
     assert not made.exists()
 
 
-def test_without_python_it_is_said_how_to_name_one(tmp_path: Path) -> None:
+def test_without_python_it_is_reported_how_to_name_one(tmp_path: Path) -> None:
     done = make("demo", tmp_path / "none", tmp_path / "made")
     assert done.returncode == 2
     assert done.stderr.splitlines()[0] == (

@@ -215,7 +215,7 @@ class Emacs:
         """All messages so far."""
         return str(self.eval("(test-messages)"))
 
-    def told(self, text: str) -> None:
+    def reported(self, text: str) -> None:
         """Wait until the user can read this in `*Messages*`."""
         self.wait(f"(and (string-search {lisp(text)} (test-messages)) t)", f"{text!r} is told")
 

@@ -162,8 +162,8 @@ class Stranger:
         Raises:
             AssertionError: It fails; with what it says.
         """
-        said = _run(typed, self.home, {**_plain(), **self.environment()})
-        return re.sub("\x1b\\[[\\d;]*m", "", said).replace(str(self.home), "~")
+        message = _run(typed, self.home, {**_plain(), **self.environment()})
+        return re.sub("\x1b\\[[\\d;]*m", "", message).replace(str(self.home), "~")
 
     def environment(self, script: Path | None = None) -> dict[str, str]:
         """All that an editor has in its environment.

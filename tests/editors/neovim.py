@@ -150,10 +150,10 @@ def start(given: Start) -> "Neovim":
         stderr=subprocess.DEVNULL,
     )
     assert process.stdout is not None
-    if (said := process.stdout.readline()) != b"ready\n":
+    if (message := process.stdout.readline()) != b"ready\n":
         process.kill()
         finish(process)
-        raise AssertionError(f"Neovim does not start: {said!r}")
+        raise AssertionError(f"Neovim does not start: {message!r}")
     return Neovim(process, socket, root, hold)
 
 
@@ -218,7 +218,7 @@ class Neovim:
         """Wait until a Lua expression is true."""
         watch = f"T.watch(function() return {condition} end, ...)"
         self.lua(watch, DEADLINE * 1000)
-        if problem := self._told():
+        if problem := self._reported():
             raise AssertionError(f"{problem}: {what or condition}\n{self.state()}")
 
     def state(self) -> str:
@@ -231,12 +231,12 @@ class Neovim:
     def command(self, name: str, **argument: object) -> Any:
         """Run a command of the server and give its answer."""
         self.lua("T.command(...)", name, argument or None)
-        error, answer = self._told()
+        error, answer = self._reported()
         if error is not None:
             raise CommandFailed(error["message"])
         return answer
 
-    def _told(self) -> Any:
+    def _reported(self) -> Any:
         """What the helpers in the editor say next."""
         while True:
             _, name, arguments = self._rpc.next_message()

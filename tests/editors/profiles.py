@@ -89,8 +89,8 @@ def recorded(editor: str) -> dict[str, Any]:
         stet.write_text(stand_in)
         stet.chmod(0o755)
         RECORDERS[editor](folder, programs)
-        said = json.loads(message.read_bytes())["params"]
-    return {key: said[key] for key in KEYS if key in said}
+        shown_text = json.loads(message.read_bytes())["params"]
+    return {key: shown_text[key] for key in KEYS if key in shown_text}
 
 
 def main(editors: list[str]) -> int:

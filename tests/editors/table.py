@@ -52,10 +52,10 @@ def _cell(how: str | None) -> str:
 def written(page: str) -> str:
     """The page with the table as it is now between its two comments."""
     before, begin, rest = page.partition(BEGIN)
-    _, end, behind = rest.partition(END)
+    _, end, after = rest.partition(END)
     assert begin, f"the page lacks the line {BEGIN!r}"
     assert end, f"the page lacks the line {END!r}"
-    return f"{before}{begin}\n\n{table(seen())}\n{end}{behind}"
+    return f"{before}{begin}\n\n{table(seen())}\n{end}{after}"
 
 
 if __name__ == "__main__":

@@ -188,7 +188,7 @@ class Terminal:
         """Read what tmux says within a time, if anything."""
         assert self._control.stdout is not None
         if select.select([self._control.stdout], [], [], max(seconds, 0))[0]:
-            said = os.read(self._control.stdout.fileno(), 65536)
-            if not said:
+            message = os.read(self._control.stdout.fileno(), 65536)
+            if not message:
                 raise Ended("the program has ended")
-            self._unread += said
+            self._unread += message

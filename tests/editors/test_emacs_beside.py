@@ -79,5 +79,5 @@ def test_without_stet_emacs_says_once_what_to_do(emacs: Begin) -> None:
     editor.visit("notes.txt")
     warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
     assert warning.count("so nothing is started.") == 1
-    editor.press("C-c s n").told("install it, or mend the PATH")
+    editor.press("C-c s n").reported("install it, or mend the PATH")
     assert editor.eval("(eglot-current-server)") is None

@@ -28,9 +28,9 @@ def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
         (root / ".git").mkdir(parents=True)
         for name in ("a.py", "b.py"):
             (root / name).write_text(GREET)
-        said = home / "script.json"
-        said.write_text(json.dumps(script))
-        given = Start(part(ensure), home, root, said, path=only_stet(home), init=init)
+        message = home / "script.json"
+        message.write_text(json.dumps(script))
+        given = Start(part(ensure), home, root, message, path=only_stet(home), init=init)
         started.append(start(given, "a.py"))
         return started[-1].served()
 
@@ -106,7 +106,7 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
     editor.wait_for_hunks(4, 10)
     editor.prompt("C-c s k", "").wait_for_states("rejected", "pending")
     assert editor.command("stet.proposals")[0].get("reason") is None
-    editor.press("C-c s y").told("Stet: no hunk waits on this line")
+    editor.press("C-c s y").reported("Stet: no hunk waits on this line")
 
     editor.line(11).press("C-a C-k").type('    message = f"See you, {name}"')
     editor.wait('(equal (test-hunks) [[10 "conflict"]])', "it is a conflict")
@@ -116,10 +116,10 @@ def test_a_decision_is_taken_back_and_a_conflict_resolved(emacs: Begin) -> None:
 
 def test_nothing_of_it_blocks_emacs_and_a_refusal_is_one_plain_sentence(emacs: Begin) -> None:
     editor = emacs([])
-    editor.press("C-c s s").told("Stet: there is nothing to send")
-    editor.press("C-c s q").told("Stet: nothing waits for your answer")
-    editor.press("C-c s x").told("Stet: nothing runs")
-    editor.press("C-c s n").told("Stet: nothing to review")
+    editor.press("C-c s s").reported("Stet: there is nothing to send")
+    editor.press("C-c s q").reported("Stet: nothing waits for your answer")
+    editor.press("C-c s x").reported("Stet: nothing runs")
+    editor.press("C-c s n").reported("Stet: nothing to review")
     assert "-328" not in editor.messages()
 
 
@@ -129,7 +129,7 @@ def test_a_new_file_is_shown_empty_filled_and_saved(emacs: Begin) -> None:
     editor = emacs([{"tool_calls": [made]}, {"tool_calls": [done]}]).prompt("C-c s a", "make it")
     editor.terminal.wait_for("[Stet: 1 pending]")
     editor.press("C-c s n").wait('(equal (buffer-name) "new.py")', "it is shown")
-    editor.served().told("Stet: a new file, still to be made; C-c s y fills it")
+    editor.served().reported("Stet: a new file, still to be made; C-c s y fills it")
     assert not (editor.root / "lib").exists()
     editor.press("C-c s y").wait_for_text("x = 1\n")
     editor.press("C-x C-s").wait("(not (buffer-modified-p))", "it is saved")
@@ -142,6 +142,6 @@ def test_a_server_that_dies_is_started_again_with_what_waited(emacs: Begin) -> N
     editor.press("M-<").type("# unsaved").press("RET").wait_for_hunks(5, 11)
     editor.wait("(not (eglot--inhibit-autoreconnect (stet--server)))", "it has lived long enough")
     editor.eval("(signal-process (jsonrpc--process (stet--server)) 9)")
-    editor.told("Reconnected!")
+    editor.reported("Reconnected!")
     editor.served().wait_for_hunks(5, 11)
     editor.line(6).press("C-c s y").wait_for_text("# unsaved\n" + FIRST)

@@ -47,9 +47,9 @@ def test_what_is_printed_is_one_file_that_works(part: Part, tmp_path: Path) -> N
 def test_a_part_that_is_missing_is_named_with_where_it_belongs(part: Part, tmp_path: Path) -> None:
     for name in ("stet.el", "stet-server.el"):
         (tmp_path / name).write_bytes((CONFIG / name).read_bytes())
-    code, said = run(part(ensure), tmp_path, "--load", str(tmp_path / "stet.el"))
+    code, message = run(part(ensure), tmp_path, "--load", str(tmp_path / "stet.el"))
     assert code != 0
-    assert "Stet needs stet-hunk.el in the folder of stet.el: put it there" in said
+    assert "Stet needs stet-hunk.el in the folder of stet.el: put it there" in message
 
 
 def run(program: Emacs, home: Path, *arguments: str) -> tuple[int, str]:

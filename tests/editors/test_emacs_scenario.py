@@ -65,7 +65,7 @@ def _part_of_it_is_accepted(editor: Emacs, shown: Shown) -> None:
     """The first turn: four hunks; two files; accept, type, reject, undo."""
     editor.served().prompt("C-c s a", scenario.TIDY)
     editor.wait_for_hunks(4, 10)
-    editor.told(f"Stet: {scenario.ENDS[0]}")
+    editor.reported(f"Stet: {scenario.ENDS[0]}")
     shown.saw("notification", "echo area")
     assert editor.text() == CART
     editor.line(5).wait("(and (test-shown) t)", "the diff is below the line")
@@ -108,8 +108,8 @@ def _a_question_is_answered(editor: Emacs, shown: Shown) -> None:
     """The second turn asks."""
     editor.press("C-x b").type("cart.py").press("RET")
     editor.wait('(equal (buffer-name) "cart.py")')
-    editor.prompt("C-c s a", scenario.SIGN).told(scenario.QUESTION)
-    editor.told("(answer: C-c s q)")
+    editor.prompt("C-c s a", scenario.SIGN).reported(scenario.QUESTION)
+    editor.reported("(answer: C-c s q)")
     shown.saw("question", "echo area, then a menu by key")
     editor.prompt("C-c s q", scenario.ANSWER).wait_for_hunks(16)
     editor.line(17).press("C-c s y").wait("(equal (test-hunks) [])", "it is accepted")
@@ -132,7 +132,7 @@ def _a_turn_is_cancelled(editor: Emacs, shown: Shown) -> None:
     editor.prompt("C-c s a", scenario.LONG)
     editor.terminal.wait_for("[Stet: 2 pending, round 1 of 10")
     shown.saw("progress", "mode line")
-    editor.press("C-c s x").told("Stet: cancelled")
+    editor.press("C-c s x").reported("Stet: cancelled")
     shown.saw("cancel", "key")
     editor.terminal.wait_for("[Stet: 2 pending]")
     assert editor.command("stet.status")["turns"] == []

@@ -88,14 +88,14 @@ def test_an_installation_has_all_that_stet_config_gives(stranger: Stranger) -> N
 
 def test_neovim(stranger: Stranger, part: Part) -> None:
     program = stranger.has("nvim", [part(ensure_neovim)])
-    said = stranger.runs(config_command("Neovim"))
-    assert said == "wrote ~/config/nvim/plugin/stet.lua\nRestart the editor.\n"
+    message = stranger.runs(config_command("Neovim"))
+    assert message == "wrote ~/config/nvim/plugin/stet.lua\nRestart the editor.\n"
     ask, accept = (key("neovim", does).replace("<leader>", "\\") for does in ("ask,", "accept the"))
     with running_neovim(stranger, program, None) as editor:
         editor.open("a.py").keys(f"{ask}use f-strings<CR>")
         for words in NO_MODEL:
-            told = f"vim.fn.execute('messages'):find([[{words}]], 1, true)"
-            editor.wait(told, f"{words!r} is told")
+            reported = f"vim.fn.execute('messages'):find([[{words}]], 1, true)"
+            editor.wait(reported, f"{words!r} is told")
     with running_neovim(stranger, program, stranger.base / "script.json") as editor:
         editor.open("a.py").keys(f"{ask}use f-strings<CR>")
         editor.wait_for_hunks(4, 10)
@@ -137,8 +137,8 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     (site / "site-start.el").write_text(emacs_driver.EARLY)
     paths = {"EMACSLOADPATH": f"{site}:{program.environment['EMACSLOADPATH']}"}
     stranger.has("emacs", program.command, {**program.environment, **paths})
-    said = stranger.runs(config_command("Emacs"))
-    wrote, _, lines = said.partition(
+    message = stranger.runs(config_command("Emacs"))
+    wrote, _, lines = message.partition(
         "Put these lines into ~/config/emacs/init.el and restart Emacs:\n"
     )
     parts = ("stet-server", "stet-hunk", "stet")
@@ -151,7 +151,7 @@ def test_emacs(stranger: Stranger, part: Part) -> None:
     with running_emacs(stranger, None) as editor:
         editor.served().prompt(ask, "use f-strings")
         for words in NO_MODEL:
-            editor.told(words)
+            editor.reported(words)
     with running_emacs(stranger, stranger.base / "script.json") as editor:
         editor.served().prompt(ask, "use f-strings").wait_for_hunks(4, 10)
         assert editor.text() == GREET
@@ -179,12 +179,12 @@ def running_emacs(stranger: Stranger, script: Path | None) -> Iterator[Emacs]:
 def test_helix(series: str, stranger: Stranger, part: Part) -> None:
     program = part(lambda: helix.ensure(series))
     stranger.has("hx", program.command, program.environment)
-    said = stranger.runs(config_command("Helix"))
-    assert said.startswith(
+    message = stranger.runs(config_command("Helix"))
+    assert message.startswith(
         "wrote ~/config/helix/languages.toml\nwrote ~/config/helix/config.toml\n"
         "Start hx in the project's root.\n"
     )
-    assert ("is too old" in said) == (series == "25.01")
+    assert ("is too old" in message) == (series == "25.01")
     health = command(PAGES / "helix" / "README.md", "3. ", "hx --health")
     assert "✓ stet" in stranger.runs(health)
     by = {"25.01": asks_in_the_chat, "25.07": asks_by_key}[series]
@@ -217,8 +217,8 @@ def test_without_stet_helix_says_so_where_its_page_leads(
     page = PAGES / "helix" / "README.md"
     health = command(page, "3. ", "hx --health")
     unlucky = Stranger(stranger.base, stranger.base / "nowhere")
-    said = next(span for span in spans(page, "- **Right after the start**") if "✘" in span)
-    assert said in unlucky.runs(health)
+    message = next(span for span in spans(page, "- **Right after the start**") if "✘" in span)
+    assert message in unlucky.runs(health)
     with running_helix(unlucky, None, ready=False) as editor:
         editor.key(key("helix", "open the chat")[1:])
         editor.terminal.wait_for("is not supported for any language server")
@@ -264,8 +264,8 @@ def test_vs_code(stranger: Stranger, part: Part, screen: Screen) -> None:
     # What `npm ci` would fetch was fetched by the same lock file before; all else is npm's own.
     fetched = f'[ "$1" = ci ] && exec ln -s {part(vscode_extension.tools)} .\n'
     stranger.has("npm", [beside_python("npm")], first=fetched)
-    said = stranger.runs(config_command("VS Code"))
-    assert said == "installed the extension into code-server: reload its windows\n"
+    message = stranger.runs(config_command("VS Code"))
+    assert message == "installed the extension into code-server: reload its windows\n"
     page = PAGES / "vscode" / "README.md"
     (prefix, *_) = spans(page, "All of them are in the palette")
     ask, accept = (key("vscode", does) for does in ("ask, or", "accept, reject the"))

@@ -20,7 +20,7 @@ Seen = Callable[[list[str]], bool]
 """Whether something is on the screen."""
 
 
-def told(text: str) -> Seen:
+def reported(text: str) -> Seen:
     """In the message line."""
     return lambda screen: text in screen[-1]
 
@@ -120,7 +120,7 @@ def test_the_scenario_ends_with_the_same_bytes_as_in_every_editor(
         answer_a_question(user, shown)
         carry_out_a_comment(user, shown)
         editor.open("stock.py")
-        user.ask(given.MORE, told(given.ENDS[3]))
+        user.ask(given.MORE, reported(given.ENDS[3]))
         editor.wait_for_marks(ADD.old.rstrip(), COUNT.old.rstrip())
         cancel_a_turn(user, shown)
         save_and_end(editor)
@@ -153,7 +153,7 @@ def save_and_end(editor: HelixEditor) -> None:
 
 def review_two_files(user: ByKeys | ByMenus, shown: Shown) -> None:
     editor = user.editor
-    user.ask(given.TIDY, told(given.ENDS[0]))
+    user.ask(given.TIDY, reported(given.ENDS[0]))
     shown.saw("notification", "message line")
     editor.wait_for_marks(LABEL.old.rstrip(), AMOUNT.old.rstrip())
     editor.terminal.keys("g", "g", "]", "d")
@@ -210,7 +210,7 @@ def carry_out_a_comment(user: ByKeys | ByMenus, shown: Shown) -> None:
 
 
 def cancel_a_turn(user: ByKeys | ByMenus, shown: Shown) -> None:
-    at_work = told("round 1") if user.at_work == "message line" else spins
+    at_work = reported("round 1") if user.at_work == "message line" else spins
     user.ask(given.LONG, at_work)
     shown.saw("progress", user.at_work)
     user.editor.key("x")

@@ -14,7 +14,7 @@ STATUS = "_G.stet_status()"
 LIST = "vim.fn.getqflist({ items = 0, title = 0 })"
 
 
-def told(editor: Neovim, text: str) -> None:
+def reported(editor: Neovim, text: str) -> None:
     """Wait until the user can read this in `:messages`."""
     editor.wait(f"vim.fn.execute('messages'):find([[{text}]], 1, true)", f"{text!r} is told")
 
@@ -59,7 +59,7 @@ def test_the_status_line_tells_of_a_question(neovim: Begin) -> None:
 def test_the_list_of_what_waits_leads_there_and_follows(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, greet_script())
     editor.keys("\\l")
-    told(editor, "Stet: nothing found")
+    reported(editor, "Stet: nothing found")
     editor.keys("\\ause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.keys("\\l")
@@ -87,9 +87,9 @@ def test_another_list_is_left_alone(neovim: Begin) -> None:
 def test_a_file_is_attached_and_taken_off(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, [])
     editor.keys("\\+")
-    told(editor, "Stet: attached: a.py")
+    reported(editor, "Stet: attached: a.py")
     editor.keys("\\-")
-    told(editor, "Stet: attached: no file")
+    reported(editor, "Stet: attached: no file")
     assert editor.command("stet.context")["files"] == []
 
 
@@ -97,14 +97,14 @@ def test_a_question_without_edits_and_a_comment_have_their_keys(neovim: Begin) -
     doubled = script(edit("a.py", "x = 1  # double it AI!", "x = 2", "Double x"))
     editor = neovim({"a.py": "x = 1  # double it AI!\n"}, [{"text": "It is one."}, *doubled])
     editor.keys("\\ewhat is x<CR>")
-    told(editor, "It is one.")
+    reported(editor, "It is one.")
     assert editor.command("stet.turn", turn="t1")["mode"] == "ask"
     editor.keys("\\i")
     editor.wait_for_hunks(0)
     assert [hunk["new"] for hunk in editor.command("stet.proposals")][-1] == "x = 2\n"
 
 
-def test_a_missing_program_is_told_once_and_with_what_to_do(neovim: Begin) -> None:
+def test_a_missing_program_is_reported_once_and_with_what_to_do(neovim: Begin) -> None:
     lua = """
     vim.api.nvim_create_autocmd('VimEnter', { callback = function()
       vim.lsp.config('stet', { cmd = { 'no-such-stet', 'serve' } })
@@ -112,7 +112,7 @@ def test_a_missing_program_is_told_once_and_with_what_to_do(neovim: Begin) -> No
     """
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, [], lua=lua, attached=False)
     editor.keys(":edit b.py<CR>")
-    told(editor, "Stet: there is no program `no-such-stet`. Install Stet")
+    reported(editor, "Stet: there is no program `no-such-stet`. Install Stet")
     assert editor.lua("return vim.fn.execute('messages')").count("no-such-stet") == 1
 
 
@@ -121,7 +121,7 @@ def test_the_key_for_rejecting_asks_why_only_where_there_is_a_hunk(neovim: Begin
     editor.keys("\\ause f-strings<CR>")
     editor.wait_for_hunks(4, 10)
     editor.keys("1G\\n")
-    told(editor, "Stet: no hunk on this line")
+    reported(editor, "Stet: no hunk on this line")
     assert editor.lua("return vim.fn.mode()") == "n"
     assert editor.states() == ["pending", "pending"]
 

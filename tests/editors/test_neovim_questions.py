@@ -26,7 +26,7 @@ def asking(question: str, *choices: str) -> dict[str, Any]:
     return {"tool_calls": [{"name": "ask_user", "arguments": arguments}]}
 
 
-def told(editor: Neovim, text: str) -> None:
+def reported(editor: Neovim, text: str) -> None:
     """Wait until the user can read this in `:messages`."""
     editor.wait(f"vim.fn.execute('messages'):find('{text}', 1, true)", f"{text!r} is told")
 
@@ -47,8 +47,8 @@ def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Be
     editor.keys("o")
     for n in range(20):
         editor.keys(f"{n} ")
-    told(editor, "Stet: Which one?")
-    told(editor, "(answer: \\\\q)")
+    reported(editor, "Stet: Which one?")
+    reported(editor, "(answer: \\\\q)")
     for n in range(20, 40):
         editor.keys(f"{n} ")
     editor.keys("<Esc>")
@@ -60,14 +60,14 @@ def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Be
     assert editor.lua("return T.offered") == ["Which one?", ["This", "That", "In your own words"]]
     assert answered_with(editor) == "*Your answer: That*"
     editor.release()
-    told(editor, "Stet: That is all.")
+    reported(editor, "Stet: That is all.")
 
 
 @pytest.mark.parametrize("choices", [(), ("This", "That")])
 def test_a_question_is_answered_in_words(neovim: Begin, choices: tuple[str, ...]) -> None:
     editor = neovim({"a.txt": "one\n"}, [asking("Which one?", *choices), HELD], lua=CHOOSE)
     editor.keys("\\a")
-    told(editor, "(answer: \\\\q)")
+    reported(editor, "(answer: \\\\q)")
     editor.lua("T.choice, T.words = 3, 'Neither'")
     editor.keys("\\q")
     assert answered_with(editor) == "*Your answer: Neither*"
@@ -76,7 +76,7 @@ def test_a_question_is_answered_in_words(neovim: Begin, choices: tuple[str, ...]
 def test_the_key_for_answers_says_so_where_nothing_is_asked(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
     editor.keys("\\q")
-    told(editor, "Stet: nothing waits for your answer")
+    reported(editor, "Stet: nothing waits for your answer")
 
 
 def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) -> None:
@@ -85,7 +85,7 @@ def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) ->
     editor.lua("T.send('stet.ask', { prompt = 'Explain', mode = 'ask' })")
     editor.wait("#vim.api.nvim_list_wins() == 2", "it is shown")
     assert editor.lines() == ["one", "two"], "the user is where they were"
-    told(editor, "Paragraph 99.")
+    reported(editor, "Paragraph 99.")
     editor.keys("j")
     editor.wait("#vim.api.nvim_list_wins() == 1", "it is gone")
 
@@ -93,7 +93,7 @@ def test_a_long_answer_is_shown_at_the_cursor_and_goes_with_it(neovim: Begin) ->
 def test_a_refused_command_is_one_plain_sentence(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
     editor.keys("\\s")
-    told(editor, "Stet: there is nothing to send: write under the last heading `## You`")
+    reported(editor, "Stet: there is nothing to send: write under the last heading `## You`")
     assert "-328" not in editor.lua("return vim.fn.execute('messages')")
 
 

@@ -70,7 +70,7 @@ def test_a_burst_of_keys_loses_none_and_hunks_keep_their_place(neovim: Begin) ->
     editor.wait_for_states("accepted", "accepted")
 
 
-def test_text_that_changes_right_behind_the_accept_loses_nothing(neovim: Begin) -> None:
+def test_text_that_changes_right_after_the_accept_loses_nothing(neovim: Begin) -> None:
     editor = neovim({"a.py": GREET}, greet_script())
     editor.keys("\\ause f-strings<CR>")
     editor.wait_for_hunks(4, 10)

@@ -17,20 +17,20 @@ OLDER = """lua local has = vim.fn.has
 vim.fn.has = function(what) return what == 'nvim-0.11' and 0 or has(what) end"""
 
 
-def test_neovim_0_10_is_told_and_has_no_key(nvim_binary: Path, tmp_path: Path) -> None:
+def test_neovim_0_10_is_refused_and_has_no_key(nvim_binary: Path, tmp_path: Path) -> None:
     typed = (OLDER.replace("\n", " "), f"source {neovim_driver.CONFIG}", "map \\a", "qall!")
     commands = [part for one in typed for part in ("-c", one)]
-    said = run(tmp_path, [nvim_binary, "--headless", "-u", "NONE", *commands])
-    assert said.split("\n", 1)[0].strip() == "Stet: stet.lua needs Neovim 0.11 or newer"
-    assert "No mapping found" in said
-    assert "Error" not in said
+    message = run(tmp_path, [nvim_binary, "--headless", "-u", "NONE", *commands])
+    assert message.split("\n", 1)[0].strip() == "Stet: stet.lua needs Neovim 0.11 or newer"
+    assert "No mapping found" in message
+    assert "Error" not in message
 
 
-def test_emacs_29_is_told(part: Part, tmp_path: Path) -> None:
+def test_emacs_29_is_informed(part: Part, tmp_path: Path) -> None:
     program, file = part(emacs.ensure), str(emacs_driver.CONFIG / "stet.el")
     line = [*program.command, "--batch", "--eval", '(setq emacs-version "29.4")', "--load", file]
-    said = run(tmp_path, line, program.environment)
-    assert "Stet needs Emacs 30.1 or newer, and this is 29.4" in said
+    message = run(tmp_path, line, program.environment)
+    assert "Stet needs Emacs 30.1 or newer, and this is 29.4" in message
 
 
 def run(home: Path, line: Sequence[str | Path], environment: dict[str, str] | None = None) -> str:

@@ -31,7 +31,9 @@ def test_a_row_is_an_editors_words_a_dash_or_nothing() -> None:
     assert len(lines) == 2 + len(ROWS)
 
 
-def test_what_is_seen_otherwise_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_seen_otherwise_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr("tests.editors.shown.FOLDER", tmp_path)
     monkeypatch.setenv("STET_RENEW", "1")
     Shown("one", "One 1.0", {"lens": "line", "hover": "popup"}).check()

@@ -176,12 +176,12 @@ SHOWS = """text => [...document.querySelectorAll('.editor-instance .view-line')]
 
 def own_complaints(editor: VSCode) -> list[str]:
     """What the console and the extension host say against the extension, and its own errors."""
-    said = [text for kind, text in editor.console if kind in {"error", "warning", "pageerror"}]
-    said += [line for line in editor.logs().splitlines() if "[error]" in line or "[warn" in line]
-    return [text for text in said if re.search(r"stet", text, re.IGNORECASE)]
+    message = [text for kind, text in editor.console if kind in {"error", "warning", "pageerror"}]
+    message += [line for line in editor.logs().splitlines() if "[error]" in line or "[warn" in line]
+    return [text for text in message if re.search(r"stet", text, re.IGNORECASE)]
 
 
-def test_a_program_that_is_missing_or_another_is_told_with_a_way_out_and_none_of_the_workspace_runs(
+def test_a_program_that_is_missing_or_another_is_reported_with_a_way_out_and_none_of_the_workspace_runs(
     vscode: Starts, tmp_path: Path
 ) -> None:
     bin_folder, inside = tmp_path / "bin", tmp_path / "work" / "bin"
@@ -248,8 +248,8 @@ def test_in_a_folder_that_is_not_trusted_nothing_runs_and_nothing_is_fetched(
     path = os.pathsep.join([str(folder), os.environ["PATH"]])
     editor = vscode(files, settings=restricted, path=path)
     assert editor.see('[id="status.workspaceTrust"]').strip() == "Restricted Mode"
-    said = first_message((tmp_path / "sent").read_bytes())["params"]
-    assert said["initializationOptions"]["stet"] == {
+    message = first_message((tmp_path / "sent").read_bytes())["params"]
+    assert message["initializationOptions"]["stet"] == {
         "model": {"temperature": 0.5},
         "edit": {"canNavigate": False},
         "agent": {"disabledGroups": ["web", "advanced"], "commands": []},
@@ -257,7 +257,7 @@ def test_in_a_folder_that_is_not_trusted_nothing_runs_and_nothing_is_fetched(
         "instructions": {"onSave": False},
     }
     written = json.loads((CLIENTS / f"{PROFILES['vscode'].file}.json").read_text())
-    assert {key: said[key] for key in KEYS} == written, "python -m tests.editors.profiles vscode"
+    assert {key: message[key] for key in KEYS} == written, "python -m tests.editors.profiles vscode"
 
 
 def first_message(sent: bytes) -> Any:

@@ -51,12 +51,12 @@ class VSCode:
 
     def _listening(self) -> str:
         assert self._process.stdout is not None
-        said = ""
+        shown_text = ""
         for line in self._process.stdout:
-            said += line
+            shown_text += line
             if found := re.search(r"listening on http://([\w.:]+)", line):
                 return found[1]
-        raise AssertionError(f"code-server does not start: {said}")
+        raise AssertionError(f"code-server does not start: {shown_text}")
 
     def _window(self) -> tuple[BrowserContext, Page]:
         context, page = self._screen.window()

@@ -49,9 +49,9 @@ def message_of(patch: str) -> str:
     if not mail.keys():
         return head.strip()
     subject = mail["Subject"] or mail["Description"] or ""
-    told = " ".join(str(make_header(decode_header(subject))).split())
+    reported = " ".join(str(make_header(decode_header(subject))).split())
     body = _CUT.split(str(mail.get_payload()), maxsplit=1)[0]
-    return f"{_PREFIX.sub('', told)}\n\n{body}".strip()
+    return f"{_PREFIX.sub('', reported)}\n\n{body}".strip()
 
 
 def _commit(folder: Path, message: str) -> None:

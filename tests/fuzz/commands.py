@@ -87,13 +87,13 @@ def steer(editor: Editor, dice: Dice) -> None:
             editor.command("stet.cancel", *dice.choice(((), (_a_turn(editor, dice),))))
         case 2:
             question = dice.choice((*editor.known.questions, *editor.known.questions, "no such"))
-            said = dice.choice(
+            message = dice.choice(
                 ({"text": "yes"}, {"choice": "one"}, {"choice": "no"}, {"text": "\ud800"})
             )
-            given = said if dice.random() < 0.4 else {"question": question, **said}
+            given = message if dice.random() < 0.4 else {"question": question, **message}
 
             def then(answer: Any) -> None:
-                if said == {"text": "yes"}:
+                if message == {"text": "yes"}:
                     editor.allowed.agree(*answer["answered"])
 
             editor.command("test.answer", given, then=then)

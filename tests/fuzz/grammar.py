@@ -284,8 +284,8 @@ def ask_oddly(editor: Editor, dice: Dice) -> None:
 
 def notify_oddly(editor: Editor, dice: Dice) -> None:
     """A notification of anything but texts, with anything in it."""
-    told = [m for m in METHODS if not m.startswith("textDocument/did") and m != "initialized"]
-    method = dice.choice(told)
+    reported = [m for m in METHODS if not m.startswith("textDocument/did") and m != "initialized"]
+    method = dice.choice(reported)
     if "Folders" not in method and "Configuration" not in method:
         editor.notify(method, nasty.odd(dice))
 

@@ -180,8 +180,10 @@ class RandomModel:
 
 
 def _key(request: Request) -> int:
-    said = "".join(f"{message.role}{message.content[-2000:]}" for message in request.messages[-3:])
-    return zlib.crc32(said.encode("utf-8", "surrogatepass"))
+    shown_text = "".join(
+        f"{message.role}{message.content[-2000:]}" for message in request.messages[-3:]
+    )
+    return zlib.crc32(shown_text.encode("utf-8", "surrogatepass"))
 
 
 def _new(dice: random.Random) -> str:

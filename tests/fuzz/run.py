@@ -60,8 +60,8 @@ class Result:
     def __str__(self) -> str:
         if self.failure is not None:
             return str(self.failure)
-        told = f"{self.n_messages:,} messages in {self.n_lives} lives, {self.n_edits:,} edits, 0 violations"
-        return "\n".join((told, *table(self.figures)))
+        reported = f"{self.n_messages:,} messages in {self.n_lives} lives, {self.n_edits:,} edits, 0 violations"
+        return "\n".join((reported, *table(self.figures)))
 
 
 def fuzz(n_messages: int, seed: int, *, n_words: int = LENGTH, broken: str = "") -> Result:

@@ -118,14 +118,14 @@ def unsaved_hunks(state: ServerState, given: tuple[object, ...]) -> list[object]
     """`test.kept`: hunks that are otherwise on the disk than here; null while the disk refuses."""
     if _has_unwritten(state):  # before the rows are read: a worker may be writing them just now
         return None
-    found = {hunk.id: _told(hunk) for hunk in state.store.load().hunks}
+    found = {hunk.id: _reported(hunk) for hunk in state.store.load().hunks}
     if _has_unwritten(state):
         return None
     return [
         [hunk.id, hunk.state, found.get(hunk.id)]
         for hunk in state.ledger.hunks()
         # Of what is decided only the latest is kept.
-        if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _told(hunk)
+        if found.get(hunk.id, None if hunk.state in LIVE else hunk.state) != _reported(hunk)
     ]
 
 
@@ -134,7 +134,7 @@ def _has_unwritten(state: ServerState) -> bool:
     return bool(state.store.not_persisted)
 
 
-def _told(hunk: Hunk) -> HunkState:
+def _reported(hunk: Hunk) -> HunkState:
     """Return a hunk's state without what is not persisted: what only the text as it is just now tells, and
     that an edit of lines is on its way or waits for the editor (after a restart such a hunk is pending).
     """

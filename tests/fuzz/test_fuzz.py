@@ -37,12 +37,12 @@ def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be
 )
 @pytest.mark.timeout(300)
 def test_a_piece_that_is_broken_is_noticed(
-    piece: str, seed: int, told: str, monkeypatch: pytest.MonkeyPatch
+    piece: str, seed: int, reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if piece == "no answer":
         monkeypatch.setattr("tests.fuzz.connection.LONGEST_SECONDS", 5.0)
     life = asyncio.run(play(seed, plan(seed, 3_000), broken=piece))
-    assert told in life.violation
+    assert reported in life.violation
 
 
 @pytest.mark.timeout(600)
@@ -51,8 +51,8 @@ def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
     lives = {seed: [op for op in plan(seed, 12_000) if op[0] in never_yes] for seed in (3, 5, 6, 7)}
     assert asyncio.run(play(3, lives[3])).violation == ""
     # What waits when somebody looks hangs on how fast the machine is: one life may see no such edit.
-    told = (asyncio.run(play(seed, ops, broken="unasked")) for seed, ops in lives.items())
-    assert any("nobody said yes" in life.violation for life in told)
+    reported = (asyncio.run(play(seed, ops, broken="unasked")) for seed, ops in lives.items())
+    assert any("nobody said yes" in life.violation for life in reported)
 
 
 @pytest.mark.timeout(300)

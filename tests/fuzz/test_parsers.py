@@ -59,7 +59,7 @@ PARSERS: tuple[Callable[[str], object], ...] = (
 
 @FEW
 @given(TEXTS, st.sampled_from(NAMES))
-def test_any_text_is_read_and_what_is_found_stands_where_it_is_said(text: str, name: str) -> None:
+def test_any_text_is_read_and_what_is_found_is_where_it_is_reported(text: str, name: str) -> None:
     for link in find_links(text, name):
         assert 0 <= link.start <= link.end <= len(text)
     end = 0
@@ -88,13 +88,13 @@ def test_properties_are_read_or_refused_as_declared(text: str) -> None:
 @FEW
 @given(st.lists(st.binary(max_size=40), max_size=6), st.lists(st.text(max_size=9), max_size=4))
 def test_a_stream_of_anything_gives_events_or_the_declared_error(
-    rubbish: list[bytes], said: list[str]
+    rubbish: list[bytes], message: list[str]
 ) -> None:
     decoder = EventDecoder()
     for piece in rubbish:
         _ = decoder.feed(piece)
     _ = decoder.flush()
-    whole = [text.replace("\r", "").replace("\n", "") for text in said]
+    whole = [text.replace("\r", "").replace("\n", "") for text in message]
     sent = "".join(f"data: {text}\n\n" for text in whole)
     events = decoder.feed(f"\n\n{sent}".encode())
     assert [event.data for event in events][-len(whole) or len(events) :] == whole

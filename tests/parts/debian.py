@@ -193,10 +193,10 @@ class _Apt:
             MissingPart: It has no such package.
         """
         shown = self.run("apt-cache", "show", "--no-all-versions", package)
-        said = re.search(r"^Version: (?:\d+:)?(\S+)$", shown, re.MULTILINE)
-        if said is None:
+        message = re.search(r"^Version: (?:\d+:)?(\S+)$", shown, re.MULTILINE)
+        if message is None:
             raise MissingPart(f"there is no package {package!r}")
-        return said[1]
+        return message[1]
 
     def unpack(self, packages: tuple[str, ...], root: Path, *, dependencies: bool) -> None:
         """Downloads the packages and unpacks them into a folder."""
@@ -279,6 +279,6 @@ def _run(command: list[str], folder: Path) -> str:
     except subprocess.TimeoutExpired as error:
         raise MissingPart(f"{command} took more than {SECONDS} s") from error
     if done.returncode:
-        said = " ".join((done.stderr or done.stdout).splitlines()[-3:])
-        raise MissingPart(f"{command} failed: {said}")
+        message = " ".join((done.stderr or done.stdout).splitlines()[-3:])
+        raise MissingPart(f"{command} failed: {message}")
     return done.stdout

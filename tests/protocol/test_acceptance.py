@@ -34,11 +34,11 @@ async def test_an_edit_that_is_refused_leaves_the_hunk_pending_and_says_why(
         uri = editor.open("a.txt")
         turn = await run(editor, "Digits", uri=uri)
         await editor.command("stet.accept", {"hunk": turn["hunks"][0]})
-        said = await editor.wait_for_message("not applied")
+        shown_text = await editor.wait_for_message("not applied")
         assert await states(editor) == dict.fromkeys(turn["hunks"], "pending")
         [hunk, _] = await editor.command("stet.proposals")
         assert hunk["reason"]
-        assert hunk["reason"] in said
+        assert hunk["reason"] in shown_text
         assert editor.text(uri) == TEXT
 
 

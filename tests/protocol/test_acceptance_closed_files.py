@@ -34,10 +34,10 @@ async def test_a_lie_about_a_closed_file_is_found_out(root: Path, client: str) -
         first, second = await propose(editor, WANTED)
         await editor.command("stet.accept", {"hunk": first})
         how = "Stet: not applied." if client in SHOWING else "Stet: not seen."
-        said = await editor.wait_for_message(how)
+        shown_text = await editor.wait_for_message(how)
         assert await states(editor) == {first: "pending", second: "pending"}
         [hunk, _] = await editor.command("stet.proposals")
-        assert hunk["reason"] in said
+        assert hunk["reason"] in shown_text
         editor.quirk = None
         if client not in SHOWING:
             editor.open("a.txt")
@@ -60,7 +60,7 @@ async def test_what_is_done_to_a_closed_file_is_seen_without_its_being_shown(
 
 
 @pytest.mark.parametrize("client", SHOWING)
-async def test_what_stands_in_a_buffer_nobody_told_of_is_seen_when_it_is_shown(
+async def test_what_is_in_a_buffer_nobody_reported_is_seen_when_it_is_shown(
     root: Path, client: str
 ) -> None:
     async with FakeEditor.start(
@@ -79,7 +79,7 @@ async def test_what_stands_in_a_buffer_nobody_told_of_is_seen_when_it_is_shown(
 
 @pytest.mark.parametrize("how", ["open", "save"])
 @pytest.mark.parametrize("client", ["neovim", "kakoune", "eglot"])
-async def test_what_stands_where_nobody_sees_it_is_never_made_twice(
+async def test_what_is_where_nobody_sees_it_is_never_made_twice(
     root: Path, client: str, how: str
 ) -> None:
     async with FakeEditor.start(

@@ -136,7 +136,9 @@ async def test_the_hunks_of_a_text_go_with_it_when_it_is_saved_as_another_file(
 
 
 @pytest.mark.parametrize("client", ["kakoune", "eglot", "kate"])
-async def test_what_the_editor_still_shows_of_a_moved_file_is_said(root: Path, client: str) -> None:
+async def test_what_the_editor_still_shows_of_a_moved_file_is_reported(
+    root: Path, client: str
+) -> None:
     async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
         editor.open("a.txt")
         [move] = await propose(editor, {"move": "a.txt", "to": "b.txt", "links": {}})
@@ -161,10 +163,10 @@ async def test_a_file_that_is_open_is_kept_by_an_editor_that_deletes_none_until_
         editor.open("a.txt")
         [removal] = await propose(editor, {"remove": "a.txt"})
         await editor.command("stet.accept", {"hunk": removal})
-        told = "a.txt is open in the editor: it is deleted when you close it"
-        await editor.wait_for_message(told)
+        reported = "a.txt is open in the editor: it is deleted when you close it"
+        await editor.wait_for_message(reported)
         [hunk] = await editor.command("stet.proposals")
-        assert (hunk["state"], hunk["reason"]) == ("sent", told)
+        assert (hunk["state"], hunk["reason"]) == ("sent", reported)
         assert (root / "a.txt").read_text() == TEXT
         # An editor closes and opens a file to read it anew.
         editor.close("a.txt")
@@ -176,7 +178,9 @@ async def test_a_file_that_is_open_is_kept_by_an_editor_that_deletes_none_until_
         await editor.command("stet.status")
         editor.open("a.txt")
         await editor.command("stet.accept", {"hunk": removal})
-        await editor.wait_until(lambda: sum(told in one.message for one in editor.messages) == 2)
+        await editor.wait_until(
+            lambda: sum(reported in one.message for one in editor.messages) == 2
+        )
         editor.close("a.txt")
         await editor.command("test.jump", 1)
         await wait_for_states(editor, **{removal: "accepted"})

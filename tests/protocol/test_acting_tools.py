@@ -45,7 +45,7 @@ def model(*wanted: Call) -> list[api.Reply]:
     return [*(api.call(name, **arguments) for name, arguments in wanted), api.call("done", summary="Done.")]  # fmt: skip
 
 
-def told(server: OpenAIServer) -> list[str]:
+def tool_results(server: OpenAIServer) -> list[str]:
     """What the model was told of its calls, in order."""
     messages = server.requests[-1].body["messages"]
     return [one["content"] for one in messages if one["role"] == "tool"]
@@ -75,12 +75,12 @@ async def test_files_are_opened_at_their_line(root: Path) -> None:
         FakeEditor.start(root, env=provider(server)) as editor,
     ):
         turn = await run(editor, "Show me", uri=editor.open("home.md"))
-        heard = told(server)
-        assert heard[0] == "src/add.py is shown to the user at line 2.\n"
-        assert heard[1] == "Error: 'src/add.py' has 2 lines; line 3 is past the end.\n"
-        assert heard[2].startswith("Error: There is no file 'src/sub.py'. `list_files`")
-        assert heard[3].startswith("Error: Refused by the rule secret")
-        assert heard[4].startswith("Error: 'open_file': line: Input should be greater")
+        results = tool_results(server)
+        assert results[0] == "src/add.py is shown to the user at line 2.\n"
+        assert results[1] == "Error: 'src/add.py' has 2 lines; line 3 is past the end.\n"
+        assert results[2].startswith("Error: There is no file 'src/sub.py'. `list_files`")
+        assert results[3].startswith("Error: Refused by the rule secret")
+        assert results[4].startswith("Error: 'open_file': line: Input should be greater")
         [shown] = editor.shown_documents
         assert shown.uri == editor.uri("src/add.py")
         assert shown.selection is not None
@@ -89,7 +89,7 @@ async def test_files_are_opened_at_their_line(root: Path) -> None:
         assert [one["rule"] for one in turn["rejectedEdits"]] == ["secret"]
 
 
-async def test_an_editor_that_opens_nothing_is_told_where_to_look(root: Path) -> None:
+async def test_an_editor_that_opens_nothing_is_informed_where_to_look(root: Path) -> None:
     replies = model(("open_file", {"file": "src/add.py", "line": 2}))
     async with (
         OpenAIServer(replies) as server,
@@ -114,14 +114,14 @@ async def test_notes_are_linked_in_their_own_style(root: Path) -> None:
     ):
         uri = editor.open("home.md")
         turn = await run(editor, "Link", uri=uri)
-        heard = told(server)
+        results = tool_results(server)
         [hunk] = turn["hunks"]
-        assert heard[0] == (f"Proposed {hunk}: [[add.py]] in home.md. It waits for the user.\n")
-        assert "links to guide.md there already, at line 3" in heard[1]
-        assert "is no Markdown note" in heard[2]
-        assert "`edit_file`" in heard[2]
-        assert "no file 'none.md' to link to" in heard[3]
-        assert "to: Field required" in heard[4]
+        assert results[0] == (f"Proposed {hunk}: [[add.py]] in home.md. It waits for the user.\n")
+        assert "links to guide.md there already, at line 3" in results[1]
+        assert "is no Markdown note" in results[2]
+        assert "`edit_file`" in results[2]
+        assert "no file 'none.md' to link to" in results[3]
+        assert "to: Field required" in results[4]
         assert editor.text(uri) == HOME
         await editor.command("stet.accept", hunk)
         await wait_for_states(editor, **{hunk: "accepted"})
@@ -143,13 +143,13 @@ async def test_files_are_gathered_in_a_document_of_stets_own(root: Path) -> None
         uri = editor.open("home.md")
         editor.change(uri, "# Home", "# Home, unsaved")
         turn = await run(editor, "Gather", uri=uri)
-        heard = told(server)
-        assert heard[0].startswith("Shown to the user, 2 files, ")
-        assert "looks like a secret" in heard[0]
-        assert "unsaved" not in heard[0]
-        assert heard[2].startswith("Error: None of these files can be copied.")
-        assert "at least 1 item" in heard[3]
-        assert "at most 200 items" in heard[4]
+        results = tool_results(server)
+        assert results[0].startswith("Shown to the user, 2 files, ")
+        assert "looks like a secret" in results[0]
+        assert "unsaved" not in results[0]
+        assert results[2].startswith("Error: None of these files can be copied.")
+        assert "at least 1 item" in results[3]
+        assert "at most 200 items" in results[4]
         assert turn["filesCopied"] == ["home.md", "src/add.py", "guide.md"]
         assert turn["filesRead"] == []
         first, second = editor.shown_documents
@@ -193,7 +193,7 @@ async def test_a_file_goes_to_the_trash_on_a_yes_and_comes_back(root: Path, clie
         [hunk] = ended["hunks"]
         assert (await states(editor)) == {hunk: "accepted"}
         assert ended["toolCalls"][1]["state"] == "completed"
-        assert told(server)[1].startswith("The user says yes: guide.md is in the trash")
+        assert tool_results(server)[1].startswith("The user says yes: guide.md is in the trash")
 
         await editor.command("stet.undo", hunk)
         await wait_for_states(editor, **{hunk: "undone"})
@@ -219,12 +219,12 @@ async def test_a_file_that_is_kept_or_refused_stays(root: Path) -> None:
         FakeEditor.start(root, settings=ALL, env=provider(server)) as editor,
     ):
         turn = await run_answering(editor, "Tidy up", "keep", uri=editor.open("home.md"))
-        heard = told(server)[1:]
-        assert heard[0] == "The user keeps guide.md. Go on without it, and do not ask again.\n"
-        assert heard[1].startswith("Error: Refused by the rule secret") or "secret" in heard[1]
-        assert heard[2].startswith("Error: There is no file 'none.md'")
-        assert heard[3].startswith("Error: Refused by the rule edit.scope")
-        assert "file: Field required" in heard[4]
+        results = tool_results(server)[1:]
+        assert results[0] == "The user keeps guide.md. Go on without it, and do not ask again.\n"
+        assert results[1].startswith("Error: Refused by the rule secret") or "secret" in results[1]
+        assert results[2].startswith("Error: There is no file 'none.md'")
+        assert results[3].startswith("Error: Refused by the rule edit.scope")
+        assert "file: Field required" in results[4]
         assert turn["toolCalls"][1]["state"] == "canceled"
         assert turn["hunks"] == []
         assert editor.applied == []
@@ -255,16 +255,16 @@ async def test_a_listed_command_runs_after_a_yes_and_nothing_else_does(root: Pat
             if one["function"]["name"] == "execute_command"
         ]
         assert tool["description"].endswith("The commands:\n- say(who, what): Says it.\n- fail()")
-        heard = told(server)
-        assert heard[0].startswith("Exit code 0 after ")
-        assert f"['--to=a b', '$HOME; ls'] {root} False\n" in heard[0]
-        assert heard[1] == "The user does not want 'say' to run. Go on without it.\n"
-        assert heard[2].startswith("Exit code 3 after ")
-        assert "bytes in the middle are left out" in heard[2]
-        assert len(heard[2]) < 20_000
-        assert "may not begin with '-'" in heard[3]
-        assert "There is no command 'sh'. The user allows: 'say', 'fail'." in heard[4]
-        assert "arguments: Input should be a valid dictionary" in heard[5]
+        results = tool_results(server)
+        assert results[0].startswith("Exit code 0 after ")
+        assert f"['--to=a b', '$HOME; ls'] {root} False\n" in results[0]
+        assert results[1] == "The user does not want 'say' to run. Go on without it.\n"
+        assert results[2].startswith("Exit code 3 after ")
+        assert "bytes in the middle are left out" in results[2]
+        assert len(results[2]) < 20_000
+        assert "may not begin with '-'" in results[3]
+        assert "There is no command 'sh'. The user allows: 'say', 'fail'." in results[4]
+        assert "arguments: Input should be a valid dictionary" in results[5]
         assert [one["state"] for one in turn["toolCalls"]] == [
             "completed", "canceled", "completed", "error", "error", "error", "completed",
         ]  # fmt: skip
@@ -302,7 +302,7 @@ async def test_the_project_lists_no_commands(root: Path) -> None:
     ):
         await editor.wait_for_message("'agent.commands' is ignored")
         await run(editor, "Run", uri=editor.open("home.md"))
-        assert told(server)[0].startswith("Error: There is no tool 'execute_command'.")
+        assert tool_results(server)[0].startswith("Error: There is no tool 'execute_command'.")
     assert not (root / "pwned").exists()
 
 
@@ -320,8 +320,8 @@ async def test_what_the_user_says_reaches_the_model(root: Path) -> None:
         FakeEditor.start(root, settings=settings, env=provider(server)) as editor,
     ):
         await run_answering(editor, "Ask me", "two", uri=editor.open("home.md"), mode="ask")
-        heard = told(server)
-        assert heard[0] == "The user answers: Two\n"
-        assert "`question` is empty" in heard[1]
-        assert "at most 60 characters" in heard[2]
-        assert "question: Field required" in heard[3]
+        results = tool_results(server)
+        assert results[0] == "The user answers: Two\n"
+        assert "`question` is empty" in results[1]
+        assert "at most 60 characters" in results[2]
+        assert "question: Field required" in results[3]

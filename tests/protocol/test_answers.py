@@ -84,9 +84,9 @@ async def test_a_call_in_words_is_reported_once_and_then_fails_the_turn(
         assert (turn["state"], turn["answer"], turn["hunks"]) == ("failed", "", [])
         assert "as text" in turn["error"]
         assert "What was proposed stays" not in turn["error"]
-        told = server.requests[1].body["messages"][-1]
-        assert told["role"] == "user"
-        assert '{"name": "edit_file", "arguments": {...}}' in told["content"]
+        reported = server.requests[1].body["messages"][-1]
+        assert reported["role"] == "user"
+        assert '{"name": "edit_file", "arguments": {...}}' in reported["content"]
         assert turn["error"] in last_message(editor).message
 
 

@@ -114,9 +114,9 @@ async def test_a_setting_of_the_wrong_kind_is_named_and_the_rest_holds(
     }
     env = scripted(tmp_path, calls(("create_file", {"file": "b.txt", "content": "b"})), done())
     async with FakeEditor.start(root, settings=settings, env=env) as editor:
-        said = await editor.wait_for_message("settings")
+        shown_text = await editor.wait_for_message("settings")
         for part in ("maxIterations", "maxTokens", "canAdd"):
-            assert part in said
+            assert part in shown_text
         editor.open("a.txt")
         turn = await run(editor, "Make a file")
         assert [refused["rule"] for refused in turn["rejectedEdits"]] == ["edit.canCreate"]

@@ -32,14 +32,14 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def told(editor: FakeEditor) -> list[str]:
+def reported(editor: FakeEditor) -> list[str]:
     """Messages about settings."""
     return [one.message for one in editor.messages if "settings:" in one.message]
 
 
-def is_told_of(editor: FakeEditor, n: int) -> bool:
+def is_reported(editor: FakeEditor, n: int) -> bool:
     """Whether there have been so many messages."""
-    return len(told(editor)) == n
+    return len(reported(editor)) == n
 
 
 def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
@@ -48,7 +48,7 @@ def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
     editor.workspace_did_change_configuration(params)
 
 
-async def test_each_slip_is_told_once_with_the_setting_and_what_to_do(root: Path) -> None:
+async def test_each_slip_is_reported_once_with_the_setting_and_what_to_do(root: Path) -> None:
     config = root.parent / "config" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[search]\nbaseUrl = 'gopher://x'\n")
@@ -56,17 +56,17 @@ async def test_each_slip_is_told_once_with_the_setting_and_what_to_do(root: Path
     env = {"XDG_CONFIG_HOME": str(config.parent.parent), "XDG_STATE_HOME": str(state)}
     async with FakeEditor.start(root, env=env) as editor:
         await ready(editor)
-        [first] = told(editor)
+        [first] = reported(editor)
         assert "'search.baseUrl' can't be followed: it is no http address: write one such" in first
         for n, (url, why) in enumerate(BAD.items(), 2):
             for _ in range(2):
                 changed(editor, {"model": {"baseUrl": url}, "web": {"baseUrl": ""}})
-            await editor.wait_until(partial(is_told_of, editor, n))
-            assert "setting 'model.baseUrl' can't be followed: it" in told(editor)[-1]
-            assert why in told(editor)[-1]
+            await editor.wait_until(partial(is_reported, editor, n))
+            assert "setting 'model.baseUrl' can't be followed: it" in reported(editor)[-1]
+            assert why in reported(editor)[-1]
         changed(editor, {"web": {"provider": "brave", "baseUrl": "x"}})
-        await editor.wait_until(lambda: "'web.baseUrl'" in told(editor)[-1])
-        assert len(told(editor)) == len(BAD) + 2
+        await editor.wait_until(lambda: "'web.baseUrl'" in reported(editor)[-1])
+        assert len(reported(editor)) == len(BAD) + 2
         assert "hunter2" not in str(editor.messages)
     written = b"".join(file.read_bytes() for file in state.rglob("*") if file.is_file())
     assert b"hunter2" not in written

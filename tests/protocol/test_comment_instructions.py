@@ -104,7 +104,9 @@ async def test_a_comment_in_unsaved_text_is_carried_out_and_goes(
         assert editor.text(uri) == without.format()
 
 
-async def test_the_model_hears_comment_and_place_and_leaves_the_comment_alone(root: Path) -> None:
+async def test_the_model_receives_comment_and_place_and_leaves_the_comment_alone(
+    root: Path,
+) -> None:
     text = "a = 1\n# Double it.\n# Both of them, please. AI!\nb = 1\nc = 1\n\nd = 1\n"
     (root / "a.py").write_text("")
     replies = [api.call("done", summary="Done.")]
@@ -239,7 +241,7 @@ async def test_nothing_is_removed_when_the_turn_fails(root: Path) -> None:
         assert (turn["state"], turn["hunks"]) == ("failed", [])
 
 
-async def test_what_the_gate_refuses_is_told_and_the_turn_is_well(root: Path) -> None:
+async def test_what_the_gate_refuses_is_reported_and_the_turn_is_well(root: Path) -> None:
     (root / "a.py").write_text("")
     settings = {"edit": {"canDelete": False}}
     async with FakeEditor.start(

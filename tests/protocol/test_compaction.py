@@ -148,13 +148,13 @@ async def test_old_results_go_first_and_the_turn_goes_on(root: Path, name: str) 
 
 @pytest.mark.parametrize("is_willing", [True, False], ids=["its own", "a digest"])
 async def test_then_the_oldest_part_becomes_a_summary(root: Path, is_willing: bool) -> None:
-    said = "I have thought about every line of it. " * 200
+    message = "I have thought about every line of it. " * 200
     talks = [api.call("list_files", folder=f".{'/.' * n}") for n in range(3)]
     model = NarrowModel(
         76_000,
         refusal("openai"),
         *[
-            Reply([api.delta(content=said), *one.events])
+            Reply([api.delta(content=message), *one.events])
             for _ in range(3)
             for one in [*talks, DONE]
         ],
@@ -201,7 +201,7 @@ async def test_a_question_that_is_too_long_does_not_spoil_the_next(root: Path, n
     assert [one["state"] for one in (plain, again)] == ["completed"] * 2, plain["error"]
     assert [wire_problem(body["messages"]) for body in model.taken] == ["", ""]
     # What it was about is not forgotten, and what could not be read is not sent again.
-    told = json.dumps(model.taken[0]["messages"])
-    assert "Look: word word" in told
-    assert "longer than" in told
-    assert len(told) < 30_000
+    reported = json.dumps(model.taken[0]["messages"])
+    assert "Look: word word" in reported
+    assert "longer than" in reported
+    assert len(reported) < 30_000

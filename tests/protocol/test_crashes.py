@@ -27,7 +27,7 @@ KEY = keys()["GitHub token"]
 QUOTED = f"{TEXT} {KEY}"
 
 
-def told(editor: FakeEditor) -> list[str]:
+def reported(editor: FakeEditor) -> list[str]:
     """Messages about a failure."""
     return [one.message for one in editor.messages if "inside Stet" in one.message]
 
@@ -76,7 +76,7 @@ async def test_a_failure_leaves_a_report_without_anything_private_and_the_sessio
         assert (await editor.command("stet.status"))["ready"]
         [report] = reports(state)
         assert str(report) in message
-        assert len(told(editor)) == 1
+        assert len(reported(editor)) == 1
     text = report.read_text()
     assert "KeyError" in text
     assert "in fail" in text
@@ -92,7 +92,7 @@ async def test_a_failure_leaves_a_report_without_anything_private_and_the_sessio
     assert not list(report.parent.glob("running-*"))
 
 
-async def test_a_fault_in_native_code_is_told_by_the_next_server(tmp_path: Path) -> None:
+async def test_a_fault_in_native_code_is_reported_by_the_next_server(tmp_path: Path) -> None:
     root, state = tmp_path / "ws", tmp_path / "state"
     root.mkdir()
     env = {"HOME": str(tmp_path), "XDG_STATE_HOME": str(state)}

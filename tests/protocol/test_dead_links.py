@@ -50,7 +50,7 @@ async def test_dead_links_are_diagnostics_from_asking_to_clearing(root: Path) ->
         }
         [image] = await editor.wait_for_diagnostics(closed)
         assert image.message == "'none.png' leads to no file."
-        await editor.wait_until(lambda: said(editor) == ["Stet: 3 dead links in 2 files."])
+        await editor.wait_until(lambda: shown_text(editor) == ["Stet: 3 dead links in 2 files."])
         assert editor.uri("wall/guide2.md") not in editor.diagnostics
         actions = [action.title for action in await editor.actions(uri, "# A")]
         assert "Stet: Find dead links" in actions
@@ -62,7 +62,7 @@ async def test_dead_links_are_diagnostics_from_asking_to_clearing(root: Path) ->
         assert not editor.diagnostics[uri]
 
 
-def said(editor: FakeEditor) -> list[str]:
+def shown_text(editor: FakeEditor) -> list[str]:
     return [message.message for message in editor.messages]
 
 
@@ -79,7 +79,7 @@ async def test_what_is_typed_takes_marks_away_and_saving_looks_again(root: Path)
         editor.write(root / "gone.md", "here\n")
         editor.save(uri)
         await editor.wait_until(lambda: shown(editor.diagnostics[uri]) == [(3, 15, 20, NEAR)])
-        assert said(editor) == ["Stet: 2 dead links in 1 file."]
+        assert shown_text(editor) == ["Stet: 2 dead links in 1 file."]
 
 
 @pytest.mark.parametrize(
@@ -94,4 +94,4 @@ async def test_what_is_typed_takes_marks_away_and_saving_looks_again(root: Path)
 async def test_a_search_ends_with_a_word(root: Path, scope: dict[str, str], text: str) -> None:
     async with FakeEditor.start(root, client="vscode", settings=SETTINGS) as editor:
         await editor.command("stet.deadLinks", scope)
-        await editor.wait_until(lambda: said(editor) == [text])
+        await editor.wait_until(lambda: shown_text(editor) == [text])

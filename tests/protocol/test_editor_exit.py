@@ -80,7 +80,7 @@ async def test_a_cancelled_command_with_wrong_arguments_is_no_bug(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sockets are no standard streams there")
 @pytest.mark.parametrize("stream", [0, 1])
-def test_a_standard_stream_that_is_closed_from_the_start_is_told(
+def test_a_standard_stream_that_is_closed_from_the_start_is_reported(
     tmp_path: Path, stream: int
 ) -> None:
     script = f'exec {stream}>&-; exec "$@"'

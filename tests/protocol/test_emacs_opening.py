@@ -11,7 +11,7 @@ WANTED = {"edit": "a.txt", "changes": [["two", "2"]]}
 
 
 @pytest.mark.parametrize("client", ["eglot", "neovim"])
-async def test_what_waits_in_a_file_is_told_again_when_it_is_opened(
+async def test_what_waits_in_a_file_is_reported_again_when_it_is_opened(
     tmp_path: Path, client: str
 ) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")

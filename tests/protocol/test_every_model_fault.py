@@ -171,7 +171,7 @@ PIECES = call("edit_file", file="a.py", old_text="x = 1", new_text="x = 3").even
 
 
 @pytest.mark.parametrize("k", range(len(PIECES) + 1))
-async def test_m43_a_cancel_behind_chunk_k(survivor: Survivor, k: int) -> None:
+async def test_m43_a_cancel_after_chunk_k(survivor: Survivor, k: int) -> None:
     editor, server = survivor.scene.editor, survivor.server
     before = await states(editor)
     server.forget()

@@ -62,8 +62,8 @@ async def test_it_is_in_the_record_the_message_the_chat_and_the_history(
         assert "1 edit applied to no text" in page
         await run(editor, "And now?", uri=uri)
         history = server.requests[-1].body["messages"]
-        said = [one["content"] or "" for one in history]
-        assert any("Failed: " in one and words in one for one in said)
+        shown_text = [one["content"] or "" for one in history]
+        assert any("Failed: " in one and words in one for one in shown_text)
 
 
 async def test_a_file_that_is_not_there_is_a_failed_edit(root: Path) -> None:

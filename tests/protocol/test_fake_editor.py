@@ -63,14 +63,14 @@ async def test_each_editor_and_the_server_agree_on_the_text_and_its_edits(
     ],
 )
 async def test_each_editor_has_its_own_answer_to_a_stale_edit(
-    root: Path, client: str, told: str
+    root: Path, client: str, reported: str
 ) -> None:
     async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
         uri = editor.open("a.txt")
         for letter in "ab":
             editor.type(uri, 0, 0, letter)
         await editor.command("wire.apply", uri, 1)
-        assert await outcome(editor) == told
+        assert await outcome(editor) == reported
         assert editor.text(uri) == "baone\ntwo\n"
 
 
@@ -93,16 +93,16 @@ async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) 
     ],
 )
 async def test_a_file_is_created_through_the_editor_or_not_at_all(
-    root: Path, client: str, told: str, text: str | None
+    root: Path, client: str, reported: str, text: str | None
 ) -> None:
     async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
         uri = editor.uri("new/b.txt")
         await editor.command("wire.create", uri)
-        assert await outcome(editor) == told
+        assert await outcome(editor) == reported
         assert await server_text(editor, uri) == text
 
 
-async def test_settings_are_told_and_documents_shown(root: Path) -> None:
+async def test_settings_are_reported_and_documents_shown(root: Path) -> None:
     settings = {"model": {"name": "x"}}
     async with FakeEditor.start(root, settings=settings, command=WIRE_SERVER) as editor:
         await editor.command("wire.configure")
@@ -169,7 +169,7 @@ async def test_an_editor_without_version_check_applies_where_the_numbers_lead(ro
         assert await server_text(editor, uri) == editor.text(uri)
 
 
-async def test_an_editor_may_take_edits_only_right_behind_a_command(root: Path) -> None:
+async def test_an_editor_may_take_edits_only_right_after_a_command(root: Path) -> None:
     async with FakeEditor.start(root, client="kate", command=WIRE_SERVER) as editor:
         uri = editor.open("a.txt")
         await editor.command("wire.apply", uri, 0)
@@ -205,13 +205,13 @@ async def test_an_editor_may_say_yes_to_what_it_did_not_do(
     ],
 )
 async def test_some_editors_empty_a_file_that_they_are_to_create(
-    root: Path, client: str, told: str, text: str
+    root: Path, client: str, reported: str, text: str
 ) -> None:
     path = root / "there.txt"
     path.write_text("kept\n")
     async with FakeEditor.start(root, client=client, command=WIRE_SERVER) as editor:
         await editor.command("wire.create", editor.uri("there.txt"))
-        assert (await outcome(editor)).startswith(told)
+        assert (await outcome(editor)).startswith(reported)
         if path.read_text() == "":
             assert editor.text("there.txt") == text
         else:

@@ -63,7 +63,7 @@ async def test_a_forked_process_is_as_one_that_was_started_anew(
     assert await ran(script, typed, fresh=False) == anew
 
 
-async def test_one_that_is_killed_is_gone_and_that_is_told() -> None:
+async def test_one_that_is_killed_is_gone_and_that_is_reported() -> None:
     server = await start([*PYTHON, "-m", "stet.cli.main", "serve"])
     server.kill()
     assert await server.wait() == -signal.SIGKILL

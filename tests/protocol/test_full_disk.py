@@ -47,7 +47,7 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {**script, "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-def told(editor: FakeEditor) -> list[str]:
+def reported(editor: FakeEditor) -> list[str]:
     """Messages about the disk."""
     return [one.message for one in editor.messages if "on the disk" in one.message]
 
@@ -58,7 +58,7 @@ async def until_written(editor: FakeEditor) -> None:
         pass
 
 
-async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_room(
+async def test_what_is_decided_on_a_full_disk_is_reported_and_written_when_there_is_room(
     root: Path, env: dict[str, str]
 ) -> None:
     running = {"command": PROPOSING_SERVER, "settings": DEBUG}
@@ -70,7 +70,7 @@ async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_
         await editor.command("stet.accept", {"hunk": "h4"})
         await wait_for_states(editor, h4="accepted")
         assert (await editor.command("stet.status"))["notPersisted"] is None
-        assert told(editor) == []
+        assert reported(editor) == []
         await editor.command("test.fillDisk", FULL)
         second = await run(editor, "Louder", uri=uri)
         assert (second["state"], len(second["hunks"])) == ("completed", 2)
@@ -88,7 +88,7 @@ async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_
         expected = {"h1": "accepted", "h2": "rejected", "h3": "pending", "h4": "undone"}
         expected |= {six: "rejected", seven: "pending"}
         await wait_for_states(editor, **expected)
-        [message] = told(editor)
+        [message] = reported(editor)
         status = await editor.command("stet.status")
         assert status["notPersisted"] in message
         await editor.command("test.fillDisk", ROOM)
@@ -104,7 +104,7 @@ async def test_what_is_decided_on_a_full_disk_is_told_and_written_when_there_is_
         assert third["state"] == "completed"
         await editor.command("test.fillDisk", ROOM)
         await until_written(editor)
-        assert len(told(editor)) == 1
+        assert len(reported(editor)) == 1
         editor.save(uri)
     assert [path.read_text() for path in root.parent.rglob("crash-*")] == []
     async with FakeEditor.start(root, env=env) as editor:
@@ -134,7 +134,7 @@ async def test_a_decision_that_is_the_first_write_on_a_full_disk_says_that_it_is
         await editor.command("test.fillDisk", FULL)
         hunk = {"accept": second, "undo": first}[command]
         assert (await editor.command(f"stet.{command}", {"hunk": hunk}))["notPersisted"]
-        await editor.wait_until(lambda: told(editor))
+        await editor.wait_until(lambda: reported(editor))
         await editor.command("test.fillDisk", ROOM)
         await until_written(editor)
 
@@ -206,8 +206,8 @@ async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
         uri = editor.open("a.txt")
         await ready(editor)
         assert await proposals(editor) == {}
-        await editor.wait_until(lambda: told(editor))
-        [message] = told(editor)
+        await editor.wait_until(lambda: reported(editor))
+        [message] = reported(editor)
         assert "earlier runs come back" in message
         assert (await editor.command("stet.status"))["notPersisted"] in message
         second = await run(editor, "Louder", uri=uri)
@@ -225,7 +225,7 @@ async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
         expected[four] = "accepted"
         third = await run(editor, "Well?", uri=uri)
         editor.save(uri)
-        assert len(told(editor)) == 1
+        assert len(reported(editor)) == 1
     assert [path.read_text() for path in root.parent.rglob("crash-*")] == []
     state = {"XDG_STATE_HOME": env["XDG_STATE_HOME"]}
     async with (
@@ -274,9 +274,9 @@ async def test_documents_and_removals_that_find_no_room_say_so_and_leave_nothing
         await editor.wait_until(
             lambda: any("not applied" in one.message for one in editor.messages)
         )
-        [said] = [one.message for one in editor.messages if "not applied" in one.message]
-        assert gone.name in said
-        assert "None" not in said
+        [shown_text] = [one.message for one in editor.messages if "not applied" in one.message]
+        assert gone.name in shown_text
+        assert "None" not in shown_text
         assert gone.read_text() == "gone\n" * 100
         assert [path.name for path in root.parent.rglob("*.new")] == []
         await editor.command("test.fillDisk", ROOM)

@@ -42,13 +42,15 @@ def obedient(attacks: dict[str, Attack], top: Path) -> list[api.Reply]:
     return [api.of(Completion("", reads)), *answers, api.call("done", summary="Done.")]
 
 
-def told(server: OpenAIServer) -> list[str]:
+def tool_results(server: OpenAIServer) -> list[str]:
     """What the model was told of each call, in order: all that its last request holds."""
     messages: list[dict[str, Any]] = server.requests[-1].body["messages"]
     return [str(one["content"]) for one in messages if one["role"] == "tool"]
 
 
-async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_path: Path) -> None:
+async def test_every_attack_is_refused_and_reported_to_the_model_and_the_user(
+    tmp_path: Path,
+) -> None:
     root = build(tmp_path)
     before = disk(tmp_path)
     attacks = {f"attack-{n}": attack for n, attack in enumerate(SMALL)}
@@ -64,10 +66,12 @@ async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_pa
 
         errors = {one["id"]: one["error"] for one in turn["toolCalls"] if one["id"] in refused}
         # The last call, `done`, is answered to nobody. The ids that are sent are of our own making.
-        heard = dict(zip([one["id"] for one in turn["toolCalls"]][:-1], told(server), strict=True))
+        results = dict(
+            zip([one["id"] for one in turn["toolCalls"]][:-1], tool_results(server), strict=True)
+        )
         reasons = {one: f"Refused by the rule {attack.rule}: " for one, attack in refused.items()}
         assert {one: errors[one][: len(reason)] for one, reason in reasons.items()} == reasons
-        assert {one: heard[one] for one in refused} == {
+        assert {one: results[one] for one in refused} == {
             one: f"Error: {errors[one]}\n" for one in refused
         }
         rejected = [(one["file"], one["rule"]) for one in turn["rejectedEdits"]]
@@ -146,7 +150,7 @@ async def test_every_attack_is_refused_and_told_to_the_model_and_the_user(tmp_pa
         ),
     ],
 )
-async def test_what_the_user_forbids_is_told_before_and_held_after(
+async def test_what_the_user_forbids_is_reported_before_and_held_after(
     edit: dict[str, Any], call: dict[str, Any], rule: str, sentence: str, tmp_path: Path
 ) -> None:
     root = build(tmp_path)
@@ -167,7 +171,7 @@ async def test_what_the_user_forbids_is_told_before_and_held_after(
         assert turn["hunks"] == []
         assert editor.shown_documents == []
         assert sentence in server.requests[0].body["messages"][0]["content"]
-        assert f"Refused by the rule {rule}: {rejected['message']}" in told(server)[-1]
+        assert f"Refused by the rule {rule}: {rejected['message']}" in tool_results(server)[-1]
 
 
 async def test_a_link_turned_between_the_proposal_and_the_yes_leads_nowhere(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def question(body: dict[str, Any]) -> str:
     return str([one for one in body["messages"] if one["role"] == "user"][-1]["content"])
 
 
-async def test_the_model_is_told_when_the_active_file_is_another_one(root: Path) -> None:
+async def test_the_model_is_informed_when_the_active_file_is_another_one(root: Path) -> None:
     async with (
         OpenAIServer([api.say("Hello.")] * 4) as server,
         FakeEditor.start(root, env=provider(server)) as editor,
@@ -41,8 +41,8 @@ async def test_the_model_is_told_when_the_active_file_is_another_one(root: Path)
         for n, uri in enumerate((first, first, second, first)):
             await run(editor, f"Question {n}", uri=uri)
         asked = [question(one.body) for one in server.requests]
-        told = ["the active file was" in one for one in asked]
-        assert told == [False, False, True, True]
+        reported = ["the active file was" in one for one in asked]
+        assert reported == [False, False, True, True]
         assert "- the active file was a.txt; it is b.txt now" in asked[2]
         # It stays in the history, with the record of each turn.
         history = [str(one["content"]) for one in server.requests[3].body["messages"]]
@@ -65,8 +65,8 @@ async def test_every_message_has_its_time(root: Path) -> None:
             await server.asked(1)
             await editor.command("stet.steer", {"turn": turn, "prompt": "Be brief."})
             ended = await end_of(editor, turn)
-            said = [(one["role"], one["text"]) for one in ended["messages"]]
-            assert said == [
+            message = [(one["role"], one["text"]) for one in ended["messages"]]
+            assert message == [
                 ("user", "What is in it?"),
                 ("assistant", "I look. I look."),
                 ("user", "Be brief."),

@@ -58,9 +58,9 @@ async def test_what_was_typed_in_last_is_not_what_is_asked_about(
         turn = await run(editor, "What is x?", uri=other, mode=mode)
         assert turn["state"] == "completed", turn["error"]
         assert len(server.requests) == len(replies)
-        told = json.dumps([asked.body for asked in server.requests])
+        reported = json.dumps([asked.body for asked in server.requests])
         # The model searched for the words itself.
-        assert "and more" not in told
+        assert "and more" not in reported
         assert turn["toolCalls"][0]["state"] == "error"
 
 

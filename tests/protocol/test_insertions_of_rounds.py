@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
-async def test_they_stand_in_the_order_of_the_rounds_whichever_is_accepted_first(
+async def test_they_are_in_the_order_of_the_rounds_whichever_is_accepted_first(
     root: Path, tmp_path: Path, way: str, order: tuple[int, ...]
 ) -> None:
     first = calls(("read_file", {"file": "a.txt"}))

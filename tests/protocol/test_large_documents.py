@@ -117,9 +117,9 @@ async def test_a_search_names_the_open_document_that_it_has_left_out(tmp_path: P
         turn = await run(editor, "Where is it?", uri=uri, line=3)
         assert turn["state"] == "completed"
         messages = server.requests[-1].body["messages"]
-        told = [one["content"] for one in messages if one["role"] == "tool"]
-        assert len(told) == len(searches)
-        for one in told:
+        reported = [one["content"] for one in messages if one["role"] == "tool"]
+        assert len(reported) == len(searches)
+        for one in reported:
             assert "Too long to be searched: 'src/big.py'" in one
 
 
@@ -135,10 +135,10 @@ async def test_a_question_about_a_very_long_document_is_about_the_part_at_the_ca
         uri = editor.open("big.py", text())
         turn = await run(editor, "What is this?", uri=uri, line=MIDDLE + 1)
         assert (turn["state"], turn["summary"]) == ("completed", "It is long.")
-        told = "".join(json.dumps(one.body) for one in server.requests)
-        assert f"def handler_{MIDDLE:06d}" in told
-        assert f"Lines: {MIDDLE - 199}-{MIDDLE + 200} of" in told
-        assert f"handler_{MIDDLE + 5_000:06d}" not in told
-        assert KEY not in told
+        reported = "".join(json.dumps(one.body) for one in server.requests)
+        assert f"def handler_{MIDDLE:06d}" in reported
+        assert f"Lines: {MIDDLE - 199}-{MIDDLE + 200} of" in reported
+        assert f"handler_{MIDDLE + 5_000:06d}" not in reported
+        assert KEY not in reported
         for line in PEM.splitlines()[1:-1]:
-            assert line not in told
+            assert line not in reported

@@ -89,10 +89,10 @@ async def test_no_model_sees_a_block_of_a_very_long_note(tmp_path: Path) -> None
         uri = editor.open("big.md")
         turn = await run(editor, "What is this?", uri=uri, line=MIDDLE + 1)
         assert (turn["state"], turn["summary"]) == ("completed", "It is long.")
-        told = "".join(json.dumps(one.body) for one in server.requests)
-        assert "ai-edit" not in told
-        assert "ai_edit" not in told
-        assert "added\\\\nlines" not in told
+        reported = "".join(json.dumps(one.body) for one in server.requests)
+        assert "ai-edit" not in reported
+        assert "ai_edit" not in reported
+        assert "added\\\\nlines" not in reported
         messages = server.requests[-1].body["messages"]
         results = [one["content"] for one in messages if one["role"] == "tool"]
         assert f"{MIDDLE + 2}\told words\n" in results[0]
@@ -136,8 +136,8 @@ async def test_a_note_that_is_too_long_for_hunks_says_so_once(tmp_path: Path) ->
     text = f"{ADD}{sentence * (20_000_000 // len(sentence) + 1)}"
     async with FakeEditor.start(tmp_path, settings=SETTINGS) as editor:
         uri = editor.open("big.md", text)
-        said = await editor.wait_for_message("big.md has 20,")
-        assert "at most 20,000,000 characters" in said
+        shown_text = await editor.wait_for_message("big.md has 20,")
+        assert "at most 20,000,000 characters" in shown_text
         editor.type(uri, 0, 0, ADD)
         editor.open("small.md")
         await editor.wait_for_diagnostics("small.md", lambda shown: len(shown) == 1)

@@ -41,7 +41,7 @@ async def test_a_word_beside_the_agents_is_a_conflict_until_it_is_undone(
         assert not (await hunk(editor, "h1"))["merged"]
 
 
-async def test_words_apart_on_one_line_are_merged_and_everybody_is_told(
+async def test_words_apart_on_one_line_are_merged_and_everybody_is_informed(
     root: Path, tmp_path: Path
 ) -> None:
     env = scripted(tmp_path, calls(edit("a.py", "compute(one", "count(one")), done())

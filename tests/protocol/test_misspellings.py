@@ -62,8 +62,8 @@ async def test_what_is_misspelt_is_named_with_the_nearest_right_name(root: Path)
     async with FakeEditor.start(root, env=scripted(root.parent)) as editor:
         for command, given, wrong, right in MISSPELT:
             error = await error_of(editor, command, given)
-            told = f"{command} has no argument {wrong!r}; did you mean {right!r}?"
-            assert error.message == told
+            reported = f"{command} has no argument {wrong!r}; did you mean {right!r}?"
+            assert error.message == reported
         for switches, words in SWITCHES:
             for command in ("stet.ask", "stet.showContext"):
                 error = await error_of(editor, command, {"prompt": "Hello", **switches})
@@ -71,7 +71,7 @@ async def test_what_is_misspelt_is_named_with_the_nearest_right_name(root: Path)
         assert (await editor.command("stet.status"))["turns"] == []
 
 
-async def test_a_misspelt_switch_in_the_settings_is_told_and_switches_nothing_on(
+async def test_a_misspelt_switch_in_the_settings_is_reported_and_switches_nothing_on(
     root: Path,
 ) -> None:
     settings = {"agent": {"disabledTools": ["execute_comand", "delete_fle", "edit_file"]}}
@@ -80,10 +80,10 @@ async def test_a_misspelt_switch_in_the_settings_is_told_and_switches_nothing_on
     async with FakeEditor.start(root, env=env, settings=settings) as editor:
         turn = await run(editor, "Hello", uri=editor.open("a.txt"))
         assert turn["state"] == "completed"
-        told = "\n".join(one.message for one in editor.messages)
-        assert "there is no tool 'execute_comand'; did you mean 'execute_command'?" in told
-        assert "there is no tool 'delete_fle'; did you mean 'delete_file'?" in told
-        assert "there is no tool group 'wbe'; did you mean 'web'?" in told
+        reported = "\n".join(one.message for one in editor.messages)
+        assert "there is no tool 'execute_comand'; did you mean 'execute_command'?" in reported
+        assert "there is no tool 'delete_fle'; did you mean 'delete_file'?" in reported
+        assert "there is no tool group 'wbe'; did you mean 'web'?" in reported
         shown = await editor.command("stet.showContext", {"prompt": "Hello"})
         tools = next(one["text"] for one in shown["sections"] if one["name"] == "tools")
         offered = {

@@ -38,7 +38,7 @@ async def turn_with(root: Path, *replies: api.Scripted, mode: str = "agent") -> 
         return turn
 
 
-async def test_an_unknown_tool_is_told_to_the_model_which_goes_on(root: Path) -> None:
+async def test_an_unknown_tool_is_reported_to_the_model_which_goes_on(root: Path) -> None:
     turn = await turn_with(
         root, api.call("make_coffee", sugar=2), api.call("done", summary="No coffee.")
     )
@@ -48,7 +48,7 @@ async def test_an_unknown_tool_is_told_to_the_model_which_goes_on(root: Path) ->
     assert coffee["error"] == "There is no tool 'make_coffee'."
 
 
-async def test_broken_arguments_are_told_to_the_model_and_kept_out_of_the_history(
+async def test_broken_arguments_are_reported_to_the_model_and_kept_out_of_the_history(
     root: Path,
 ) -> None:
     broken = Reply(
@@ -82,10 +82,12 @@ async def test_broken_arguments_are_told_to_the_model_and_kept_out_of_the_histor
     ],
 )
 async def test_a_faulty_model_ends_the_turn_with_a_sentence(
-    root: Path, replies: list[Reply], state: str, said: str
+    root: Path, replies: list[Reply], state: str, shown_text: str
 ) -> None:
     turn = await turn_with(root, *replies)
-    assert (turn["state"], said.lower() in turn["error"].lower()) == (state, True), turn["error"]
+    assert (turn["state"], shown_text.lower() in turn["error"].lower()) == (state, True), turn[
+        "error"
+    ]
     assert "test-key" not in turn["error"]
     assert turn["hunks"] == []
 
@@ -117,7 +119,7 @@ async def test_what_was_proposed_before_the_model_died_stays(root: Path) -> None
         await editor.wait_until(lambda: editor.text(uri) == "one\n2\n")
 
 
-async def test_a_package_that_is_missing_is_told_with_what_to_do(root: Path) -> None:
+async def test_a_package_that_is_missing_is_reported_with_what_to_do(root: Path) -> None:
     without = "import sys; sys.modules['openai'] = None; from stet.cli.main import main; main()"
     command = (sys.executable, "-I", "-c", without, "serve")
     async with (

@@ -88,7 +88,7 @@ async def test_fifty_changes_of_focus_and_selection_leave_one_live_part(
     assert await server.live(session, root) == []
 
 
-async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_posted(
+async def test_after_a_message_of_others_the_old_part_is_hidden_and_a_new_one_posted(
     server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
@@ -103,7 +103,7 @@ async def test_behind_a_message_of_others_the_old_part_is_hidden_and_a_new_one_p
         assert old == (reminder("src/app.py"), True)
         assert new == (reminder("notes.md", "src/app.py"), False)
         editor.focus("src/app.py")
-        await wire.wait_until(lambda: wire.told[-1].method == "PATCH")
+        await wire.wait_until(lambda: wire.reported[-1].method == "PATCH")
         assert await server.live(session, root) == [reminder("src/app.py", "notes.md")]
     messages = await server.messages(session, root)
     assert [message["parts"][0]["text"] for message in messages][1] == "What is this?"
@@ -195,7 +195,7 @@ async def test_without_a_session_nothing_is_done_and_a_newer_one_is_found(
         editor.focus("notes.md")
         editor.select("notes.md", "note 101")
         await wire.wait_for("note 101")
-        assert [one.method for one in wire.told] == ["POST"]
+        assert [one.method for one in wire.reported] == ["POST"]
         assert await server.live(first, root) == [reminder("notes.md", selected="note 101")]
         second = await server.session(root)
         editor.select("notes.md", "note 102")
@@ -204,7 +204,7 @@ async def test_without_a_session_nothing_is_done_and_a_newer_one_is_found(
         assert await server.live(first, root) == []
 
 
-async def test_a_pinned_session_is_the_one_that_is_told(
+async def test_a_pinned_session_is_the_one_that_is_informed(
     server: OpenCode, wire: RecordingProxy, root: Path, tmp_path: Path
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
@@ -219,7 +219,7 @@ async def test_a_pinned_session_is_the_one_that_is_told(
         assert await server.ours(newest, root) == []
 
 
-async def test_with_a_wrong_password_nothing_is_told_and_nobody_disturbed(
+async def test_with_a_wrong_password_nothing_is_reported_and_nobody_disturbed(
     server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)
@@ -240,12 +240,12 @@ async def test_by_the_newer_api_what_changes_is_appended(
     async with FakeEditor.start(root, settings=settings(wire), env=ENVIRONMENT) as editor:
         editor.open("notes.md")
         await wire.wait_for("- notes.md")
-    [told] = wire.told
-    assert told.path == f"/api/session/{made['data']['id']}/prompt"
-    assert told.body == {"prompt": {"text": reminder("notes.md")}, "resume": False}
+    [reported] = wire.reported
+    assert reported.path == f"/api/session/{made['data']['id']}/prompt"
+    assert reported.body == {"prompt": {"text": reminder("notes.md")}, "resume": False}
 
 
-async def test_a_server_that_was_killed_is_told_again_when_it_is_back(
+async def test_a_server_that_was_killed_is_reported_again_when_it_is_back(
     server: OpenCode, wire: RecordingProxy, root: Path
 ) -> None:
     session = await server.session(root)

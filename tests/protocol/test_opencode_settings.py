@@ -22,7 +22,7 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-async def test_an_address_that_may_not_be_used_is_said_in_the_editor(root: Path) -> None:
+async def test_an_address_that_may_not_be_used_is_reported_in_the_editor(root: Path) -> None:
     given = settings("http://192.168.0.9:4096")
     async with FakeEditor.start(root, settings=given) as editor:
         editor.open("a.py")

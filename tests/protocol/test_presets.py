@@ -125,8 +125,8 @@ async def test_what_can_not_be_attached_is_named_and_nothing_changes(
             ("untitled:u", "No untitled document 'untitled:u' is open."),
             ("", "'' is no name of a file or folder"),
         ]:
-            code, told = await refusal(editor, "stet.context", {"add": ["a.md", name]})
-            assert (code, message in told) == (-32602, True), told
+            code, reported = await refusal(editor, "stet.context", {"add": ["a.md", name]})
+            assert (code, message in reported) == (-32602, True), reported
         for given, message in [
             ({"remove": "a.md"}, "'a.md' is not attached"),
             ({"load": "notse"}, "there is no preset 'notse'; did you mean 'notes'?"),
@@ -137,10 +137,10 @@ async def test_what_can_not_be_attached_is_named_and_nothing_changes(
             ({"linkDepth": 4}, "'linkDepth' is from 0 to 3, not 4"),
             ({"ad": "a.md"}, "did you mean 'add'?"),
         ]:
-            code, told = await refusal(editor, "stet.context", given)
-            assert (code, message in told) == (-32602, True), told
-        code, told = await refusal(editor, "stet.ask", {"prompt": "Why?", "preset": "xyz"})
-        assert (code, told) == (
+            code, reported = await refusal(editor, "stet.context", given)
+            assert (code, message in reported) == (-32602, True), reported
+        code, reported = await refusal(editor, "stet.ask", {"prompt": "Why?", "preset": "xyz"})
+        assert (code, reported) == (
             -32602,
             "there is no preset 'xyz'; there are 'api', 'notes', \"theirs (the project's)\"",
         )

@@ -115,7 +115,7 @@ async def asked(editor: FakeEditor, uri: str | None, prompt: str = "Hello") -> t
     return turn, await question_of(editor, turn)
 
 
-async def heard(editor: FakeEditor, turn: str) -> list[str]:
+async def received(editor: FakeEditor, turn: str) -> list[str]:
     """The states of a turn's calls, once it is over and nothing of its question is left."""
     ended = await end_of(editor, turn)
     assert (ended["state"], ended["question"]) == ("completed", None)
@@ -150,7 +150,7 @@ async def by_button(editor: FakeEditor, uri: str, *, has_any: bool) -> None:
         # There are none: the message says how else.
         await editor.wait_for_message("`stet.answer`: 1: Red / 2: Green")
         await editor.command("stet.answer", "2")
-    assert await heard(editor, turn) == ["completed", "completed"]
+    assert await received(editor, turn) == ["completed", "completed"]
 
 
 async def by_action(editor: FakeEditor, uri: str) -> None:
@@ -160,7 +160,7 @@ async def by_action(editor: FakeEditor, uri: str) -> None:
     assert (shown.code, shown.range.start.line) == ("question", 1)
     assert shown.message == "Which\\u202e colour?"
     await editor.choose(uri, "two", "Stet: Green (turn ")
-    assert await heard(editor, turn) == ["completed", "completed"]
+    assert await received(editor, turn) == ["completed", "completed"]
 
 
 async def by_command(editor: FakeEditor, uri: str) -> None:
@@ -173,7 +173,7 @@ async def by_command(editor: FakeEditor, uri: str) -> None:
     await editor.wait_until(lambda: len(editor.messages) > before)
     assert "`stet.answer`" in editor.messages[-1].message
     assert await editor.command("stet.answer", "It is", "Stet") == {"turn": turn}
-    await heard(editor, turn)
+    await received(editor, turn)
     with pytest.raises(JsonRpcException, match="waits no more") as raised:
         await editor.command("stet.answer", {"question": question, "text": "Late"})
     assert raised.value.code == -32803
@@ -190,7 +190,7 @@ async def in_chat(editor: FakeEditor) -> None:
     text = await until(editor, chat, ended(turn))
     assert "Green\n\n" in text
     assert "*Your answer: Green*" in text
-    assert await heard(editor, turn) == ["completed", "completed"]
+    assert await received(editor, turn) == ["completed", "completed"]
 
 
 async def never(editor: FakeEditor, uri: str) -> None:
@@ -232,7 +232,7 @@ async def test_buttons_of_a_question_that_is_answered_elsewhere_go(
         with pytest.raises(JsonRpcException, match="choose of 'Red', 'Green'"):
             await editor.command("stet.answer", {"choice": "Blue"})
         await editor.command("stet.answer", {"choice": "gr"})
-        await heard(editor, turn)
+        await received(editor, turn)
 
 
 async def test_questions_come_one_after_the_other_where_the_user_typed_on(
@@ -251,7 +251,7 @@ async def test_questions_come_one_after_the_other_where_the_user_typed_on(
         )
         assert shown.range.start.line == 2
         await editor.command("stet.answer", "Stet")
-        await heard(editor, turn)
+        await received(editor, turn)
 
 
 async def test_a_question_without_a_place_is_answered_from_any_file(
@@ -261,7 +261,7 @@ async def test_a_question_without_a_place_is_answered_from_any_file(
         turn, _ = await asked(editor, None)
         uri = editor.open("a.txt")
         await editor.choose(uri, "one", "Stet: Red (turn ")
-        await heard(editor, turn)
+        await received(editor, turn)
 
 
 async def test_no_message_holds_a_link_that_a_click_would_run(root: Path, tmp_path: Path) -> None:
@@ -277,8 +277,8 @@ async def test_no_message_holds_a_link_that_a_click_would_run(root: Path, tmp_pa
         assert ended["summary"] == evil
         shown = [asked.message for asked in editor.asked]
         shown += [message.message for message in editor.messages]
-        told = [text for text in shown if "the report] (command:" in text]
-        assert len(told) == 3
+        reported = [text for text in shown if "the report] (command:" in text]
+        assert len(reported) == 3
         assert "](" not in "".join(shown)
 
 
@@ -291,17 +291,17 @@ async def test_the_beginning_of_a_choice_answers_the_agents_own_question(root: P
         FakeEditor.start(root, env=provider(server)) as editor,
     ):
         turn, last = await ask(editor, "Ask me", uri=editor.open("a.txt")), ""
-        for said in ("the sec", "nobody", "NO"):
+        for shown_text in ("the sec", "nobody", "NO"):
             last = await question_of(editor, turn, after=last)
             for unclear in ("the", " The ", ""):
                 with pytest.raises(JsonRpcException, match="choose of 'The first line', 'The sec"):
                     await editor.command("stet.answer", {"question": last, "text": unclear})
-            await editor.command("stet.answer", {"question": last, "text": said})
+            await editor.command("stet.answer", {"question": last, "text": shown_text})
         await end_of(editor, turn)
-        heard = [
+        received = [
             one["content"].strip()
             for one in server.requests[-1].body["messages"]
             if one["role"] == "tool"
         ]
         answers = ("The second line", "nobody", "None")
-        assert heard == [f"The user answers: {one}" for one in answers]
+        assert received == [f"The user answers: {one}" for one in answers]

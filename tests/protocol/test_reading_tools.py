@@ -81,13 +81,13 @@ async def answers(root: Path, *wanted: Call) -> tuple[list[str], Any]:
         assert turn["state"] == "completed", turn["error"]
         assert (turn["hunks"], editor.text(uri)) == ([], HOME + "\nUnsaved word, [app](app.py).\n")
         assert CANARY not in json.dumps([asked.body for asked in server.requests])
-        told = [
+        reported = [
             message["content"]
             for message in server.requests[-1].body["messages"]
             if message["role"] == "tool"
         ]
-        assert len(told) == len(wanted)
-        return told, turn
+        assert len(reported) == len(wanted)
+        return reported, turn
 
 
 GOOD: list[tuple[str, dict[str, Any], list[str]]] = [
@@ -155,8 +155,8 @@ GOOD: list[tuple[str, dict[str, Any], list[str]]] = [
 
 
 async def test_each_tool_tells_what_is_there_unsaved_text_included(root: Path) -> None:
-    told, turn = await answers(root, *((tool, arguments) for tool, arguments, _ in GOOD))
-    for (tool, arguments, parts), text in zip(GOOD, told, strict=True):
+    reported, turn = await answers(root, *((tool, arguments) for tool, arguments, _ in GOOD))
+    for (tool, arguments, parts), text in zip(GOOD, reported, strict=True):
         for part in parts:
             assert part in text, (tool, arguments, text)
     assert [call["state"] for call in turn["toolCalls"][: len(GOOD)]] == ["completed"] * len(GOOD)
@@ -190,8 +190,8 @@ BAD: list[tuple[str, dict[str, Any], str]] = [
 
 
 async def test_bad_arguments_are_answered_with_what_to_do(root: Path) -> None:
-    told, turn = await answers(root, *((tool, arguments) for tool, arguments, _ in BAD))
-    for (tool, arguments, part), text in zip(BAD, told, strict=True):
+    reported, turn = await answers(root, *((tool, arguments) for tool, arguments, _ in BAD))
+    for (tool, arguments, part), text in zip(BAD, reported, strict=True):
         assert text.startswith("Error: "), (tool, arguments, text)
         assert part in text, (tool, arguments, text)
     assert [call["state"] for call in turn["toolCalls"][: len(BAD)]] == ["error"] * len(BAD)
@@ -238,8 +238,10 @@ async def test_long_answers_are_cut_and_say_how_to_go_on(root: Path) -> None:
         uri = editor.open("home.md")
         turn = await run(editor, "Read", uri=uri)
         assert turn["state"] == "completed", turn["error"]
-        told = [m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "tool"]
-    for (tool, arguments), text in zip(CAPPED, told, strict=True):
+        reported = [
+            m["content"] for m in server.requests[-1].body["messages"] if m["role"] == "tool"
+        ]
+    for (tool, arguments), text in zip(CAPPED, reported, strict=True):
         assert len(text) < MOST + 500, (tool, arguments, len(text))
         assert "(cut: " in text or "`read_file` shows the others" in text, (
             tool,

@@ -51,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 def settings(web: WebServer | None = None, **privacy: object) -> dict[str, Any]:
     """A command that prints a key, and a search API."""
     command = {"name": "show", "safe": True, "argv": [sys.executable, "print.py"]}
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "agent": {"disabledTools": [], "commands": [command], "maxTokens": 1_000_000},
         "context": {"scope": "linked"},
         "privacy": privacy,
@@ -59,16 +59,16 @@ def settings(web: WebServer | None = None, **privacy: object) -> dict[str, Any]:
     if web is not None:
         host = f"127.0.0.1:{web.port}"
         api_key = {"baseUrl": web.url(""), "apiKeyEnv": "SEARCH_KEY", "allowHosts": [host]}
-        told["web"] = {"provider": "tavily", **api_key}
-    return told
+        reported["web"] = {"provider": "tavily", **api_key}
+    return reported
 
 
 def leaked(bodies: list[Any]) -> list[str]:
     """What was planted and stands in some request."""
-    said = str(bodies)
+    message = str(bodies)
     lines = [line for line in PEM.splitlines() if "-----" not in line]
-    return [name for name, key in PLANTED.items() if key in said] + [
-        line for line in lines if line in said
+    return [name for name, key in PLANTED.items() if key in message] + [
+        line for line in lines if line in message
     ]
 
 
@@ -115,8 +115,8 @@ async def test_no_secret_reaches_a_request_from_anywhere(root: Path) -> None:
     assert len(bodies) == len(rounds) + 3
     assert leaked(bodies) == []
     assert leaked([shown]) == []
-    told = str(bodies[-1])
-    marked = {re.sub(r" #\d+\]", "", mark) for mark in re.findall(r"\[redacted: [^]]*\]", told)}
+    reported = str(bodies[-1])
+    marked = {re.sub(r" #\d+\]", "", mark) for mark in re.findall(r"\[redacted: [^]]*\]", reported)}
     assert {f"[redacted: {kind}" for kind in KINDS} | {"[redacted: private key line"} <= marked
     assert leaked([ledger]) == []
     assert "result of read_file c.py lines 1-" in ledger
@@ -129,8 +129,8 @@ async def test_a_file_with_a_key_is_edited_and_the_key_stays(root: Path) -> None
     mark = "[redacted: {}]"
 
     def edit(asked: HttpRequest) -> api.Reply:
-        told = str(asked.body["messages"][-1]["content"])
-        [line] = [each for each in told.splitlines() if "key = '" in each and "2\t" in each]
+        reported = str(asked.body["messages"][-1]["content"])
+        [line] = [each for each in reported.splitlines() if "key = '" in each and "2\t" in each]
         quoted = line.partition("\t")[2]
         assert PLANTED["open"] not in quoted
         assert mark[:10] in quoted

@@ -154,8 +154,8 @@ async def test_without_a_place_to_keep_them_proposals_live_as_long_as_the_server
     (tmp_path / "state").write_text("a file where the folder should be")
     async with FakeEditor.start(root, env=env) as editor:
         uri = editor.open("a.txt")
-        said = await editor.wait_for_message("can't keep its proposals")
-        assert str(tmp_path / "state") in said
+        shown_text = await editor.wait_for_message("can't keep its proposals")
+        assert str(tmp_path / "state") in shown_text
         await run(editor, "Digits", uri=uri)
         # Their numbers are taken from the clock: those of earlier runs are not known.
         accepted = (await editor.command("stet.accept", {"uri": uri}))["hunks"]

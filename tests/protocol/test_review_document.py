@@ -125,8 +125,8 @@ async def test_other_lines_that_were_changed_leave_their_hunk_alone(
 ) -> None:
     async with reviewing(root, tmp_path) as (editor, uri, _):
         save(editor, uri, lambda text: without(text, "h3").replace("-two\n", "-zwei\n"))
-        said = await editor.wait_for_message("1 hunk rejected")
-        assert "h1 is left alone: its lines without `+` are not as they were" in said
+        message = await editor.wait_for_message("1 hunk rejected")
+        assert "h1 is left alone: its lines without `+` are not as they were" in message
         assert await states(editor) == {"h1": "pending", "h2": "pending", "h3": "rejected"}
 
 
@@ -136,8 +136,8 @@ async def test_a_hunk_that_has_become_another_is_not_amended(root: Path, tmp_pat
         await editor.command("stet.accept", {"hunk": "h2"})
         await wait_for_states(editor, h2="accepted")
         save(editor, uri, lambda text: without(text.replace("+2\n", "+II\n"), "h2"))
-        said = await editor.wait_for_message("is left alone")
-        assert "h1 is left alone: it is another one than the page shows by now" in said
+        message = await editor.wait_for_message("is left alone")
+        assert "h1 is left alone: it is another one than the page shows by now" in message
         assert await states(editor) == {"h1": "conflict", "h2": "accepted", "h3": "pending"}
 
 
@@ -193,10 +193,10 @@ async def test_the_page_is_no_context_and_nobodys_place(root: Path, tmp_path: Pa
         editor.focus("a.txt")
         editor.focus(uri)
         shown = await editor.command("stet.showContext", {"prompt": "What is this?"})
-        told = "\n".join(section["text"] for section in shown["sections"])
-        assert path.name not in told
-        assert "Stet review" not in told
-        assert "a.txt" in told
+        reported = "\n".join(section["text"] for section in shown["sections"])
+        assert path.name not in reported
+        assert "Stet review" not in reported
+        assert "a.txt" in reported
         assert await editor.actions(uri, "# Stet review") == []
 
 
@@ -208,7 +208,7 @@ async def test_a_page_of_nothing_is_refused(root: Path, tmp_path: Path) -> None:
             await editor.command("stet.review", {"hunk": "h9"})
 
 
-async def test_a_page_is_known_as_long_as_it_is_open_and_not_long_behind_that(
+async def test_a_page_is_known_as_long_as_it_is_open_and_not_long_after_that(
     root: Path, tmp_path: Path
 ) -> None:
     async with reviewing(root, tmp_path) as (editor, first, _):

@@ -144,7 +144,7 @@ async def test_an_editor_that_only_asks_where_the_cursor_rests_is_understood(
         assert await asked_about(editor) == "b.py 6"
 
 
-async def test_where_hunks_stand_in_the_text_as_blocks_the_place_is_the_same(
+async def test_where_hunks_are_in_the_text_as_blocks_the_place_is_the_same(
     root: Path, tmp_path: Path
 ) -> None:
     async with reviewing(root, tmp_path, style="inline") as (editor, page):

@@ -94,10 +94,10 @@ async def test_the_last_round_offers_what_acts_and_says_so_at_the_end(root: Path
     names = [one["function"]["name"] for one in allowed["tools"]]
     assert {"edit_file", "done", "ask_user"} <= set(names)
     assert not {"read_file", "search_workspace", "list_files"} & set(names)
-    told = last["messages"][-1]["content"]
-    assert "last round" in told
-    assert "`edit_file`" in told
-    assert "`read_file`" not in told
+    reported = last["messages"][-1]["content"]
+    assert "last round" in reported
+    assert "`edit_file`" in reported
+    assert "`read_file`" not in reported
     for first, second in pairwise(asked.body["messages"] for asked in server.requests):
         assert second[: len(first)] == first
 
@@ -197,7 +197,7 @@ CHUNKS = [
 TRIES = 3
 
 
-async def test_cancelled_behind_any_chunk_nothing_follows_within_200_ms(root: Path) -> None:
+async def test_cancelled_after_any_chunk_nothing_follows_within_200_ms(root: Path) -> None:
     places = range(len(CHUNKS) + 1)
     replies = [Reply(CHUNKS[:n], End.HANG) for n in places for _ in range(TRIES)]
     async with (

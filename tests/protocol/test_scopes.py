@@ -56,7 +56,7 @@ EVERY = call(*(edit(name, "text", "TEXT") for name in FILES))
         ("context", True, False, {"cur.md", "two.md", "sub/far.md"}),
     ],
 )
-async def test_what_is_outside_the_scope_is_refused_and_the_model_and_the_user_are_told_why(
+async def test_what_is_outside_the_scope_is_refused_and_the_model_and_the_user_are_informed_why(
     root: Path, scope: str, allowed: set[str], *, reads: bool, types: bool
 ) -> None:
     read = call(*(("read_file", {"file": name}) for name in ("two.md", "sub/far.md")))
@@ -77,12 +77,12 @@ async def test_what_is_outside_the_scope_is_refused_and_the_model_and_the_user_a
             (name, "edit.scope") for name in refused
         ]
         last = server.requests[-1].body["messages"]
-        told = [one["content"] for one in last if one["role"] == "tool"][-len(FILES) :]
-        for name, answer in zip(FILES, told, strict=True):
+        reported = [one["content"] for one in last if one["role"] == "tool"][-len(FILES) :]
+        for name, answer in zip(FILES, reported, strict=True):
             reason = f"rule edit.scope: '{name}' is outside the editable scope ('{scope}'): "
             assert (f"{reason}{WHAT[scope]}" in answer) == (name in refused)
         assert WHAT[scope] in server.requests[0].body["messages"][0]["content"]
-        said = await editor.wait_for_message("edit")
-        assert f"{len(refused)} edits refused by the rule edit.scope for " in said
+        message = await editor.wait_for_message("edit")
+        assert f"{len(refused)} edits refused by the rule edit.scope for " in message
         for name in refused[:3]:
-            assert name in said
+            assert name in message

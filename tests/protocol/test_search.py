@@ -62,7 +62,7 @@ async def editor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fake
         yield editor
 
 
-async def test_it_is_said_that_symbols_can_be_asked_for(editor: FakeEditor) -> None:
+async def test_it_is_reported_that_symbols_can_be_asked_for(editor: FakeEditor) -> None:
     assert editor.result.capabilities.workspace_symbol_provider is not None
 
 
@@ -124,7 +124,7 @@ async def test_the_folder_may_be_the_root_by_any_of_its_names(editor: FakeEditor
         ({"query": "x", "folders": "a"}, "did you mean 'folder'?"),
     ],
 )
-async def test_what_is_wrong_with_a_question_is_said(
+async def test_what_is_wrong_with_a_question_is_reported(
     editor: FakeEditor, arguments: dict[str, object], message: str
 ) -> None:
     with pytest.raises(JsonRpcException, match=re.escape(message)) as refused:
@@ -192,7 +192,9 @@ def _is_end(editor: FakeEditor, token: str) -> bool:
     return getattr(editor.progress_of(token)[-1], "kind", "") == "end"
 
 
-async def test_without_a_folder_there_is_nothing_to_index_and_it_is_said(tmp_path: Path) -> None:
+async def test_without_a_folder_there_is_nothing_to_index_and_it_is_reported(
+    tmp_path: Path,
+) -> None:
     async with FakeEditor.start(None) as alone:
         with pytest.raises(JsonRpcException, match="nothing to index"):
             await alone.command("stet.reindex")

@@ -79,7 +79,9 @@ async def test_what_was_given_at_the_start_and_taken_out_has_its_default(
 
 
 @pytest.mark.parametrize("said", [None, {}, {"settings": 1}, {"stet": {}}])
-async def test_an_editor_that_can_be_asked_is_asked(root: Path, tmp_path: Path, said: Any) -> None:
+async def test_an_editor_that_can_be_asked_is_asked(
+    root: Path, tmp_path: Path, message: Any
+) -> None:
     async with FakeEditor.start(
         root,
         client="vscode",
@@ -92,7 +94,7 @@ async def test_an_editor_that_can_be_asked_is_asked(root: Path, tmp_path: Path, 
         await ready(editor)
         assert await head(editor) == 6
         editor.set_configuration({}, section="stet")
-        changed(editor, said)
+        changed(editor, message)
         await wait_for_head(editor, DEFAULT)
 
 

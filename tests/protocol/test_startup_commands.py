@@ -66,7 +66,7 @@ async def test_commands_wait_for_what_earlier_runs_kept_and_are_carried_out_in_o
         assert not status["ready"]
         assert not any(task.done() for task in tasks)
         assert not any(editor.diagnostics.values())
-        editor.settings_told.set()
+        editor.settings_reported.set()
         every, accepted, rejected, later = await asyncio.gather(*tasks)
         assert {one["hunk"]: one["state"] for one in every} == {
             "h1": "pending",
@@ -107,7 +107,7 @@ async def test_each_command_answers_late_and_right(
         [task] = begun(editor, (command, given))
         assert not (await editor.command("stet.status"))["ready"]
         assert not task.done()
-        editor.settings_told.set()
+        editor.settings_reported.set()
         answer = await task
         assert wanted(answer) if callable(wanted) else answer == wanted
 
@@ -127,7 +127,7 @@ async def test_a_question_keeps_the_place_that_it_was_asked_from(
         turn = (await plain)["turn"]  # it needs nothing of earlier runs
         assert not preset.done()
         editor.select("b.txt", "one")
-        editor.settings_told.set()
+        editor.settings_reported.set()
         sections = {one["name"]: one["text"] for one in (await preset)["sections"]}
         assert sections["manually_added_selection"].splitlines()[1:-1] == ["three"]
         assert "a.txt" in sections["manually_added_selection"].splitlines()[0]
@@ -139,7 +139,7 @@ async def test_proposals_are_shown_when_the_server_is_ready(
 ) -> None:
     async with FakeEditor.start(root, env=env, quirk=Quirk.UNTOLD) as editor:
         editor.open("a.txt")
-        editor.settings_told.set()
+        editor.settings_reported.set()
         [first] = await editor.wait_for_diagnostics("a.txt")
         [second] = await editor.wait_for_diagnostics("b.txt")
         assert (first.data, second.data) == ({"hunk": "h1"}, {"hunk": "h3"})
@@ -156,5 +156,5 @@ async def test_a_server_that_is_not_ready_in_time_says_so(root: Path, env: dict[
             with pytest.raises(JsonRpcException, match=r"within 10 s; nothing was done") as refused:
                 await task
             assert refused.value.code == -32803
-        editor.settings_told.set()
+        editor.settings_reported.set()
         assert await editor.command("stet.accept", {"hunk": "h1"})

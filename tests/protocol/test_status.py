@@ -89,11 +89,11 @@ async def test_the_reason_of_a_turn_without_a_model_goes_with_a_turn_that_has_on
     ids=["key", "name", "quota", "broken off"],
 )
 async def test_a_model_that_does_not_answer_is_the_reason_until_it_does(
-    tmp_path: Path, refusal: Reply, is_told: bool
+    tmp_path: Path, refusal: Reply, is_reported: bool
 ) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     async with OpenAIServer() as server:
-        server.add(*[refusal] * (1 if is_told else 2), say("Hi"))
+        server.add(*[refusal] * (1 if is_reported else 2), say("Hi"))
         settings = {"model": {"baseUrl": server.base_url, "name": "m"}}
         async with FakeEditor.start(tmp_path, env={"no_proxy": "*"}, settings=settings) as editor:
             failed = await run(editor, "Hello", uri=editor.open("a.txt"))
@@ -101,7 +101,7 @@ async def test_a_model_that_does_not_answer_is_the_reason_until_it_does(
             assert failed["state"] == "failed"
             assert (status["model"], status["why"]) == (
                 "m",
-                failed["error"] if is_told else "model.baseUrl is set.",
+                failed["error"] if is_reported else "model.baseUrl is set.",
             )
             turn = await run(editor, "Hello again", uri=editor.uri("a.txt"))
             assert turn["state"] == "completed", turn

@@ -30,7 +30,7 @@ def slow(reply: Reply) -> Reply:
     return Reply([*reply.events], pause=0.15)
 
 
-def said(asked: HttpRequest) -> list[tuple[str, Any]]:
+def message(asked: HttpRequest) -> list[tuple[str, Any]]:
     """Who said what in a request, from its end."""
     return [(one["role"], one["content"]) for one in reversed(asked.body["messages"])]
 
@@ -47,8 +47,8 @@ async def test_the_model_sees_it_at_its_next_step(root: Path, first: Reply, argu
         assert await editor.command("stet.steer", argument) == {"turn": turn}
         ended = await end_of(editor, turn)
         assert (ended["state"], ended["steering"]) == ("completed", ["Use tabs"])
-        told, answer, *_ = said(server.requests[1])
-        assert told == ("user", "Use tabs")
+        reported, answer, *_ = message(server.requests[1])
+        assert reported == ("user", "Use tabs")
         assert answer[0] == "tool"
 
 
@@ -70,7 +70,7 @@ async def test_while_the_turn_waits_for_an_answer_it_is_kept(root: Path) -> None
         await editor.command("stet.answer", {"choice": "Yes"})
         ended = await end_of(editor, turn)
         assert ended["toolCalls"][0]["state"] == "completed"
-        assert said(server.requests[1])[0] == ("user", "And be quick")
+        assert message(server.requests[1])[0] == ("user", "And be quick")
 
 
 async def test_where_no_turn_runs_it_is_refused(root: Path) -> None:

@@ -59,8 +59,8 @@ async def test_a_usual_slip_is_carried_out_as_the_tool_it_means(root: Path) -> N
     assert [(one["tool"], one["state"]) for one in reads] == [("read_file", "completed")] * len(
         SLIPS
     )
-    told = [one for one in server.requests[-1].body["messages"] if one["role"] == "tool"]
-    assert all("two" in one["content"] for one in told)
+    reported = [one for one in server.requests[-1].body["messages"] if one["role"] == "tool"]
+    assert all("two" in one["content"] for one in reported)
 
 
 async def test_no_name_id_or_argument_breaks_a_chat_or_its_continuation(
@@ -153,5 +153,7 @@ async def test_a_shell_s_question_survives_odd_calls(tmp_path: Path) -> None:
         )
     assert (done.returncode, strict.refusals) == (0, []), done.stderr
     assert (shell.folder / "a.txt").read_text() == "one\n2\n"
-    told: list[Any] = [one for one in server.requests[-1].body["messages"] if one["role"] == "tool"]
-    assert "There is no tool" in told[0]["content"]
+    reported: list[Any] = [
+        one for one in server.requests[-1].body["messages"] if one["role"] == "tool"
+    ]
+    assert "There is no tool" in reported[0]["content"]

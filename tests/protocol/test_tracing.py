@@ -25,7 +25,7 @@ async def traced(tmp_path: Path, **log: object) -> Path:
     return state / "stet" / "log"
 
 
-async def test_both_sides_are_written_without_secrets_even_if_the_model_is_told_them(
+async def test_both_sides_are_written_without_secrets_even_if_the_model_received_them(
     tmp_path: Path,
 ) -> None:
     folder = await traced(tmp_path, traceModel=True)
@@ -63,10 +63,10 @@ async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path
     state = tmp_path / "state"
     env = {**scripted(tmp_path, done("Yes.")), "XDG_STATE_HOME": str(state)}
     async with FakeEditor.start(root, env=env) as editor:
-        told = await editor.wait_for_message("more: `stet doctor`")
+        reported = await editor.wait_for_message("more: `stet doctor`")
         await run(editor, "Why?")
-    assert len(told) < 10_000
-    assert "\x1b" not in told
+    assert len(reported) < 10_000
+    assert "\x1b" not in reported
     [file] = (state / "stet" / "log").glob("stet-*.log")
     text = file.read_text()
     assert "Dr Who" not in text

@@ -36,7 +36,7 @@ def question(server: OpenAIServer, request: int) -> str:
     return str(content).partition("<additional_data>")[0]
 
 
-async def test_the_model_hears_what_the_user_made_of_its_proposals(root: Path) -> None:
+async def test_the_model_receives_what_the_user_made_of_its_proposals(root: Path) -> None:
     replies = [
         swap("two", "2"),
         swap("three", "3"),
@@ -61,8 +61,8 @@ async def test_the_model_hears_what_the_user_made_of_its_proposals(root: Path) -
 
         preview = await editor.command("stet.showContext", {"prompt": "Go on", "uri": uri})
         await run(editor, "Go on", uri=uri)
-        told = question(server, 5)
-        assert told == (
+        reported = question(server, 5)
+        assert reported == (
             "<since_last_turn>\n"
             "What became of your proposals:\n"
             f"- {four} a.txt line 5 (four to 4): conflict: the user has written over the place, so "
@@ -83,7 +83,7 @@ async def test_the_model_hears_what_the_user_made_of_its_proposals(root: Path) -
             "</since_last_turn>\n"
         )
         shown = {section["name"]: section["text"] for section in preview["sections"]}
-        assert shown["since_last_turn"] + "\n" == told
+        assert shown["since_last_turn"] + "\n" == reported
 
 
 async def test_the_beginning_of_a_request_is_that_of_the_one_before(root: Path) -> None:
@@ -149,8 +149,8 @@ async def test_edits_sent_together_are_proposed_together_and_decided_one_by_one(
     ):
         uri = editor.open("a.txt")
         turn = await run(editor, "Edit", uri=uri)
-        told = [one["content"] for one in server.requests[1].body["messages"][-2:]]
-        assert all("edits 1 ('replace:2') and 2 ('delete:2-3')" in one for one in told)
+        reported = [one["content"] for one in server.requests[1].body["messages"][-2:]]
+        assert all("edits 1 ('replace:2') and 2 ('delete:2-3')" in one for one in reported)
         first, second = turn["hunks"]
         await editor.command("stet.accept", {"hunk": second})
         await wait_for_states(editor, **{first: "pending", second: "accepted"})
@@ -160,7 +160,7 @@ async def test_edits_sent_together_are_proposed_together_and_decided_one_by_one(
         assert editor.text(uri) == "one\n2\n2\nthree\nfive\n"
 
 
-async def test_a_hunk_that_stands_in_the_text_is_told_of_and_read_as_one_that_waits(
+async def test_a_hunk_that_is_in_the_text_is_reported_and_read_as_one_that_waits(
     root: Path,
 ) -> None:
     replies = [swap("two", "2"), DONE, api.call("read_file", file="a.txt"), swap("2", "II"), DONE]
@@ -190,7 +190,7 @@ async def test_a_hunk_that_stands_in_the_text_is_told_of_and_read_as_one_that_wa
         assert "\n2\n" not in editor.text(uri)
 
 
-async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_told_of_once(
+async def test_a_file_that_was_moved_removed_or_taken_back_as_accepted_is_reported_once(
     root: Path,
 ) -> None:
     (root / "m.txt").write_text("em\n")

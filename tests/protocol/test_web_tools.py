@@ -36,8 +36,8 @@ def root(tmp_path: Path) -> Path:
 
 def settings(web: WebServer, name: str = "tavily", allowed: Sequence[str] = ()) -> dict[str, Any]:
     """A search API on loopback."""
-    told = {"provider": name, "baseUrl": web.url(""), "apiKeyEnv": "SEARCH_KEY"}
-    return {"web": {**told, "allowHosts": list(allowed)}}
+    tool_results = {"provider": name, "baseUrl": web.url(""), "apiKeyEnv": "SEARCH_KEY"}
+    return {"web": {**tool_results, "allowHosts": list(allowed)}}
 
 
 def model(*calls: ToolCall) -> OpenAIServer:
@@ -46,7 +46,7 @@ def model(*calls: ToolCall) -> OpenAIServer:
     return OpenAIServer([*rounds, api.call("done", summary="Done.")])
 
 
-def told(server: OpenAIServer) -> list[str]:
+def tool_results(server: OpenAIServer) -> list[str]:
     """What the model was told of its calls."""
     messages = server.requests[-1].body["messages"]
     return [one["content"] for one in messages if one["role"] == "tool"]
@@ -88,7 +88,7 @@ async def test_a_turn_searches_with_each_api_and_shows_its_sources(root: Path, n
         *("https://fish.example/fry", "https://chips.example/")
     }
     assert turn["sources"][0]["title"].startswith("Frying fish")
-    [answer] = told(server)
+    [answer] = tool_results(server)
     assert f"by {name}." in answer
     assert "Nothing in it, up to [end " in answer
     assert "search-key" in str(web.asked[0].headers)
@@ -127,7 +127,7 @@ async def test_a_page_is_read_where_the_settings_name_its_host(root: Path) -> No
         ):
             turn = await run(editor, "Read it", uri=editor.open("a.md"))
             assert turn["sources"] == [{"url": web.url("/new"), "title": "Fish"}]
-    [answer] = told(server)
+    [answer] = tool_results(server)
     assert "\nFry the fish in hot oil, and salt it well.\n[end " in answer
     assert turn["toolCalls"][0]["state"] == "completed"
 
@@ -143,14 +143,14 @@ async def test_a_long_page_is_cut_and_goes_on_where_it_was(root: Path) -> None:
             ) as editor,
         ):
             await run(editor, "Read it", uri=editor.open("a.md"))
-            first, second = told(server)
+            first, second = tool_results(server)
             more = f"(cut: 14000 more characters; go on with {web.url('/a')}#part=2)\n"
             assert first.endswith(more)
     assert (len(first) < 20_000, text[:18_000] in first, text[18_000:] in second) == (True,) * 3
     assert len(web.asked) == 1
 
 
-async def test_bad_arguments_and_private_addresses_are_told_and_nothing_is_sent(
+async def test_bad_arguments_and_private_addresses_are_reported_and_nothing_is_sent(
     root: Path,
 ) -> None:
     async with WebServer({"/": page("secret")}) as web:
@@ -181,7 +181,7 @@ async def test_bad_arguments_and_private_addresses_are_told_and_nothing_is_sent(
         *("only http and https", "private network"),
     ]
     assert [part in error for part, error in zip(parts, errors, strict=True)] == [True] * 7
-    assert told(server) == [f"Error: {error}\n" for error in errors]
+    assert tool_results(server) == [f"Error: {error}\n" for error in errors]
     assert turn["sources"] == []
 
 
@@ -203,7 +203,9 @@ async def test_a_host_that_nobody_named_is_asked_for_and_a_no_sends_nothing(
         ended = await end_of(editor, turn)
     assert ended["state"] == "completed"
     refusals = [f"The user does not want {NOWHERE} to be read. Go on without it"] * 2
-    assert [text.partition(";")[0].removeprefix("Error: ") for text in told(server)] == refusals
+    assert [
+        text.partition(";")[0].removeprefix("Error: ") for text in tool_results(server)
+    ] == refusals
 
 
 async def test_after_a_yes_it_is_read(root: Path) -> None:
@@ -218,7 +220,7 @@ async def test_after_a_yes_it_is_read(root: Path) -> None:
         await editor.command("stet.answer", "Read it")
         await end_of(editor, turn)
     # No such host exists: that it was looked for, twice and without a second question, is the proof.
-    assert [text.partition(" (")[0] for text in told(server)] == [
+    assert [text.partition(" (")[0] for text in tool_results(server)] == [
         "Error: There is no host 'site.invalid'"
     ] * 2
 
@@ -232,7 +234,7 @@ async def test_a_host_that_the_user_or_a_search_named_is_not_asked_for(root: Pat
     ):
         turn = await run(editor, f"Look at {NOWHERE}", uri=editor.open("a.md"))
     assert turn["state"] == "completed"
-    assert ["There is no host" in text for text in told(server)] == [False, True, True]
+    assert ["There is no host" in text for text in tool_results(server)] == [False, True, True]
 
 
 async def test_new_addresses_of_a_known_host_are_bounded_over_a_chat_and_a_restart(

@@ -84,7 +84,7 @@ async def change(editor: FakeEditor, number: int, settings: dict[str, Any]) -> N
             pass
 
 
-def told(editor: FakeEditor) -> str:
+def reported(editor: FakeEditor) -> str:
     return "\n".join(one.message for one in editor.messages)
 
 
@@ -102,11 +102,11 @@ async def test_at_the_start_a_wrong_form_is_reported_and_leaves_nothing_on(
         read = "'edit_file'" if named else "nothing"
         assert (
             f"setting 'agent.disabledTools' should be a list of texts: it is read as {read}"
-            in told(editor)
+            in reported(editor)
         )
         assert (
             "'agent.disabledGroups' should be a list of texts: it is read as 'workspace'"
-            in told(editor)
+            in reported(editor)
         )
 
 
@@ -124,7 +124,7 @@ async def test_a_change_in_a_wrong_form_leaves_nothing_on(root: Path) -> None:
             for settings in ({"agent": {key: ["edit_file"]}}, {key: ["edit_file"]}):
                 await change(editor, number, settings)
                 assert (key, await off(editor)) == (key, {"edit_file"} | USUAL)
-            assert f"setting 'agent.{key}' is read as 'agent.disabledTools'" in told(editor)
+            assert f"setting 'agent.{key}' is read as 'agent.disabledTools'" in reported(editor)
         await change(editor, 0, {"agent": {"disabledTools": []}})
         assert await off(editor) == set()
 
@@ -156,8 +156,9 @@ async def test_what_is_denied_in_a_wrong_form_is_hidden(root: Path, value: Any) 
         root, client="kakoune", env=scripted(root.parent), options=options
     ) as editor:
         assert "line 1" not in str(await shown(editor))
-        assert "setting 'privacy.deny' should be a list of texts: it is read as 'b.txt'" in told(
-            editor
+        assert (
+            "setting 'privacy.deny' should be a list of texts: it is read as 'b.txt'"
+            in reported(editor)
         )
 
 

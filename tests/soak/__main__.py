@@ -10,6 +10,6 @@ seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
 started = time.perf_counter()
 failure = soak(n_operations, seed)
 took = time.perf_counter() - started
-told = failure or f"{n_operations:,} operations, 0 violations, {took:.0f} s (seed {seed})"
-_ = sys.stdout.write(f"{told}\n")
+reported = failure or f"{n_operations:,} operations, 0 violations, {took:.0f} s (seed {seed})"
+_ = sys.stdout.write(f"{reported}\n")
 sys.exit(failure is not None)

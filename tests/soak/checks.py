@@ -61,8 +61,8 @@ class CheckedDocument(SimulatedDocument):
             end = stop
             if document.text[start:stop] != hunk.old:
                 raise Violation(f"{hunk.id} says {hunk.old!r}, not {document.text[start:stop]!r}")
-            behind = document.text[stop:]
-            joins = hunk.new and behind and not hunk.new.endswith(("\n", "\r"))
+            after = document.text[stop:]
+            joins = hunk.new and after and not hunk.new.endswith(("\n", "\r"))
             if joins and hunk.state is HunkState.PENDING:
                 raise Violation(f"{hunk.id} would join its last line with the one behind: {hunk}")
             if hunk.state is HunkState.SENT:
@@ -162,7 +162,7 @@ class CheckedDocument(SimulatedDocument):
         decided.sort(key=lambda hunk: hunk.id)
         return [hunk for hunk in views if hunk.id in live] + decided
 
-    def _are_as(self, before: dict[str, tuple[HunkState, str, Range]], told: str) -> None:
+    def _are_as(self, before: dict[str, tuple[HunkState, str, Range]], reported: str) -> None:
         """What was a conflict may be found again on the way; the rest is what and where it was."""
         now = self._states()
         for hunk_id, was in before.items():
@@ -174,7 +174,7 @@ class CheckedDocument(SimulatedDocument):
             if is_late or is_found:
                 continue
             if was[0] is HunkState.PENDING and now.get(hunk_id) != was:
-                raise Violation(f"{told} left {hunk_id} {now.get(hunk_id)}, not {was}")
+                raise Violation(f"{reported} left {hunk_id} {now.get(hunk_id)}, not {was}")
 
     def _expect(self, hunk_id: str, state: HunkState) -> None:
         if (hunk := self.ledger.hunk(hunk_id)).state is not state:

@@ -202,9 +202,9 @@ class _Life:
             left = {hunk: now[hunk] for hunk in self.hunks[name] if now[hunk] != "accepted"}
             if left or editor.text(name) != self.typed[name] + WRITTEN:
                 text = editor.text(name)[len(self.typed[name]) :]
-                said = Counter(one.message for one in editor.messages)
-                told = f"{self.client} {name}: {left}, {text!r}; {said}"
-                self.figures.lost.append(told)
+                shown_text = Counter(one.message for one in editor.messages)
+                reported = f"{self.client} {name}: {left}, {text!r}; {shown_text}"
+                self.figures.lost.append(reported)
 
 
 async def run_schedules(n_schedules: int, seed: int, *, together: int = TOGETHER) -> Figures:

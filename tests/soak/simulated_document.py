@@ -119,7 +119,7 @@ class SimulatedDocument:
         place = range_of(old, head, len(old) - tail)
         return self.buffer.apply(TextChange(place, wanted[head : len(wanted) - tail]))
 
-    def _told(self, text: str, *, whole: bool) -> Sequence[TextChange]:
+    def _reported(self, text: str, *, whole: bool) -> Sequence[TextChange]:
         """Become `text`, which comes as a whole, or by the smallest changes."""
         if whole:
             return self.buffer.replace_all(text)

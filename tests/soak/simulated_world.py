@@ -127,7 +127,7 @@ class SimulatedWorld(Typist):
         hunks, before = [self._dice.choice(pending)], self.buffer.text
         if self._dice.random() < 0.5:
             hunks = [hunk for hunk in pending if self._dice.random() < 0.5] or hunks
-        if not all(_can_be_told(hunk, before) for hunk in hunks):
+        if not all(_is_reportable(hunk, before) for hunk in hunks):
             return
         chosen, states = {hunk.id for hunk in hunks}, self._states()
         others = {hunk_id: was for hunk_id, was in states.items() if hunk_id not in chosen}
@@ -233,7 +233,7 @@ class SimulatedWorld(Typist):
                 self._follow([c for c in changes if self._dice.random() < 0.5], apply=True)
 
 
-def _can_be_told(hunk: Hunk, text: str) -> bool:
+def _is_reportable(hunk: Hunk, text: str) -> bool:
     """Whether undoing the hunk in the editor can be told, once it is accepted in `text`."""
     if hunk.old == hunk.new or not (words_of(hunk.old) or words_of(hunk.new)):
         return False  # of empty lines nobody can tell which is which

@@ -27,13 +27,13 @@ def test_nothing_acknowledged_is_lost_and_nothing_is_half_done(tmp_path: Path) -
         )
         for nth in range(PROCESSES)
     ]
-    told = caught = 0
+    reported = caught = 0
     for nth, run in enumerate(runs):
         stdout, stderr = run.communicate()
         assert run.returncode == 0, f"STET_TEST_SEED={seed + nth}: {stderr.decode()[-2000:]}"
         found = json.loads(stdout)
         assert found["kills"] == KILLS // PROCESSES
-        told, caught = told + found["told"], caught + found["caught"]
+        reported, caught = reported + found["told"], caught + found["caught"]
     # A run in which nothing was done, or no kill hit a deed, would show nothing.
-    assert told > 5 * KILLS
+    assert reported > 5 * KILLS
     assert caught > KILLS // 20

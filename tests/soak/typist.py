@@ -118,7 +118,7 @@ class Typist(CheckedDocument):
             if how == "one":
                 self._follow([self._as_one(text)])
             else:
-                self._follow(self._told(text, whole=how == "whole"))
+                self._follow(self._reported(text, whole=how == "whole"))
             self._note_buried()
         return undo
 

@@ -34,9 +34,9 @@ def written(text: str, turn: str) -> str:
     return "\n\n".join(part.text for part in parts(text) if part.turn == turn and part.text)
 
 
-def has_ended(said: str) -> bool:
+def has_ended(message: str) -> bool:
     """Whether what stands of a turn has its last line."""
-    return chat_layout.has_ended(split_lines(said))
+    return chat_layout.has_ended(split_lines(message))
 
 
 def adopt(page: ChatDocument, text: str, since: Mapping[str, int] | None = None) -> None:

@@ -49,7 +49,7 @@ class ServerLife:
         self._page.ledger = ReviewLedger(self._store)
         self._page.ledger.restore_state(kept, {URI: text})
         self._page.ledger.opened(URI, self._page.buffer.lines)
-        self._told = self._states()
+        self._reported = self._states()
 
     def step(self) -> None:
         """Do one thing, and tell."""
@@ -73,14 +73,14 @@ class ServerLife:
 
     def _tell_what_changed(self) -> None:
         now = self._states()
-        done = dict(now.items() - self._told.items())
+        done = dict(now.items() - self._reported.items())
         if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
             self._tell({"done": done})
         else:
             self._tell(
                 {"done": done, "stand": text_checksum(self._page.ledger.anchor_snapshot(URI))}
             )
-        self._told = now
+        self._reported = now
 
     def _states(self) -> dict[str, str]:
         # A conflict is a pending hunk of which the text says more than the database.
@@ -143,7 +143,7 @@ class CrashOracle:
     """
 
     def __init__(self) -> None:
-        self.n_told = 0
+        self.n_reported = 0
         self.n_caught = 0
         self._states: dict[str, str] = {}
         self._stand = 0
@@ -158,7 +158,7 @@ class CrashOracle:
         if "found" in message:
             self._compare(message["found"], message["stand"])
         elif "done" in message:
-            self.n_told += len(message["done"])
+            self.n_reported += len(message["done"])
             self._states |= message["done"]
             self._stand = message.get("stand", self._stand)
             self._deed = {}
@@ -194,16 +194,16 @@ def main(folder: Path, n_kills: int, seed: int) -> None:
     for nth in range(n_kills):
         if nth % LIVES == 0:
             _last(folder / str(nth // LIVES - 1), oracle)
-            told, caught = oracle.n_told, oracle.n_caught
+            reported, caught = oracle.n_reported, oracle.n_caught
             oracle = CrashOracle()
-            oracle.n_told, oracle.n_caught = told, caught
+            oracle.n_reported, oracle.n_caught = reported, caught
         # One life in ten does not get far: it dies while it opens, loads, comes back.
         n_deeds = 0 if chance.random() < 0.1 else chance.randint(1, 20)
         delay = chance.random() * (0.03 if n_deeds == 0 else 0.003)
         _live(folder / str(nth // LIVES), oracle, chance.randrange(10**9), (n_deeds, delay))
     _last(folder / str((n_kills - 1) // LIVES), oracle)
     sys.stdout.write(
-        json.dumps({"kills": n_kills, "told": oracle.n_told, "caught": oracle.n_caught}) + "\n"
+        json.dumps({"kills": n_kills, "told": oracle.n_reported, "caught": oracle.n_caught}) + "\n"
     )
 
 
@@ -213,7 +213,7 @@ def _last(folder: Path, oracle: CrashOracle) -> None:
         store = TestedStore(folder)
         kept = store.load()
         store.close()
-        assert store.said == []
+        assert store.messages == []
         oracle.hear(found_in(kept))
 
 

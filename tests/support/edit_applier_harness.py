@@ -65,7 +65,7 @@ class ScriptedClient(Client):
             self._world.started.append(work)
 
     def show_message(self, text: str, kind: lsp.MessageType = lsp.MessageType.Info) -> None:
-        self._world.said.append(text)
+        self._world.messages.append(text)
 
     async def show_document(
         self, uri: str, selection: lsp.Range | None = None, *, take_focus: bool = True
@@ -114,7 +114,7 @@ class ApplyHarness:
     lies: bool = False
 
     def __post_init__(self) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.started: list[Coroutine[Any, Any, object]] | None = None
         self.shown: list[str] = []
         self.operations: list[str] = []

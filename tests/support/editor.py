@@ -48,7 +48,7 @@ class FakeEditor(EditorBuffers):
         self.asked: list[lsp.ShowMessageRequestParams] = []
         self.registered: list[lsp.Registration] = []
         self.answer_message: Callable[[lsp.ShowMessageRequestParams], str | None] = lambda _: None
-        self.settings_told = asyncio.Event()
+        self.settings_reported = asyncio.Event()
         self.n_refreshed = 0
         self.leaves_buttons = False
         self.n_buttons = 0
@@ -222,7 +222,7 @@ async def _ask_user(
 
 async def _tell_settings(editor: FakeEditor, params: lsp.ConfigurationParams) -> list[Any]:
     if editor.quirk is Quirk.UNTOLD:
-        await editor.settings_told.wait()
+        await editor.settings_reported.wait()
     return [
         editor.get_configuration(section=item.section, scope_uri=item.scope_uri)
         for item in params.items

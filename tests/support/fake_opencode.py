@@ -57,8 +57,13 @@ class FakeOpenCode(HttpServer):
         number = next(self._numbers)
         name = f"ses_{number}"
         times = {"created": number, "updated": number}
-        told = {"id": name, "directory": folder, "location": {"directory": folder}, "time": times}
-        self.sessions[name] = told | more
+        reported = {
+            "id": name,
+            "directory": folder,
+            "location": {"directory": folder},
+            "time": times,
+        }
+        self.sessions[name] = reported | more
         self.messages[name] = []
         return name
 

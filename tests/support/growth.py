@@ -11,11 +11,11 @@ def grows_evenly(work: Callable[[str], object], text: Callable[[int], str], size
     """Whether four times `size` takes less than nine times as long; work of the square takes sixteen."""
 
     def seconds(n: int) -> float:
-        told = text(n)
+        reported = text(n)
         best = float("inf")
         for _ in range(3):
             begun = time.process_time()
-            work(told)
+            work(reported)
             best = min(best, time.process_time() - begun)
         return best
 

@@ -16,9 +16,9 @@ class IndexLibrary:
     def __init__(self, root: Path, path: Path | str = ":memory:", **settings: object) -> None:
         self.root = root
         self.read: list[str] = []
-        told = {"excluded": [], "deny": [], "maxFileBytes": 1_000_000, **settings}
+        reported = {"excluded": [], "deny": [], "maxFileBytes": 1_000_000, **settings}
         roots = (Root(uri_of(root), root, root.name),)
-        self.ground = IndexSource.of(roots, settings_of(told))
+        self.ground = IndexSource.of(roots, settings_of(reported))
         self.store = IndexStore(path)
         self.engine = SearchEngine(self.store)
         self.builder = IndexBuilder(self.ground, self.store, self.engine, self.read.extend)

@@ -27,7 +27,7 @@ class IndexedWorkspace:
         self.root = root
         self.endpoint = endpoint
         self.tasks = Tasks()
-        self.told: list[str] = []
+        self.reported: list[str] = []
         self.workspace = Workspace(System())
         self.workspace.add_root(uri_of(root))
         self.index = self.new_index()
@@ -37,7 +37,7 @@ class IndexedWorkspace:
         return IndexService(
             System(),
             self._start,
-            self.told.append,
+            self.reported.append,
             watches=lambda: self.watches,
             endpoint=self.endpoint,
         )

@@ -9,8 +9,8 @@ from stet.links.links import find_links
 def built(source: str, text: str, *files: str, **builds: str) -> list[str]:
     """What the first link of `text` means beside these files; `a__go_mod="..."` is `a/go.mod`."""
     read = {
-        f"/ws/{name}": read_build(said, name)
-        for key, said in builds.items()
+        f"/ws/{name}": read_build(message, name)
+        for key, message in builds.items()
         for name in [key.replace("__", "/").replace("_", ".")]
     }
     paths = frozenset(f"/ws/{name}" for name in (source, *files)) | read.keys()

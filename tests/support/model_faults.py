@@ -75,7 +75,7 @@ def goes_on(
     return Fault(name, [reply, DONE], words, "completed", n_hunks, states, spoken)
 
 
-def told_fault(name: str, words: str, *pieces: Any) -> Fault:
+def reported_fault(name: str, words: str, *pieces: Any) -> Fault:
     """A call that can't be carried out: the model is told why."""
     return goes_on(name, calling(*pieces), "error", words=words)
 
@@ -133,7 +133,7 @@ FAILS = [
           "said nothing within"),
 ]  # fmt: skip
 GOES_ON = [
-    told_fault("M7 cut arguments with a reason", "not a JSON object", edit(EDIT[:40])),
+    reported_fault("M7 cut arguments with a reason", "not a JSON object", edit(EDIT[:40])),
     goes_on("M12 parallel calls", calling(edit(), edit(OTHER, index=1, id="c2")), WAITING, WAITING,
             n_hunks=2),
     Fault("M12 line ends, comments, split characters", [_odd_lines()], "", "completed", 0,
@@ -146,7 +146,7 @@ GOES_ON = [
     goes_on("M19 connection given up between rounds",
             Reply([*calling(edit()).events], End.DONE, headers={"connection": "close"}), WAITING,
             n_hunks=1),
-    told_fault("M23 a piece twice", "not a JSON object", edit(EDIT[:40]), piece(0, arguments=EDIT[40:]),
+    reported_fault("M23 a piece twice", "not a JSON object", edit(EDIT[:40]), piece(0, arguments=EDIT[40:]),
          piece(0, arguments=EDIT[40:])),
     goes_on("M24 order of the index", calling(edit(OTHER, index=1, id="c2"), edit()), WAITING,
             WAITING, n_hunks=2),
@@ -162,11 +162,11 @@ GOES_ON = [
             "completed"),
     goes_on("M29 a name in pieces", calling(piece(id="c", name="list_"), piece(name="files"),
             piece(arguments="{}")), "completed"),
-    told_fault("M30 unknown tool", "There is no tool 'make_coffee'",
+    reported_fault("M30 unknown tool", "There is no tool 'make_coffee'",
          piece(id="c", name="make_coffee", arguments="{}")),
-    told_fault("M31 an argument too many", "sugar: Extra inputs are not permitted",
+    reported_fault("M31 an argument too many", "sugar: Extra inputs are not permitted",
          piece(id="c", name="read_file", arguments='{"file": "a.py", "sugar": 2}')),
-    told_fault("M32 wrong type", "file: Input should be a valid string",
+    reported_fault("M32 wrong type", "file: Input should be a valid string",
          piece(id="c", name="read_file", arguments='{"file": 7}')),
     goes_on("M33 two reasons", calling(edit(), after=(CALLED, delta(finish="stop"))), WAITING,
             n_hunks=1),
@@ -178,7 +178,7 @@ GOES_ON = [
             *calling(edit()).events]), WAITING, n_hunks=1),
     goes_on("M36 text behind a call", calling(edit(), after=(delta(content="So."), CALLED)),
             WAITING, n_hunks=1, spoken="So."),
-    told_fault("M38 NaN", "not a JSON object", edit('{"file": "a.py", "position": NaN}')),
+    reported_fault("M38 NaN", "not a JSON object", edit('{"file": "a.py", "position": NaN}')),
     goes_on("M39 byte order mark", Reply([b"\xef\xbb\xbf", *calling(edit()).events]), WAITING,
             n_hunks=1),
 ]  # fmt: skip

@@ -71,12 +71,12 @@ class OpenCode:
             stderr=asyncio.subprocess.STDOUT,
         )  # fmt: skip
         assert self._process.stdout is not None
-        said = ""
+        shown_text = ""
         async with asyncio.timeout(WAIT_SECONDS):
-            while not _LISTENS.search(said):
+            while not _LISTENS.search(shown_text):
                 line = await self._process.stdout.readline()
-                assert line, f"opencode ended: {said}"
-                said += line.decode(errors="replace")
+                assert line, f"opencode ended: {shown_text}"
+                shown_text += line.decode(errors="replace")
         self._reading = asyncio.get_running_loop().create_task(self._process.stdout.read())
 
     async def kill(self) -> None:
@@ -154,7 +154,7 @@ class RecordingProxy(HttpServer):
     def __init__(self, port: int) -> None:
         super().__init__()
         self.asked: list[HttpRequest] = []
-        self.told: list[HttpRequest] = []
+        self.reported: list[HttpRequest] = []
         self.hides: Callable[[str], bool] = lambda _: False
         self.refuses: Callable[[HttpRequest], bool] = lambda _: False
         self._news = asyncio.Event()
@@ -182,14 +182,14 @@ class RecordingProxy(HttpServer):
 
     async def wait_for(self, part: str) -> None:
         """Wait until the last thing written holds `part`."""
-        await self.wait_until(lambda: self.told and part in str(self.told[-1].body))
+        await self.wait_until(lambda: self.reported and part in str(self.reported[-1].body))
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while (asked := await read_request(reader)) is not None:
             self.asked.append(asked)
             status, body, challenge = await self._answer(asked)
             if asked.method != "GET" and status == 200:
-                self.told.append(asked)
+                self.reported.append(asked)
             headers = {"content-type": "application/json", "content-length": str(len(body))}
             headers |= {"www-authenticate": challenge} if challenge else {}
             writer.write(response_head(status, headers) + body)

@@ -61,20 +61,20 @@ def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
 def _proposed(
     state: ServerState, snapshot: Snapshot, rules: EditRules, wish: ProposalSpec
 ) -> Iterable[Hunk]:
-    said: dict[str, Any] = {
+    message: dict[str, Any] = {
         "turn": str(wish.get("turn", "t1")),
         "author": "test",
         "summary": "as the test wants",
     }
     ledger = state.ledger
     if name := wish.get("edit"):
-        return ledger.propose(prepare_draft(_edit(snapshot, name, wish["changes"], said), rules))
+        return ledger.propose(prepare_draft(_edit(snapshot, name, wish["changes"], message), rules))
     if name := wish.get("create"):
-        draft = CreateDraft(uri=_uri(snapshot, name), name=name, text=wish["text"], **said)
+        draft = CreateDraft(uri=_uri(snapshot, name), name=name, text=wish["text"], **message)
         return ledger.propose(prepare_draft(draft, rules))
     if name := wish.get("move"):
         links = tuple(
-            _edit(snapshot, link, changes, said) for link, changes in wish["links"].items()
+            _edit(snapshot, link, changes, message) for link, changes in wish["links"].items()
         )
         move = MoveDraft(
             uri=_uri(snapshot, name),
@@ -82,12 +82,12 @@ def _proposed(
             new_uri=_uri(snapshot, wish["to"]),
             new_name=wish["to"],
             links=links,
-            **said,
+            **message,
         )
         return ledger.propose(prepare_draft(move, rules))
     name = wish["remove"]
     uri = _uri(snapshot, name)
-    remove = RemoveDraft(uri=uri, name=name, text=snapshot.show(uri).text, **said)
+    remove = RemoveDraft(uri=uri, name=name, text=snapshot.show(uri).text, **message)
     return ledger.propose(prepare_draft(remove, rules))
 
 
@@ -96,7 +96,7 @@ def _uri(snapshot: Snapshot, name: str) -> str:
 
 
 def _edit(
-    snapshot: Snapshot, name: str, changes: Iterable[tuple[str, str]], said: ProposalSpec
+    snapshot: Snapshot, name: str, changes: Iterable[tuple[str, str]], message: ProposalSpec
 ) -> EditDraft:
     document = snapshot.show(_uri(snapshot, name))
     replacements = []
@@ -104,7 +104,7 @@ def _edit(
         assert document.text.count(old) == 1, f"{old!r} in {document.text!r}"
         start = document.text.index(old)
         replacements.append(Replacement(start, start + len(old), new))
-    return EditDraft(document=document, name=name, edit=TextEdit(tuple(replacements)), **said)
+    return EditDraft(document=document, name=name, edit=TextEdit(tuple(replacements)), **message)
 
 
 def checksums(state: ServerState, given: tuple[object, ...]) -> list[int | None]:

@@ -41,7 +41,7 @@ class TestedStore(StateStore):
     """A store that remembers what it told the user.
 
     Attributes:
-        said: Every message.
+        messages: Every message.
         system: Its machine.
     """
 
@@ -53,9 +53,9 @@ class TestedStore(StateStore):
         roots: tuple[str, ...] = ROOTS,
         wake: Callable[[], None] = lambda: None,
     ) -> None:
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.system = StateIn(folder)
-        super().__init__(self.system, lambda: roots, self.said.append, wake)
+        super().__init__(self.system, lambda: roots, self.messages.append, wake)
 
     @property
     def file(self) -> Path:

@@ -113,7 +113,7 @@ async def test_a_question_asked_elsewhere_stands_before_what_is_being_written(
         ]
 
 
-async def test_what_is_said_elsewhere_and_what_became_of_a_file_stand_in_the_answer(
+async def test_what_is_reported_elsewhere_and_what_became_of_a_file_are_in_the_answer(
     root: Path, tmp_path: Path
 ) -> None:
     (root / "b.txt").write_text("old\n")
@@ -133,11 +133,11 @@ async def test_what_is_said_elsewhere_and_what_became_of_a_file_stand_in_the_ans
         await until(editor, uri, lambda text: "1. Delete\n2. Keep" in text)
         await editor.command("stet.steer", {"turn": turn, "prompt": "Be quick,\nplease"})
         await editor.command("stet.answer", "Delete")
-        said = written(await until(editor, uri, ended("t1")), "t1")
-    _, _, after = said.partition("2. Keep\n\n")
+        message = written(await until(editor, uri, ended("t1")), "t1")
+    _, _, after = message.partition("2. Keep\n\n")
     assert after.startswith(
         f"*Your answer: Delete*\n\n- delete_file [b.txt]({b})\n\n> **You:** Be quick,\n> please\n\n"
         f"I look.\n\n- read_file [a.txt]({a})\n\nTidy.\n\n"
         f"Deleted: [b.txt]({b}); `stet.undo` brings it back\n\n"
     )
-    assert "Proposed" not in said
+    assert "Proposed" not in message

@@ -68,8 +68,8 @@ async def test_a_chat_is_no_context_nobodys_place_and_not_editable(
         editor.focus(uri)
         write(editor, uri, "Something secret")
         shown = await editor.command("stet.showContext", {"prompt": "What is this?"})
-        told = "\n".join(section["text"] for section in shown["sections"])
-        assert "Something secret" not in told
-        assert "a.txt" in told
+        reported = "\n".join(section["text"] for section in shown["sections"])
+        assert "Something secret" not in reported
+        assert "a.txt" in reported
         offered = [action.title for action in await editor.actions(uri, "Something secret")]
         assert offered == ["Stet: Send what I have written", "Stet: Begin a new chat"]

@@ -43,11 +43,13 @@ async def test_conversations_outlive_the_server(root: Path, tmp_path: Path) -> N
             assert await editor.command("stet.send") == {"turn": "t2"}
             await until(editor, uri, ended("t2"))
         messages = server.requests[0].body["messages"]
-        said = [message["content"] or "" for message in messages if message["role"] != "system"]
-        assert "Make it a digit" in said[0]
-        assert "I look." in "".join(said[1:-1])
+        shown_text = [
+            message["content"] or "" for message in messages if message["role"] != "system"
+        ]
+        assert "Make it a digit" in shown_text[0]
+        assert "I look." in "".join(shown_text[1:-1])
         # What was decided between is told, once it was the model's own.
-        assert "I like words" in said[-1]
+        assert "I like words" in shown_text[-1]
     assert "Make it a digit" in text
 
 

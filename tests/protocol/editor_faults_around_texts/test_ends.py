@@ -49,7 +49,7 @@ async def test_e38_cancels_that_come_early_late_twice_or_for_nobody(root: Path) 
         await scene.survives()
 
 
-async def test_e38_a_cancel_behind_an_accept_does_not_halve_it(root: Path) -> None:
+async def test_e38_a_cancel_after_an_accept_does_not_halve_it(root: Path) -> None:
     async with at_fault(root) as scene:
         scene.send(
             command("accept", "stet.accept", {"hunk": scene.hunk}),

@@ -25,15 +25,17 @@ from tests.support.raw_peer import connected, notification, opened
 from tests.support.restarts import ready
 
 
-async def test_e46_a_full_disk_is_told_once_and_nothing_stops(root: Path, tmp_path: Path) -> None:
+async def test_e46_a_full_disk_is_reported_once_and_nothing_stops(
+    root: Path, tmp_path: Path
+) -> None:
     env = isolated_home(tmp_path)
     async with at_fault(root, env=env) as scene:
         await scene.editor.command("test.fillDisk", 100)
         more = await proposed(scene.editor, "b.txt", "c.txt")
-        said = await scene.editor.wait_for_message("disk")
+        shown_text = await scene.editor.wait_for_message("disk")
         scene.editor.type(scene.uri, 0, 0, "typed\n")
         await scene.holds(**dict.fromkeys(more, "pending"))
-        assert [one.message for one in scene.editor.messages].count(said) == 1
+        assert [one.message for one in scene.editor.messages].count(shown_text) == 1
         await scene.editor.command("test.fillDisk", -1)
         await scene.editor.command("test.jump", 600)
         await scene.survives(**dict.fromkeys(more, "pending"))

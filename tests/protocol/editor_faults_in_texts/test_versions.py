@@ -60,7 +60,7 @@ async def test_e2_a_change_before_the_opening_is_ignored(root: Path) -> None:
         await scene.survives()
 
 
-async def test_e3_a_change_behind_the_closing_is_ignored(root: Path) -> None:
+async def test_e3_a_change_after_the_closing_is_ignored(root: Path) -> None:
     async with at_fault(root) as scene:
         scene.editor.close(scene.uri)
         scene.send(changed(scene.uri, 2, {"text": "lost"}), closed(scene.uri))

@@ -129,7 +129,7 @@ async def test_a_database_of_an_earlier_version_is_opened_with_all_presets(
     presets = PresetController(world, store)
     await presets.restore()
     assert world.attachments == presets.preset_attachments("old") == OLD
-    assert store.said == []
+    assert store.messages == []
 
 
 def test_an_earlier_version_opens_the_database_and_reads_its_rows(store: TestedStore) -> None:

@@ -128,7 +128,9 @@ async def test_a_process_that_writes_what_is_no_message_is_started_again(
     await workspace.until(lambda state: state.stage is Stage.READY)
     assert workspace.index._process is not process
     assert await workspace.find("moor") == ["harbour.py"]
-    assert workspace.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+    assert workspace.reported == [
+        "Stet: the search index stopped unexpectedly; it is started again."
+    ]
 
 
 async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_runs(
@@ -187,7 +189,7 @@ async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
     workspace.index = workspace.new_index()
     await workspace.ready()
     assert await workspace.find("moor") == ["harbour.py"]
-    (told,) = workspace.told
+    (told,) = workspace.reported
     assert "built anew" in told
 
 
@@ -197,7 +199,9 @@ async def test_ends_between_which_it_has_answered_never_add_up(workspace: Indexe
         await killed(workspace)
         assert (await workspace.ask("moor")).used_vectors  # the index has answered
     assert workspace.index.state.stage is Stage.READY
-    assert workspace.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+    assert workspace.reported == [
+        "Stet: the search index stopped unexpectedly; it is started again."
+    ]
 
 
 async def test_ends_long_after_it_was_ready_never_add_up(

@@ -91,7 +91,9 @@ async def test_a_killed_process_is_told_once_and_answers_again(
         await workspace.until(lambda state: state.stage is Stage.STARTING)
         await workspace.until(lambda state: state.stage is Stage.READY)
         assert await workspace.find("moor") == ["harbour.py"]
-    assert workspace.told == ["Stet: the search index stopped unexpectedly; it is started again."]
+    assert workspace.reported == [
+        "Stet: the search index stopped unexpectedly; it is started again."
+    ]
 
 
 async def test_only_what_was_read_at_two_deaths_in_a_row_is_left_out(
@@ -126,7 +128,7 @@ async def test_an_error_on_the_way_to_an_answer_is_logged_and_the_files_are_scan
     assert caplog.text.count("the search index could not answer:") == indexing.MAX_DEATHS
     assert "TypeError" in caplog.text
     assert (await workspace.ask("moor")).used_vectors  # the index has answered
-    assert (workspace.index._process, workspace.told) == (process, [])
+    assert (workspace.index._process, workspace.reported) == (process, [])
 
 
 async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_scanned(
@@ -137,8 +139,8 @@ async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_sca
     await workspace.index.keep_up(workspace.workspace.snapshot())
     await workspace.until(lambda state: state.stage is Stage.FAILED)
     assert await workspace.find("moor") == ["harbour.py"]
-    assert len(workspace.told) == 2
-    assert "Searches read the files instead" in workspace.told[-1]
+    assert len(workspace.reported) == 2
+    assert "Searches read the files instead" in workspace.reported[-1]
 
 
 @pytest.mark.parametrize("broken", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
@@ -154,8 +156,8 @@ async def test_a_broken_index_is_made_anew_and_told_once(
     workspace.index = workspace.new_index()
     await workspace.ready()
     assert await workspace.find("moor") == ["harbour.py"]
-    assert len(workspace.told) == 1
-    assert "built anew" in workspace.told[0]
+    assert len(workspace.reported) == 1
+    assert "built anew" in workspace.reported[0]
 
 
 async def test_two_servers_on_one_workspace_have_an_index_each(workspace: IndexedWorkspace) -> None:
@@ -259,7 +261,7 @@ async def test_names_and_texts_with_halves_of_characters_end_nothing(
         )
         workspace.open(name, half)
     assert names <= set(await workspace.find("quay \udfff", limit=40))
-    assert (workspace.index._process, workspace.told) == (process, [])
+    assert (workspace.index._process, workspace.reported) == (process, [])
 
 
 async def test_a_document_or_folder_with_an_odd_name_ends_nothing(
@@ -275,4 +277,4 @@ async def test_a_document_or_folder_with_an_odd_name_ends_nothing(
     workspace.index.changed(["", "file:", "file:///%00", f"{root}/%ED%A0%80", f"{root}/\ud800"])
     assert await workspace.find("moor") == ["harbour.py"]
     assert (await workspace.ask("lantern")).passages
-    assert (workspace.index._process, workspace.told) == (process, [])
+    assert (workspace.index._process, workspace.reported) == (process, [])

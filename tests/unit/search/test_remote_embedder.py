@@ -119,11 +119,11 @@ async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
         workspace = desk_for(tmp_path, server, monkeypatch)
         await workspace.ready()
         assert await workspace.find("moon") == ["tides.md"]
-        while not workspace.told:  # the texts are sent beside the questions
+        while not workspace.reported:  # the texts are sent beside the questions
             assert await workspace.find("moon") == ["tides.md"]
         server.status = 200
         await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert [told for told in workspace.told if "words alone" in told] == [
+        assert [told for told in workspace.reported if "words alone" in told] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
             "look at the key in EMBED_KEY."
         ]
@@ -143,7 +143,7 @@ async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
         await workspace.ready()
         while len(server.asked) < 8:  # the texts are sent beside the questions
             assert await workspace.find("moon") == ["tides.md"]
-        assert [told for told in workspace.told if "words alone" in told] == [
+        assert [told for told in workspace.reported if "words alone" in told] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} can't be asked for vectors: "
             "it answered what is no vector."
         ]
@@ -203,7 +203,7 @@ async def test_a_passage_that_gets_no_vector_stands_in_the_way_of_no_other(
             )
         await workspace.ready()
         await workspace.until(lambda state: state.chunks == 72 and state.unread == 3)
-        assert workspace.told == []
+        assert workspace.reported == []
         n_logged = caplog.text.count("a passage goes without its meaning")
         n_sent = sum("poison" in text for text in server.texts)
         (workspace.root / "poem.txt").write_text("A ship sails home.\n")
@@ -227,7 +227,7 @@ async def test_without_the_key_nothing_is_sent(
         await workspace.ready()
         assert await workspace.find("moon") == ["tides.md"]
         assert server.asked == []
-        assert any("set EMBED_KEY" in told for told in workspace.told)
+        assert any("set EMBED_KEY" in told for told in workspace.reported)
         await workspace.close()
 
 

@@ -62,7 +62,7 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
         store.keep([move])
     with store_in(tmp_path) as store:
         assert store.load() == RestoredState((first, odd, move), (footing([first, odd]),))
-        assert store.said == []
+        assert store.messages == []
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list
             assert set(kept.hunks) == {first, strange}
             assert {one.uri for one in kept.anchor_snapshots} == {URI, uri}
             assert store.load_presets()[0] == {odd[7]: "{}"}
-            assert store.said == []
+            assert store.messages == []
 
 
 def test_the_latest_state_counts(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
     store.flush()
     assert store.number("turn") == 2
     assert store.load() == RestoredState()
-    assert store.said == []
+    assert store.messages == []
 
 
 # Two servers on one workspace
@@ -355,7 +355,7 @@ with store_in(Path(sys.argv[1])) as store:
         number = store.number("hunk")
         store.keep([make_hunk(number, HunkKind.REMOVE, old=sys.argv[2])], decision=number % 30 == 0)
         store.flush()
-    print(store.said)
+    print(store.messages)
 """
 
 

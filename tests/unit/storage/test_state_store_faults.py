@@ -47,14 +47,14 @@ def test_a_full_disk_is_told_once_and_made_up_for_when_there_is_room(tmp_path: P
             late = store.number("hunk", 2)
             assert late == 2 + SKIPPED
             assert store.number("hunk") == late + 2
-        assert len(store.said) == 1
-        assert "disk" in store.said[0]
+        assert len(store.messages) == 1
+        assert "disk" in store.messages[0]
         store.keep([numbered(4)])  # too early to try again
         assert query(store.file, "SELECT count(*) FROM hunk") == [(1,)]
         store.system.ahead = RETRY_SECONDS
         store.keep([numbered(late)])
         assert store.number("hunk") == late + 3
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
     with store_in(tmp_path) as store:
         expected = (numbered(1), numbered(2, 1000), numbered(3, 1000), numbered(4), numbered(late))
         assert store.load() == RestoredState(expected)
@@ -68,11 +68,11 @@ def test_a_probe_notices_each_time_that_the_disk_is_full(tmp_path: Path) -> None
         assert store.not_persisted == ""
         with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
             store.probe()
-            assert store.not_persisted in store.said[0]
+            assert store.not_persisted in store.messages[0]
         store.system.ahead = RETRY_SECONDS
         store.probe()
         assert store.not_persisted == ""
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
 
 
 def test_no_bytecode_is_written_once_the_disk_is_full(
@@ -104,7 +104,7 @@ def test_another_server_that_writes_for_long_is_waited_for(tmp_path: Path) -> No
             other.execute("BEGIN IMMEDIATE")
             store.keep([numbered(2)])
             store.keep([numbered(3)])
-        assert store.said == []
+        assert store.messages == []
         store.system.ahead = RETRY_SECONDS
         store.flush()
         assert query(store.file, "SELECT count(*) FROM hunk") == [(3,)]
@@ -169,7 +169,7 @@ def works_in_memory(store: TestedStore) -> None:
     for n in range(3):
         store.keep([numbered(n)], decision=True)
     store.flush()
-    [said] = store.said
+    [said] = store.messages
     assert "Stet can't keep its proposals and decisions on the disk" in said
     assert store.not_persisted in said
 
@@ -179,7 +179,7 @@ def test_a_newer_layout_is_left_as_it_is_and_says_what_to_do(tmp_path: Path) -> 
         a_newer_stet(store)
         before = store.file.read_bytes()
         store.keep([numbered(1)])
-        assert "update Stet" in store.said[0]
+        assert "update Stet" in store.messages[0]
     assert store.file.read_bytes() == before
 
 
@@ -198,11 +198,11 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
             store.keep([numbered(1)])
             aside = store.folder / f"state.damaged-{number}.db"
             assert aside.read_bytes() == broken
-            [said] = store.said
+            [said] = store.messages
             assert str(aside) in said
         with store_in(tmp_path) as store:
             assert store.load().hunks == (numbered(1),)
-            assert store.said == []
+            assert store.messages == []
 
 
 @pytest.mark.parametrize("how", ["empty", "empty beside its log", "gone but for its log"])
@@ -211,7 +211,7 @@ def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path)
         store.keep([numbered(1, 500)])
         log = store.file.with_name("state.db-wal")
         written = log.read_bytes()
-    assert store.said == []  # a new one is nothing to speak of
+    assert store.messages == []  # a new one is nothing to speak of
     if how.startswith("empty"):
         store.file.write_bytes(b"")
     else:
@@ -220,7 +220,7 @@ def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path)
         log.write_bytes(written)
     with store_in(tmp_path) as store:
         assert store.load() == RestoredState()
-        [said] = store.said
+        [said] = store.messages
         assert "lost" in said
         assert str(store.folder / "state.damaged-1.db") in said
         store.keep([numbered(2)])
@@ -228,7 +228,7 @@ def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path)
     assert how == "empty" or kept.read_bytes() == written
     with store_in(tmp_path) as store:
         assert store.load().hunks == (numbered(2),)
-        assert store.said == []
+        assert store.messages == []
 
 
 def test_a_server_that_dies_while_it_makes_the_file_leaves_no_empty_one(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_server_that_dies_while_it_makes_the_file_leaves_no_empty_one(tmp_path
     assert not store.file.exists()
     with store_in(tmp_path) as store:
         store.keep([numbered(1)])
-        assert store.said == []
+        assert store.messages == []
 
 
 def test_a_file_that_would_run_something_of_its_own_is_set_aside(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_file_that_would_run_something_of_its_own_is_set_aside(tmp_path: Path)
     with store_in(tmp_path) as store:
         store.keep([numbered(2)])
         assert store.load().hunks == (numbered(2),)
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
 
 
 # Rows that make no sense
@@ -293,7 +293,7 @@ def test_a_broken_row_is_left_out_and_the_others_load(change: str, tmp_path: Pat
     with store_in(tmp_path) as store:
         store.keep([numbered(2)])
         assert store.load() == RestoredState((numbered(2),))
-        assert store.said == []
+        assert store.messages == []
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_rows_of_an_owner_that_can_be_none_are_left_alone(owner: str, tmp_path: 
     before = sorted(tmp_path.rglob("*"))
     with store_in(tmp_path / "state") as store:
         assert store.load() == RestoredState()
-        assert store.said == []
+        assert store.messages == []
     assert sorted(tmp_path.rglob("*")) == before
 
 

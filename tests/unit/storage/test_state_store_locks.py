@@ -86,7 +86,7 @@ def test_what_is_locked_at_the_start_is_waited_for_and_said_once(
     with store_in(left) as store, ThreadPoolExecutor(1) as worker:
 
         def say(text: str) -> None:
-            store.said.append(text)
+            store.messages.append(text)
             said.set()
 
         monkeypatch.setattr(store._failures, "_say", say)
@@ -96,7 +96,7 @@ def test_what_is_locked_at_the_start_is_waited_for_and_said_once(
             assert not loaded.done()
         assert loaded.result(30).hunks == (LEFT,)
         assert store.number("hunk") == 2
-        [message] = store.said
+        [message] = store.messages
         assert "locked" in message
 
 
@@ -128,7 +128,7 @@ def test_what_stays_locked_is_left_as_it_is(
             assert store.load() == RestoredState()
         store.keep([OWN, make_hunk(1, HunkKind.REMOVE, old="another\n")])
         store.flush()
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
     with store_in(left) as store:
         assert store.load().hunks == (LEFT,)
 

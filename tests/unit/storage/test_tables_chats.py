@@ -25,7 +25,7 @@ def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: 
         store.keep_chat(chat)
     with store_in(tmp_path) as store:
         assert store.load_chats() == ChatRows((turn(1, ODD, '{"n": 2}'), turn(2, ODD)), (chat,))
-        assert store.said == []
+        assert store.messages == []
 
 
 def test_each_server_has_its_own_and_the_next_one_those_of_the_dead(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: 
         assert store.load_presets() == ({"a": "4", ODD: "2"}, "second")
         store.keep_presets({ODD: None})
         assert store.load_presets() == ({"a": "4"}, "second")
-        assert store.said == []
+        assert store.messages == []
 
 
 def test_presets_are_everybodys_and_what_is_attached_is_each_servers_own(tmp_path: Path) -> None:

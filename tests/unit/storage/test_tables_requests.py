@@ -20,7 +20,7 @@ def test_what_was_sent_is_there_after_a_restart_in_its_order(tmp_path: Path) -> 
             assert second.load_sent() == ("1", "2", "3")
     with store_in(tmp_path) as store:
         assert store.load_sent() == ("1", "2", "3")
-        assert store.said == []
+        assert store.messages == []
 
 
 def test_what_is_too_old_or_too_much_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

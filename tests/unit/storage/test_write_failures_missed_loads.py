@@ -77,7 +77,7 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
         store.keep_chat(ChatRow("main", '"then and now"'))
         store.caught_up()
         assert (store.has_missed, store.has_unwritten, store.not_persisted) == (False, False, "")
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
     with store_in(folder) as store:
         assert store.load().hunks == (OLD, NEW)
         assert [one.fields for one in store.load_chats().chats] == ['"then and now"', '"new"']
@@ -118,7 +118,7 @@ def test_a_file_that_opens_and_can_not_be_read_is_read_later_unless_it_is_damage
             patch.setattr(Database, "load", fails)
             assert store.load() == RestoredState()
         assert store.has_missed is not isinstance(fault, DatabaseDamaged)
-        assert len(store.said) == 1
+        assert len(store.messages) == 1
         if store.has_missed:
             numbers = [store.number("hunk") for _ in range(3)]
             assert len({*numbers}) == 3

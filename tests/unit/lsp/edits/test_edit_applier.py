@@ -28,7 +28,7 @@ async def test_a_no_to_what_was_done_counts_as_done() -> None:
     world.open()
     [hunk] = world.propose(("two", "2"))
     assert await world.accept(hunk) == ["accepted"]
-    assert world.said == []
+    assert world.messages == []
 
 
 async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
@@ -69,7 +69,7 @@ async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
     assert await world.accept(hunk) == ["pending"]
     assert world.shown == [f"file:///state/refused-{hunk}.patch"]
     page = f"/state/refused-{hunk}.patch"
-    assert world.said == [
+    assert world.messages == [
         "Stet: not applied. It does not want to.",
         f"Stet: not applied. It does not want to. It is written down in {page}.",
     ]
@@ -93,7 +93,7 @@ async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
     [hunk] = world.propose(("two", "2"))
     await world.accept(hunk)
     assert await world.undo(hunk) == ["accepted"]
-    assert world.said == ["Stet: not undone. It does not want to."]
+    assert world.messages == ["Stet: not undone. It does not want to."]
     assert await world.undo(hunk) == ["undone"]
     assert world.text() == TEXT
 
@@ -105,5 +105,5 @@ async def test_what_the_user_has_written_over_is_not_undone() -> None:
     await world.accept(hunk)
     world.put("one\nmine\nand\nthree\n")
     assert await world.undo(hunk) == ["accepted"]
-    assert "changed these lines since" in world.said[0]
+    assert "changed these lines since" in world.messages[0]
     assert world.text() == "one\nmine\nand\nthree\n"

@@ -131,7 +131,7 @@ async def test_text_typed_while_a_file_is_on_its_way_to_the_trash_stays(
             n_kept += 1
             assert (state, world.operations) == ("pending", []), nth
             assert world.disk("/ws/a.txt") == TEXT
-            assert "not saved" in world.said[0]
+            assert "not saved" in world.messages[0]
     assert nth < MOST
     assert n_kept or not operations
 
@@ -304,7 +304,7 @@ async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_noth
     world.acts.append(renames)
     [state] = await (world.undo(hunk) if back else world.accept(hunk))
     assert state == ("accepted" if back else "pending")
-    assert "n/b.txt" in world.said[0]
+    assert "n/b.txt" in world.messages[0]
     if applies_it:
         world.put(wanted, NEW)
     else:

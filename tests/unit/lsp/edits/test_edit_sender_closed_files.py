@@ -16,9 +16,9 @@ async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_tw
     first, second = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(first) == ["pending"]
     assert world.shown == [URI]
-    assert "Open it, or save it" in world.said[-1]
+    assert "Open it, or save it" in world.messages[-1]
     assert await world.accept(second) == ["pending"]
-    assert "before, and it was not seen" in world.said[-1]
+    assert "before, and it was not seen" in world.messages[-1]
     assert len(world.acts) == 1
     world.open(text="one\n2\nand\nthree\n")
     assert await world.accept(second) == ["pending"]
@@ -70,5 +70,5 @@ async def test_a_link_put_in_the_place_of_a_file_is_not_written_through() -> Non
     world.system.remove("/ws/a.txt")
     world.system.add_link("/ws/a.txt", "/etc/passwd")
     assert await world.accept(hunk) == ["pending"]
-    assert len(world.said) == 1
+    assert len(world.messages) == 1
     assert world.disk("/etc/passwd") == TEXT

@@ -38,7 +38,7 @@ async def test_a_new_file_never_replaces_one_that_has_come(operations: frozenset
     assert await world.accept(hunk) == ["pending"]
     assert world.disk("/ws/n/b.txt") == "theirs\n"
     assert world.operations == []
-    assert len(world.said) == 1
+    assert len(world.messages) == 1
 
 
 @pytest.mark.parametrize("text", ["new", "new\r\n", ""])
@@ -100,18 +100,19 @@ async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(ki
     world.put("one\ntyped\n")
     hunk = world.move() if kind == "move" else world.remove()
     assert await world.accept(hunk) == ["pending"]
-    assert "save it" in world.said[0]
+    assert "save it" in world.messages[0]
     assert world.disk("/ws/a.txt") == TEXT
     world.system.add_file("/ws/a.txt", "one\ntyped\n")
     if kind == "move":
         assert await world.accept(hunk) == ["accepted"]
         assert world.disk("/ws/a.txt") is None
-        assert "close its old buffer" in world.said[1]
+        assert "close its old buffer" in world.messages[1]
     else:
         assert await world.accept(hunk) == ["sent"]
         assert world.disk("/ws/a.txt") == "one\ntyped\n"
         assert (
-            world.said[1] == "Stet: a.txt is open in the editor: it is deleted when you close it."
+            world.messages[1]
+            == "Stet: a.txt is open in the editor: it is deleted when you close it."
         )
 
 
@@ -123,7 +124,7 @@ async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: froze
     assert world.disk("/ws/a.txt") is None
     assert await world.undo(hunk) == ["undone"]
     assert world.system.read_bytes(Path("/ws/a.txt"), 100) == b"\xef\xbb\xbfx\r\n"
-    assert world.said == ["Stet: a.txt is back from the trash."]
+    assert world.messages == ["Stet: a.txt is back from the trash."]
 
 
 async def test_a_removal_that_was_only_promised_is_still_pending() -> None:
@@ -139,7 +140,7 @@ async def test_a_removed_file_does_not_come_back_over_another() -> None:
     world.system.add_file("/ws/a.txt", "another\n")
     assert await world.undo(hunk) == ["accepted"]
     assert world.disk("/ws/a.txt") == "another\n"
-    assert "/state/trash/" in world.said[0]
+    assert "/state/trash/" in world.messages[0]
 
 
 async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() -> None:
