@@ -1,10 +1,17 @@
 """The vocabulary of the package: one word has one meaning (`server/GLOSSARY.md`)."""
 
+import builtins
 import re
 from collections import Counter
 from pathlib import Path
 
-from tests.support.identifiers import class_names, count_terms, identifiers_in
+from tests.support.identifiers import (
+    class_names,
+    count_terms,
+    documented_exceptions,
+    identifiers_in,
+    imported_names,
+)
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "server" / "stet"
@@ -54,6 +61,17 @@ def test_at_most_20_file_names_are_repeated() -> None:
 def test_no_attribute_is_documented_by_a_pronoun() -> None:
     empty = [str(path.relative_to(SOURCE)) for path in FILES if EMPTY_DOCS.search(path.read_text())]
     assert empty == []
+
+
+def test_docstrings_name_exceptions_that_exist() -> None:
+    known = {*dir(builtins), *(name for path in FILES for name in class_names(path))}
+    unknown = [
+        f"{path.relative_to(SOURCE)}: {name}"
+        for path in FILES
+        for name in documented_exceptions(path)
+        if name.lstrip("_").partition(".")[0] not in known | set(imported_names(path))
+    ]
+    assert unknown == []
 
 
 def test_each_term_names_a_file_that_exists() -> None:

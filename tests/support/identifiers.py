@@ -49,3 +49,19 @@ def count_terms(identifiers: Iterable[str], terms: Iterable[str]) -> Counter[str
                 words[at : at + len(parts)] == parts for at in range(len(words) - len(parts) + 1)
             )
     return counts
+
+
+def imported_names(path: Path) -> Iterator[str]:
+    """Yield each name that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+
+
+def documented_exceptions(path: Path) -> Iterator[str]:
+    """Yield each name in the "Raises" sections of a file's docstrings."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            section = (ast.get_docstring(node) or "").partition("Raises:\n")[2]
+            for names in re.findall(r"^    ([\w.]+(?:, [\w.]+)*):", section, re.MULTILINE):
+                yield from names.split(", ")

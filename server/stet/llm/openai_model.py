@@ -235,7 +235,7 @@ class OpenAIModel:
         if there is some text and no call is incomplete.
 
         Raises:
-            Failure: If the end was not received.
+            AttemptFailure: If the end was not received.
         """
         if answer.is_broken:
             how = f"was given up by the provider ({answer.finish_reason})"

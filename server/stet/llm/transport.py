@@ -199,7 +199,7 @@ class Transport:
             patience: See `Request.patience`.
 
         Raises:
-            Failure: However it failed.
+            AttemptFailure: However it failed.
         """
         watch = _StreamWatch(self._timeouts, patience, take)
         try:
@@ -215,7 +215,7 @@ class Transport:
         """Return the first model that the server lists, or "" if the server lists none.
 
         Raises:
-            Failure: If it could not be asked.
+            AttemptFailure: If it could not be asked.
         """
         try:
             async with asyncio.timeout(LIST_SECONDS):

@@ -119,7 +119,7 @@ class IndexWorker:
         Why is logged once, until it can be indexed again.
 
         Raises:
-            DatabaseError: If the index is broken.
+            sqlite3.DatabaseError: If the index is broken.
             OSError: If the disk refuses.
         """
         key = canonical(message["uri"])
@@ -177,7 +177,7 @@ class IndexWorker:
         """Rebuild the index after it was found to be broken.
 
         Raises:
-            DatabaseError: If that has been of no use before: the disk is full, say.
+            sqlite3.DatabaseError: If that has been of no use before: the disk is full, say.
         """
         self._count(fault)
         self._rebuild()
@@ -215,7 +215,7 @@ class IndexWorker:
         """Answer a question, or report that it can't be answered: then the server scans the files.
 
         Raises:
-            DatabaseError: If the index is broken, and not the question.
+            sqlite3.DatabaseError: If the index is broken, and not the question.
         """
         try:
             self._answer(message)
@@ -230,7 +230,7 @@ class IndexWorker:
         """Look whether an error that may be the question's own came from damage.
 
         Raises:
-            DatabaseError: If the index is broken.
+            sqlite3.DatabaseError: If the index is broken.
         """
         if not self._is_checked:
             self._is_checked = True  # it takes long, and a bug comes back
@@ -275,7 +275,7 @@ def _open_existing(path: Path, model: str, grammars: str) -> IndexStore | None:
     """Return the existing index or a new one, or None if it has other vectors or grammars.
 
     Raises:
-        DatabaseError: If it is broken.
+        sqlite3.DatabaseError: If it is broken.
     """
     store = IndexStore(path)
     with ExitStack() as unused:

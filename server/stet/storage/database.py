@@ -87,7 +87,7 @@ class Database:
             patience: How many seconds another server that is opening it is waited for.
 
         Raises:
-            Busy: If somebody else holds a lock on it for longer; nothing is opened then.
+            DatabaseBusy: If somebody else holds a lock on it for longer; nothing is opened then.
             StoreError: If it can't be done.
         """
         self.set_aside: Path | None = None

@@ -66,7 +66,7 @@ class StoredText(NamedTuple):
         if len(self.data) > SMALL:
             return zlib.compress(self.data, 1 if len(self.data) <= QUICK else 0)
         if len(self.data) <= TINY:
-            return _unpack_stored(self.data)
+            return _store_uncompressed(self.data)
         packer = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
         return packer.compress(self.data) + packer.flush()
 
@@ -106,8 +106,8 @@ def _cached_text(text: str) -> StoredText:
     return _make_text(text)
 
 
-def _unpack_stored(data: bytes) -> bytes:
-    """Return a few bytes in zlib's format, stored uncompressed. zlib itself sets up a window for
+def _store_uncompressed(data: bytes) -> bytes:
+    """Return a few bytes in zlib's format, uncompressed: zlib itself sets up a window for
     each text.
     """
     size = len(data)
@@ -164,7 +164,7 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
 
     Args:
         hunk_id: Its id.
-        fields: What `make_fields` made of it.
+        fields: What `hunk_fields` made of it.
         texts: Its `old`, `new`, `base` and `proposed`.
 
     Raises:

@@ -162,7 +162,7 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
 
     Raises:
         DatabaseTooNew: If its layout is a later one.
-        Damaged: If it is broken.
+        DatabaseDamaged: If it is broken.
         StoreError: If it can't be opened.
     """
     with translate_errors():
@@ -188,7 +188,7 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
     """Make a new database, whole or not at all: one that is there and empty has lost what it held.
 
     Raises:
-        Damaged: If the log of an earlier one is there.
+        DatabaseDamaged: If the log of an earlier one is there.
         sqlite3.Error, OSError: If it can't be made.
     """
     log = path.with_name(f"{path.name}-wal")
@@ -236,7 +236,7 @@ def _check(connection: sqlite3.Connection) -> None:
     """Look for damage.
 
     Raises:
-        Damaged: If there is any, or something in the file would run when we write.
+        DatabaseDamaged: If there is any, or something in the file would run when we write.
     """
     [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

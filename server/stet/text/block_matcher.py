@@ -91,7 +91,7 @@ class BlockMatcher:
         """Match by steps 1 and 2; None if the old text is not there and was not shown.
 
         Raises:
-            Ambiguous: It is there more than once, or was when it was shown.
+            AmbiguousBlock: It is there more than once, or was when it was shown.
             BlockChangedByUser: It was shown once, and the user has changed that place.
             EditAlreadyApplied: So it was, and the new text is there now.
         """
@@ -123,10 +123,10 @@ class BlockMatcher:
         """Return the match of steps 3 to 5, or None if no step finds the block.
 
         Raises:
-            Ambiguous: A step finds it more than once, or would have in the text shown.
+            AmbiguousBlock: A step finds it more than once, or would have in the text shown.
             BlockChangedByUser: It was in the text shown, and the user has changed that place.
             EditAlreadyApplied: The place reads as wished already.
-            Unclear: A new line's indent has no counterpart in the file.
+            UnclearEdit: A new line's indent has no counterpart in the file.
         """
         old, new = query.whole_lines()
         blocks = find_fuzzy(self._view.line_table, old)
@@ -214,7 +214,7 @@ class BlockMatcher:
         """Check a match of part of a line: almost equal whole lines may have been meant.
 
         Raises:
-            Ambiguous: If there are such lines elsewhere.
+            AmbiguousBlock: If there are such lines elsewhere.
         """
         first, last = self._view.source_line(span.start), self._view.source_line(span.end)
         before = self._current[self._view.source_line_start(first) : span.start]
@@ -265,7 +265,7 @@ class BlockMatcher:
         forget.
 
         Raises:
-            Unclear: Nothing else would change.
+            UnclearEdit: Nothing else would change.
         """
         if not query.new or query.new.endswith("\n"):
             return query.new
@@ -284,7 +284,7 @@ class BlockMatcher:
         r"""Check that no `\r` is now before a `\n` of another line.
 
         Raises:
-            Unclear: If one is: the edit would join two lines.
+            UnclearEdit: If one is: the edit would join two lines.
         """
         if "\r" not in self._current:
             return

@@ -231,7 +231,7 @@ def reindent_block(
         default: The line end of new lines.
 
     Raises:
-        Unclear: If a new line's indent has no counterpart in the file.
+        UnclearEdit: If a new line's indent has no counterpart in the file.
     """
     made: list[tuple[str, str]] = []
     at = 0
@@ -252,7 +252,7 @@ def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list
     """Both texts, with what the first line of the old one lacks before it.
 
     Raises:
-        Unclear: The new text does not lack it.
+        UnclearEdit: The new text does not lack it.
     """
     if not lost:
         return old, new
@@ -268,7 +268,7 @@ def check_indent(old: list[str], new: list[str]) -> None:
     """One line is quoted, without its indent: did only that line lose it, or the new ones too?
 
     Raises:
-        Unclear: There are new ones.
+        UnclearEdit: There are new ones.
     """
     quoted = [line for line in old if line.strip()]
     if len(quoted) > 1 or quoted[0] != quoted[0].lstrip():
@@ -286,7 +286,7 @@ def _use_plain_punctuation(
     """Return both texts with the plain signs of `block` instead of the model's typographic signs.
 
     Raises:
-        Unclear: If the model wrote such signs, and the new text has other typographic signs that
+        UnclearEdit: If the model wrote such signs, and the new text has other typographic signs that
             may replace plain signs too.
     """
     plainer = plain_sign_map(zip(old, block, strict=True))

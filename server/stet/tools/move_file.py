@@ -127,7 +127,7 @@ async def _prepare_move(places: _MovePaths, ctx: ToolContext) -> tuple[PreparedD
     """Return the authorized move with the edits of all links, each an edit of the current text.
 
     Raises:
-        Refused: By the gate.
+        ProposalRefused: By the gate.
         ToolError: If the files change too fast, or files must be read first.
     """
     old, new = places.old, places.new

@@ -97,7 +97,7 @@ def _parse(text: str) -> IgnorePattern:
     """One pattern.
 
     Raises:
-        InvalidRegex: If it can match nothing.
+        InvalidIgnorePattern: If it can match nothing.
     """
     takes_back = text.startswith("!")
     text = text[takes_back:]
@@ -113,7 +113,7 @@ def _glob(part: str) -> re.Pattern[str]:
     """Return the regular expression for one part of a pattern.
 
     Raises:
-        InvalidRegex: If it can match nothing.
+        InvalidIgnorePattern: If it can match nothing.
     """
     if not part:
         raise InvalidIgnorePattern(part)
@@ -157,7 +157,7 @@ def _bracket_regex(part: str, at: int) -> tuple[str, int]:
     """Return the regular expression for `[...]` with content from `at` on, and the end of `[...]`.
 
     Raises:
-        InvalidRegex: If it is not closed, or names no character.
+        InvalidIgnorePattern: If it is not closed, or names no character.
     """
     found = re.compile(r"([!^]?)(\]?(?:\\.|[^\]\\])*)\]", re.DOTALL).match(part, at)
     if found is None:

@@ -107,11 +107,11 @@ _ABOUT = re.compile(
 )
 """Words by which a name says that it holds none, or is about some."""
 _TOOLS = frozenset({"passwd", "password", "secret", "credential", "seed"})
+"""Names that programs have too, and their settings."""
 _PROGRAMS = frozenset(
     {"bin", "sbin", "libexec", "git-core", "completions", "scripts", "tmpfiles.d"}
 )
 """Folders in which a name without an ending is a program's."""
-"""Names that programs have too, and their settings."""
 _SUFFIX = re.compile(
     r"(?:-(?:prod|production|dev|development|staging|stage|test|local|live|old|new|bak|backup|copy|final"
     r"|work|home|me|[0-9][0-9a-f-]*))+$"

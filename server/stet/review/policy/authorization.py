@@ -68,7 +68,7 @@ def authorize(draft: Draft, rules: EditRules) -> AuthorizedDraft:
     """Let a draft through, or not. It may ask the disk.
 
     Raises:
-        Refused: With the first rule that is against it.
+        ProposalRefused: With the first rule that is against it.
     """
     # One look at each place: what is checked is what is judged.
     rules = replace(rules, path_status=cache(rules.path_status))
@@ -119,7 +119,7 @@ def authorize_blocks(
         Why the user must approve this file by name; empty if any approval is enough.
 
     Raises:
-        Refused: If the file may not be written to.
+        ProposalRefused: If the file may not be written to.
     """
     status = inspect_path(snapshot, document.uri, by_user=True)
     _raise_refusal(status.refusal)

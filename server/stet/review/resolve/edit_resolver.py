@@ -216,7 +216,7 @@ def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
     """Return the quotation's match in the file with pending hunks, if the match touches a hunk.
 
     Raises:
-        Ambiguous: It does more than once.
+        AmbiguousBlock: It does more than once.
     """
     try:
         found = find_block(view.normalized, quote.old, quote.new, replace_all=quote.replace_all)

@@ -29,7 +29,7 @@ async def read_ai_comments(
         system: Starts the process.
 
     Raises:
-        Unreadable: If it is too long, or takes too long.
+        CommentsUnreadable: If it is too long, or takes too long.
     """
     if len(document.text) > MAX_CHARACTERS:
         raise CommentsUnreadable(
