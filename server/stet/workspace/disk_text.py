@@ -10,20 +10,8 @@ _BINARY_ENDINGS = (
     *(".avi", ".bmp", ".flac", ".gif", ".ico", ".jpeg", ".jpg", ".mkv", ".mov", ".mp3", ".mp4"),
     *(".ogg", ".png", ".psd", ".tif", ".tiff", ".wav", ".webm", ".webp", ".eot", ".otf", ".ttf"),
     *(".woff", ".woff2", ".doc", ".docx", ".odt", ".pdf", ".pptx", ".xlsx", ".sqlite", ".sqlite3"),
-    *(
-        ".a",
-        ".bin",
-        ".class",
-        ".dll",
-        ".dylib",
-        ".exe",
-        ".lib",
-        ".o",
-        ".obj",
-        ".pyc",
-        ".so",
-        ".wasm",
-    ),
+    *(".a", ".bin", ".class", ".dll", ".dylib", ".exe", ".lib", ".o", ".obj", ".pyc", ".so"),
+    ".wasm",
 )
 
 
