@@ -8,8 +8,9 @@ a worker thread.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from stet.links.build_files import BuildFile, is_build, read_build
 from stet.links.file_table import FileTable
@@ -23,38 +24,11 @@ from stet.workspace.paths import Located
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical, path_of
 
-
-@dataclass(frozen=True, slots=True)
-class _OutgoingLinks:
-    """The links of one file: each with the paths it means, and all those paths."""
-
-    edges: tuple[Edge, ...]
-    targets: tuple[tuple[str, ...], ...]
-    all_targets: frozenset[str]
+_ResolvedLinks = tuple[tuple[Link, tuple[str, ...]], ...]
+"""The links of one file, each with the paths of its targets."""
 
 
-_NONE = _OutgoingLinks((), (), frozenset())
-_Backlinks = dict[str, dict[str, tuple[Edge, ...]]]
-"""For each path the links that lead there, by the path of their file."""
-
-
-@dataclass(slots=True)
-class _GraphCache:
-    """The cached results for one graph.
-
-    Attributes:
-        out: For each file that was queried.
-        back: For each path the edges that lead there, by the path of their file; None until the
-            first query.
-        paths: The path of each canonical URI; None until the first query.
-    """
-
-    out: dict[str, _OutgoingLinks] = field(default_factory=dict)
-    back: _Backlinks | None = None
-    paths: dict[str, str] | None = None
-
-
-@dataclass(frozen=True)  # without slots: cached results are stored beside the fields
+@dataclass  # without slots: the paths are kept in the instance
 class LinkGraph:
     """The link graph of one snapshot.
 
@@ -63,14 +37,16 @@ class LinkGraph:
         links: The links found in each file that was read, by path.
         uris: The URI of each file, by path.
         is_cut: Whether files were left out because there are too many.
-        known: The results computed from these files so far.
+        resolved: The links of each file that was queried, by path.
+        sources: For each path the files that link to it; None until the first query.
     """
 
     files: FileTable
     links: Mapping[str, tuple[Link, ...]]
     uris: Mapping[str, str]
     is_cut: bool = False
-    known: _GraphCache = field(default_factory=_GraphCache, repr=False, compare=False)
+    resolved: dict[str, _ResolvedLinks] = field(default_factory=dict, repr=False, compare=False)
+    sources: dict[str, frozenset[str]] | None = field(default=None, repr=False, compare=False)
 
     def reuse(self, before: "LinkGraph") -> "LinkGraph":
         """Return this graph, with the results of `before` that still hold.
@@ -83,105 +59,90 @@ class LinkGraph:
         changed = [path for path in new.keys() | old.keys() if new.get(path) is not old.get(path)]
         if not changed and self.is_cut == before.is_cut:
             return before
-        # Copies, each at a stroke: other threads go on asking the graph before.
-        out, back = before.known.out.copy(), before.known.back
-        back = None if back is None else back.copy()
+        self.files, self.uris, self.paths = before.files, before.uris, before.paths
+        # Copies, each at a stroke: other threads go on asking the graph before. Where it has its
+        # sources, it has resolved all links.
+        self.sources = None if before.sources is None else before.sources.copy()
+        self.resolved = before.resolved.copy()
         for path in changed:
-            was = out.pop(path, _NONE)
-            if back is not None:
-                out[path] = _resolved(path, new.get(path, ()), before.files, before.uris)
-                _replace(back, path, was, out[path])
-        known = _GraphCache(out, back, before.known.paths)
-        return replace(self, files=before.files, uris=before.uris, known=known)
+            was = self.resolved.pop(path, ())
+            if self.sources is not None:
+                for target in _targets(was):
+                    self.sources[target] -= {path}
+                for target in _targets(self._resolve(path)):
+                    self.sources[target] = self.sources.get(target, frozenset()) | {path}
+        return self
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
         """Return the links in a file, including dead links, in order of place."""
-        path = self._paths.get(canonical(uri))
-        return () if path is None else self._out(path).edges
+        path = self.paths.get(canonical(uri))
+        return () if path is None else tuple(self._edges(path))
 
     def backlinks(self, uri: str) -> tuple[Edge, ...]:
         """Return the links in other files that lead to this file, in order of file and place."""
-        path = self._paths.get(canonical(uri))
-        found = {} if path is None else self._back.get(path, {})
-        return tuple(edge for source in sorted(found) for edge in found[source])
+        path = self.paths.get(canonical(uri))
+        sources = () if path is None else sorted(self._linking().get(path, frozenset()) - {path})
+        return tuple(edge for source in sources for edge in self._edges(source, path))
 
     def neighbours(self, uri: str, depth: int) -> tuple[str, ...]:
         """Return the files within `depth` steps in either direction, the nearest first. The file
         itself is left out.
         """
-        start = self._paths.get(canonical(uri))
+        start = self.paths.get(canonical(uri))
         if start is None:
             return ()
         seen, ring, found = {start}, [start], []
-        back = self._back
+        back = self._linking()
         for _ in range(min(depth, MAX_DEPTH)):
-            linked: set[str] = set()
-            for path in ring:
-                linked |= self._out(path).all_targets
-                linked.update(back.get(path, ()))
+            linked = {each for path in ring for each in _targets(self._resolve(path))}
+            linked.update(*(back.get(path, ()) for path in ring))
             ring = sorted(linked - seen)
             seen |= linked
             found += ring
         return tuple(self.uris[path] for path in found)
 
-    def _out(self, path: str) -> _OutgoingLinks:
-        out = self.known.out
-        if path not in out:
-            out[path] = _resolved(path, self.links.get(path, ()), self.files, self.uris)
-        return out[path]
+    def _edges(self, source: str, target: str | None = None) -> Iterator[Edge]:
+        """Yield the links in the file `source`, or only those that lead to `target`."""
+        for link, targets in self._resolve(source):
+            if target is None or target in targets:
+                yield Edge(self.uris[source], link, tuple(self.uris[each] for each in targets))
 
-    @property
-    def _paths(self) -> dict[str, str]:
-        if self.known.paths is None:
-            self.known.paths = {canonical(uri): path for path, uri in self.uris.items()}
-        return self.known.paths
+    def _resolve(self, path: str) -> _ResolvedLinks:
+        if path not in self.resolved:
+            links = self.links.get(path, ())
+            self.resolved[path] = tuple(_resolve_links(path, links, self.files))
+        return self.resolved[path]
 
-    @property
-    def _back(self) -> Mapping[str, Mapping[str, tuple[Edge, ...]]]:
-        if self.known.back is None:
-            back: _Backlinks = {}
+    @cached_property
+    def paths(self) -> dict[str, str]:
+        """The path of each canonical URI."""
+        return {canonical(uri): path for path, uri in self.uris.items()}
+
+    def _linking(self) -> Mapping[str, frozenset[str]]:
+        """Return for each path the files that link to it."""
+        if self.sources is None:
+            sources: dict[str, set[str]] = {}
             for path in self.links:
-                for target, edges in _by_target(path, self._out(path)).items():
-                    back.setdefault(target, {})[path] = edges
-            self.known.back = back
-        return self.known.back
+                for target in _targets(self._resolve(path)):
+                    sources.setdefault(target, set()).add(path)
+            self.sources = {target: frozenset(found) for target, found in sources.items()}
+        return self.sources
 
 
-def _resolved(
-    path: str, links: tuple[Link, ...], files: FileTable, uris: Mapping[str, str]
-) -> _OutgoingLinks:
-    edges, targets = [], []
-    known: dict[tuple[object, ...], ResolvedLink | None] = {}  # one file may hold a link many times
+def _resolve_links(
+    path: str, links: tuple[Link, ...], files: FileTable
+) -> Iterator[tuple[Link, tuple[str, ...]]]:
+    known: dict[Link, ResolvedLink | None] = {}  # one file may hold a link many times
     for link in links:
-        alike = (link.kind, link.written, link.context, link.inside, link.renamed)
+        alike = replace(link, start=0)
         if alike not in known:
             known[alike] = resolve_link(link, path, files)
         found = known[alike]
-        meant = () if found is None else found.targets
-        edges.append(Edge(uris[path], link, tuple(uris[each] for each in meant)))
-        targets.append(meant)
-    if not edges:
-        return _NONE
-    linked = frozenset(each for meant in targets for each in meant)
-    return _OutgoingLinks(tuple(edges), tuple(targets), linked)
+        yield link, () if found is None else found.targets
 
 
-def _by_target(source: str, out: _OutgoingLinks) -> Mapping[str, tuple[Edge, ...]]:
-    """Return the edges of a file by target path. A link to the file itself is left out."""
-    found: dict[str, list[Edge]] = {target: [] for target in out.all_targets - {source}}
-    for edge, meant in zip(out.edges, out.targets, strict=True):
-        for target in meant:
-            if target != source:
-                found[target].append(edge)
-    return {target: tuple(edges) for target, edges in found.items()}
-
-
-def _replace(back: _Backlinks, source: str, old: _OutgoingLinks, new: _OutgoingLinks) -> None:
-    """Put the new links of a file in place of the old ones; what others may be reading is copied."""
-    leading = _by_target(source, new)
-    for target in (old.all_targets | new.all_targets) - {source}:
-        others = {path: each for path, each in back.get(target, {}).items() if path != source}
-        back[target] = others | ({source: leading[target]} if target in leading else {})
+def _targets(links: _ResolvedLinks) -> frozenset[str]:
+    return frozenset(target for _, targets in links for target in targets)
 
 
 log = logging.getLogger(__name__)
