@@ -123,7 +123,7 @@ class AgentLoop:
         self._messages = messages
         self._services = services
         self._loop_detector = LoopDetector()
-        self._warned = False
+        self._has_warned_loop = False
         self._loop_reason = ""
         """Why the next round is the last: the model repeated a mistake after a warning."""
         self._n_dropped = 0
@@ -136,8 +136,8 @@ class AgentLoop:
         """Whether the model has been told how tools are called."""
         self._written_tool: str | None = None
         """The tool that the latest answer calls in words ("" for an unknown one); None for none."""
-        self._counted = (0, 0)
-        """Messages whose tokens are known, and these tokens."""
+        self._n_counted_messages = self._counted_tokens = 0
+        """How many messages the provider has counted, and their tokens."""
         # Created once: the bytes stay the same, even if the settings change meanwhile.
         self._tools = services.toolbox.definitions()
         self._tool_tokens = estimate_prompt((), self._tools)
@@ -173,13 +173,15 @@ class AgentLoop:
         while self._services.steering:
             self._apply_steering(self._services.steering.pop(0))
         if (window := self._services.window) is not None:
-            self._note_compaction(await window.compact_early(self._prompt_tokens(), self._spent))
+            self._note_compaction(
+                await window.compact_early(self._prompt_tokens(), self._spent_tokens)
+            )
         number, limits = len(self._turn.rounds) + 1, self._services.limits
         prompt = self._prompt_tokens()
         self._last_round_reason = (
             self._loop_reason
-            or limits.last_round_reason(number - 1, self._spent, prompt)
-            or limits.cost_last_round_reason(self._turn.usage, self._latest, prompt)
+            or limits.last_round_reason(number - 1, self._spent_tokens, prompt)
+            or limits.cost_last_round_reason(self._turn.usage, self._latest_tokens, prompt)
         )
         if self._last_round_reason:
             names = ", ".join(f"`{name}`" for name in self._services.toolbox.last_names)
@@ -190,7 +192,8 @@ class AgentLoop:
         self._messages.append(
             Message("assistant", completion.text, with_valid_arguments(completion.tool_calls))
         )
-        self._counted = (len(self._messages), completion.usage.total)
+        self._n_counted_messages = len(self._messages)
+        self._counted_tokens = completion.usage.total
         return completion
 
     async def _complete(self) -> Completion:
@@ -208,7 +211,7 @@ class AgentLoop:
         """Count what it took to shorten the conversation, if it was, and say that it was."""
         if usage is None:
             return False
-        self._counted = (0, 0)
+        self._n_counted_messages = self._counted_tokens = 0
         self._turn = self._turn.with_compaction(usage)
         return True
 
@@ -216,7 +219,7 @@ class AgentLoop:
         """Return the model's complete answer of this round."""
         services, before = self._services, self._turn
         prompt, left = self._prompt_tokens(), services.seconds_left()
-        ceiling, limit = services.limits.answer_ceiling(before.usage, self._latest, prompt)
+        ceiling, limit = services.limits.answer_ceiling(before.usage, self._latest_tokens, prompt)
         request = Request(
             tuple(self._messages),
             self._tools,
@@ -237,7 +240,7 @@ class AgentLoop:
             self._turn = before.with_round(Completion(flood.text, usage=used), self._now())
             services.emit(RoundCompleted(self._turn))
             raise LimitReached(
-                f"Stopped in the middle of an answer, after about {self._spent} tokens "
+                f"Stopped in the middle of an answer, after about {self._spent_tokens} tokens "
                 f"({limit}); nothing of it was carried out."
             ) from flood
         completion, self._n_dropped = limit_calls(completion)
@@ -264,10 +267,10 @@ class AgentLoop:
         pattern = self._loop_detector.take_warning()
         if not pattern or self._last_round_reason:
             return
-        if self._warned:
+        if self._has_warned_loop:
             self._loop_reason = f"Stopped: the model {pattern}, though it had been told."
             return
-        self._warned = True
+        self._has_warned_loop = True
         warning = (
             f"You have {pattern}. That leads nowhere: try another way, or call `done` and say why."
         )
@@ -294,23 +297,22 @@ class AgentLoop:
 
     def _exceeded_limit(self) -> str:
         limits, prompt = self._services.limits, self._prompt_tokens()
-        over = limits.exceeded_reason(len(self._turn.rounds), self._spent, prompt)
-        return over or limits.cost_exceeded_reason(self._turn.usage, self._latest, prompt)
+        over = limits.exceeded_reason(len(self._turn.rounds), self._spent_tokens, prompt)
+        return over or limits.cost_exceeded_reason(self._turn.usage, self._latest_tokens, prompt)
 
     @property
-    def _latest(self) -> Usage | None:
+    def _latest_tokens(self) -> Usage | None:
         """Tokens of the latest round; None before the first one."""
         return self._turn.rounds[-1] if self._turn.rounds else None
 
     @property
-    def _spent(self) -> int:
+    def _spent_tokens(self) -> int:
         return self._turn.usage.total
 
     def _prompt_tokens(self) -> int:
         """Tokens of the next request, about: those the provider has counted, and what came since."""
-        n_counted, tokens = self._counted
-        known = tokens if n_counted else self._tool_tokens
-        return known + estimate_prompt(self._messages[n_counted:])
+        known = self._counted_tokens if self._n_counted_messages else self._tool_tokens
+        return known + estimate_prompt(self._messages[self._n_counted_messages :])
 
     def _now(self) -> float:
         """Return the current time, in seconds since the epoch."""
