@@ -255,9 +255,11 @@ class _GrammarOutline:
     def __init__(self, source: bytes, found: Mapping[str, list[Any]]) -> None:
         self._source = source
         self._starts = [0, *(found.end() for found in re.finditer(b"\n", source))]
-        self._types = found.get("type", [])
-        self._functions = found.get("function", [])
-        self._declared = found.get("declared", [])
+        # The query gives them in an order that differs between runs.
+        self._types, self._functions, self._declared = (
+            sorted(found.get(kind, ()), key=lambda node: (node.start_byte, -node.end_byte))
+            for kind in ("type", "function", "declared")
+        )
         self._outer = _by_inner(found.get("outer", []))
         self._above = self._alone(found.get("above", []))
 
