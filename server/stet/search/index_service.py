@@ -179,7 +179,7 @@ class IndexService:
         async with self._starting:
             if begin is None or self.state.stage is Stage.FAILED or self._is_closed:
                 return
-            if self._process is not None and self._is_other(begin):
+            if self._process is not None and self._begun != begin:
                 await self._end()
             if self._process is None:
                 await self._run(begin, list(snapshot.documents))
@@ -235,20 +235,17 @@ class IndexService:
         number = next(self._numbers)
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._asked[number] = future
-        message = {
-            "do": "ask",
-            "id": number,
+        fields = {
             "text": query.text,
             "limit": query.limit * N_EXTRA_HITS,
             "folder": folder,
-            "words": query.mode is not SearchMode.SEMANTIC,
-            "meaning": True,
+            "use_words": query.mode is not SearchMode.SEMANTIC,
             "favoured": _favoured(snapshot),
             "vector": vector,
         }
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                await process.send(message)
+                await process.send({"do": "ask", "id": number, "query": fields})
                 return await future
         except TimeoutError:
             log.warning("the search index gave no answer within %s s", ANSWER_SECONDS)
@@ -274,10 +271,7 @@ class IndexService:
         return {
             "do": "begin",
             "folder": str(index_folder(cache, (root.uri for root in snapshot.roots))),
-            "roots": [
-                {"uri": root.uri, "path": str(root.path), "name": root.name}
-                for root in snapshot.roots
-            ],
+            "roots": [(root.uri, str(root.path), root.name) for root in snapshot.roots],
             "settings": {
                 "excluded": settings.context.excluded_folders,
                 "deny": settings.privacy.deny,
@@ -294,10 +288,6 @@ class IndexService:
             asked = list(self._asked.values())
             await process.end()  # it answers what it was asked before, if that is quick
             _fail_waiting(asked)
-
-    def _is_other(self, begin: Mapping[str, Any]) -> bool:
-        """Whether the process was begun with something else: other roots, other settings."""
-        return self._begun != begin
 
     async def _run(self, begin: Mapping[str, Any], first: Sequence[str] = ()) -> None:
         """Start a process; files beside the documents `first` are read before the others."""

@@ -114,9 +114,9 @@ class IndexSource:
         return SourceFile(uri, name, text, stamp, is_sent=self.is_sent)
 
 
-def roots_of(items: list[dict[str, Any]]) -> tuple[Root, ...]:
-    """Roots as they came in a message."""
-    return tuple(Root(item["uri"], Path(item["path"]), item["name"]) for item in items)
+def roots_of(items: Iterable[tuple[str, str, str]]) -> tuple[Root, ...]:
+    """Return the roots of a message, each as its URI, path and name."""
+    return tuple(Root(uri, Path(path), name) for uri, path, name in items)
 
 
 def settings_of(item: Mapping[str, Any]) -> Settings:

@@ -239,17 +239,8 @@ class IndexWorker:
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._builder.catch_up()
-        search = ChunkQuery(
-            message["text"],
-            limit=message["limit"],
-            folder=message["folder"],
-            use_words=message["words"],
-            use_vectors=message["meaning"],
-            favoured=message["favoured"],
-            vector=message["vector"],
-            for_people=True,
-        )
-        hits = [hit._asdict() for hit in self._engine.search(search)]
+        query = ChunkQuery(**message["query"], for_people=True)
+        hits = [hit._asdict() for hit in self._engine.search(query)]
         send_message(
             "answer",
             id=message["id"],

@@ -41,7 +41,7 @@ def begin(folder: Path) -> dict[str, Any]:
     root = folder / "ws"
     return {
         "folder": str(folder / "cache"),
-        "roots": [{"uri": uri_of(root), "path": str(root), "name": "ws"}],
+        "roots": [(uri_of(root), str(root), "ws")],
         "settings": {"excluded": [], "deny": [], "maxFileBytes": 1_000_000},
         "embeddings": "off",
         "endpoint": "",
@@ -58,8 +58,8 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 def question(number: int, **odd: object) -> dict[str, Any]:
     """Asks for `moor`."""
-    plain = {"text": "moor", "limit": 5, "folder": "", "words": True, "meaning": False}
-    return {"do": "ask", "id": number, "favoured": {}, "vector": None, **plain, **odd}
+    query = {"text": "moor", "limit": 5, "use_vectors": False, **odd}
+    return {"do": "ask", "id": number, "query": query}
 
 
 def settle(worker: IndexWorker) -> None:
