@@ -18,13 +18,13 @@ class ChatTextPart(NamedTuple):
 
 def parts(text: str) -> list[ChatTextPart]:
     """All that stands under headings, in order."""
-    document = ChatSections.of(text)
+    document = ChatSections(split_lines(text))
     return [_part(document, part) for part in document.parts()]
 
 
 def draft(text: str) -> ChatTextPart | None:
     """What the user is writing."""
-    document = ChatSections.of(text)
+    document = ChatSections(split_lines(text))
     part = document.draft()
     return _part(document, part) if part else None
 
@@ -41,12 +41,12 @@ def has_ended(message: str) -> bool:
 
 def adopt(page: ChatDocument, text: str, since: Mapping[str, int] | None = None) -> None:
     """The document of a page has this text now; `since` says what has been written of each turn."""
-    page.adopt(ChatReading.of(ChatSections.of(text)), since)
+    page.adopt(ChatReading.of(ChatSections(split_lines(text))), since)
 
 
 def write_all(page: ChatDocument, text: str) -> str:
     """`text`, with all that is to be written into it by now."""
-    while step := page.next_insertion(ChatSections.of(text)):
+    while step := page.next_insertion(ChatSections(split_lines(text))):
         text = step.insertion.apply(text)
         step.done()
     return text

@@ -29,12 +29,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from stet.text.document import TextDocument
 from stet.text.edit import TextChange
 from stet.text.escape import escape
-from stet.text.lines import line_end, split_lines, without_end
+from stet.text.lines import line_end, without_end
 from stet.text.position import Position
 
 _HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
@@ -52,7 +52,7 @@ class ChatHeading(NamedTuple):
     turn: str
 
 
-class ChatHeadings(Sequence[ChatHeading]):
+class ChatHeadings:
     """The headings of one document, in order."""
 
     def __init__(self, headings: Iterable[ChatHeading]) -> None:
@@ -65,13 +65,7 @@ class ChatHeadings(Sequence[ChatHeading]):
     def __len__(self) -> int:
         return len(self._headings)
 
-    @overload
-    def __getitem__(self, index: int) -> ChatHeading: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[ChatHeading, ...]: ...
-    def __getitem__(self, index: int | slice) -> ChatHeading | tuple[ChatHeading, ...]:
-        if isinstance(index, slice):
-            return tuple(self[nth] for nth in range(*index.indices(len(self))))
+    def __getitem__(self, index: int) -> ChatHeading:
         heading = self._headings[index]
         is_shifted = (index if index >= 0 else index + len(self)) >= self._gap
         return ChatHeading(heading.line + self._shift, heading.turn) if is_shifted else heading
@@ -163,11 +157,6 @@ class ChatSections:
         """
         self.lines = lines
         self.headings = ChatHeadings(find_headings(lines) if headings is None else headings)
-
-    @classmethod
-    def of(cls, text: str) -> "ChatSections":
-        """Return the parts of a text."""
-        return cls(split_lines(text))
 
     def apply_changes(self, changes: Iterable[TextChange]) -> None:
         """Update the headings after the text has changed; `lines` are the lines after all changes."""

@@ -14,6 +14,7 @@ from stet.chat.chat_transcript import ChatTranscript, ending, transcript_of
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Usage
 from stet.review.policy.rules import RejectedEdit
+from stet.text.lines import split_lines
 from stet.web.web_address import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 
@@ -76,7 +77,7 @@ def test_random_typing_between_what_is_written_loses_no_character(
             text = text[:at] + key + text[at:]
             keys.append((mark, key))
         before = text
-        while step := page.next_insertion(ChatSections.of(text)):
+        while step := page.next_insertion(ChatSections(split_lines(text))):
             text = step.insertion.apply(text)
             step.done()
             assert _is_subsequence(before, text)

@@ -151,7 +151,7 @@ def test_what_was_sent_is_found_without_reading_what_stands_behind_it() -> None:
 def test_what_was_sent_ends_where_it_does_however_long_it_is(n_lines: int) -> None:
     said = "a line of it\n" * n_lines + "end"
     for more in ("", " and more", "\n\nmore\n"):
-        document = ChatSections.of(f"## You\n\n{said}{more}")
+        document = ChatSections(split_lines(f"## You\n\n{said}{more}"))
         assert after_draft(document, said, "t1").at == Position(n_lines + 2, 3)
         at = document.end()
         assert after_draft(document, f"{said}less", "t1").at == at

@@ -14,6 +14,7 @@ from stet.chat.chat_layout import (
     new_document,
     stable_length,
 )
+from stet.text.lines import split_lines
 from tests.support.chat_text import draft, has_ended, parts, written
 
 TEXT = f"{new_document('main')}What is this?\n\n## Stet (t1)\n\nA file.\n\n*completed*\n\n{YOU}\n\nAnd th"
@@ -41,9 +42,9 @@ def test_everything_stands_under_a_heading() -> None:
 
 
 def test_what_is_sent_is_followed_by_its_answer_and_what_was_written_since_by_neither() -> None:
-    sent = after_draft(ChatSections.of(TEXT), "And th", "t2").apply(TEXT)
+    sent = after_draft(ChatSections(split_lines(TEXT)), "And th", "t2").apply(TEXT)
     assert sent == f"{TEXT}\n\n## Stet (t2)\n\n{YOU}\n\n"
-    faster = after_draft(ChatSections.of(f"{TEXT}at one?\n"), "And th", "t2").apply(
+    faster = after_draft(ChatSections(split_lines(f"{TEXT}at one?\n")), "And th", "t2").apply(
         f"{TEXT}at one?\n"
     )
     assert faster == f"{TEXT}\n\n## Stet (t2)\n\n{YOU}\n\nat one?\n"
@@ -51,29 +52,31 @@ def test_what_is_sent_is_followed_by_its_answer_and_what_was_written_since_by_ne
 
 def test_headings_are_found_however_lines_end() -> None:
     for end in ("\n", "\r\n", "\r"):
-        text = before_draft(ChatSections.of(TEXT.replace("\n", end)), "Elsewhere?", "t2").apply(
-            TEXT.replace("\n", end)
-        )
+        text = before_draft(
+            ChatSections(split_lines(TEXT.replace("\n", end))), "Elsewhere?", "t2"
+        ).apply(TEXT.replace("\n", end))
         assert [part.turn for part in parts(text)] == ["", "t1", "", "t2", ""]
         assert has_ended(written(text, "t1"))
 
 
 def test_what_was_asked_elsewhere_stands_before_what_is_being_written() -> None:
-    text = before_draft(ChatSections.of(TEXT), "Elsewhere?\n## You\n", "t2").apply(TEXT)
+    text = before_draft(ChatSections(split_lines(TEXT)), "Elsewhere?\n## You\n", "t2").apply(TEXT)
     head, tail = TEXT[: TEXT.rindex(YOU)], TEXT[TEXT.rindex(YOU) :]
     assert text == f"{head}{YOU}\n\nElsewhere?\n\\## You\n\n## Stet (t2)\n\n{tail}"
     assert [part.turn for part in parts(text)] == ["", "t1", "", "t2", ""]
 
 
 def test_a_document_that_has_lost_its_headings_gets_new_ones_at_its_end() -> None:
-    assert after_draft(ChatSections.of("notes\n"), "Hello", "t1").apply("notes\n") == (
+    assert after_draft(ChatSections(split_lines("notes\n")), "Hello", "t1").apply("notes\n") == (
         f"notes\n\n## Stet (t1)\n\n{YOU}\n\n\n"
     )
-    assert before_draft(ChatSections.of("notes"), "Hello", "t1").apply("notes") == (
+    assert before_draft(ChatSections(split_lines("notes")), "Hello", "t1").apply("notes") == (
         f"notes\n\n{YOU}\n\nHello\n\n## Stet (t1)\n\n{YOU}\n\n"
     )
     assert (
-        before_draft(ChatSections.of(""), "Hello", "t1").apply("").startswith(f"{YOU}\n\nHello\n")
+        before_draft(ChatSections(split_lines("")), "Hello", "t1")
+        .apply("")
+        .startswith(f"{YOU}\n\nHello\n")
     )
     assert draft("notes") is None
     assert draft("## You\n\nhm\n\n## Stet (t1)\n") is None
@@ -81,10 +84,10 @@ def test_a_document_that_has_lost_its_headings_gets_new_ones_at_its_end() -> Non
 
 def test_line_ends_are_those_of_the_document() -> None:
     text = new_document("main").replace("\n", "\r\n") + "Hello\r\n"
-    text = after_draft(ChatSections.of(text), "Hello", "t1").apply(text)
-    part = ChatSections.of(text).answer("t1")
+    text = after_draft(ChatSections(split_lines(text)), "Hello", "t1").apply(text)
+    part = ChatSections(split_lines(text)).answer("t1")
     assert part is not None
-    text = continue_answer(ChatSections.of(text), part, "one\ntwo").apply(text)
+    text = continue_answer(ChatSections(split_lines(text)), part, "one\ntwo").apply(text)
     assert text.count("\n") == text.count("\r\n")
     assert written(text, "t1") == "one\r\ntwo"
 

@@ -24,6 +24,7 @@ from stet.lsp.editor_client import Client
 from stet.lsp.presentation.generated_documents import GeneratedDocuments, short_digest
 from stet.review.ledger import ReviewLedger
 from stet.text.edit import TextChange
+from stet.text.lines import split_lines
 from stet.workspace.disk_text import decode
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import ModificationKind, Workspace
@@ -144,7 +145,7 @@ class ChatFiles:
         """
         text = self._read(document) if lines is None else "".join(lines)
         shown = new_document(document.chat) if text is None else text
-        return text, ChatReading.of(ChatSections.of(shown))
+        return text, ChatReading.of(ChatSections(split_lines(shown)))
 
     def _write_file(self, document: ChatDocument, current_text: str | None) -> ChatReading:
         """Write a file with all missing text in it, and return its content. Block on the disk.
@@ -154,7 +155,7 @@ class ChatFiles:
         new = document.fill(new_document(document.chat) if current_text is None else current_text)
         if new != current_text:
             _ = self._system.write_generated(document.file, new)
-        return ChatReading.of(ChatSections.of(new))
+        return ChatReading.of(ChatSections(split_lines(new)))
 
     async def _write_soon(self, document: ChatDocument) -> None:
         await asyncio.sleep(max(DISK_SECONDS, PAUSES * self._took_seconds))
