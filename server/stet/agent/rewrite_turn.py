@@ -37,6 +37,7 @@ from stet.text.edit import Replacement, TextChange, TextEdit, map_range
 from stet.text.position import Position, Range
 from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
+from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import Snapshot
 
 
@@ -184,7 +185,7 @@ def select_passage(
     if selected.is_empty:
         raise TurnFailed(f"{_SELECT} There is none there.")
     name = snapshot.name_of(shown.uri)
-    redactor = snapshot.redactor if snapshot.settings.privacy.redact_secrets else None
+    redactor = redactor_of(snapshot)
     passage = passage_at(shown, name, selected, ask.prompt, redactor)
     if small and not wants_correction(passage) and wants_documentation(passage):
         # Documentation is inserted beside whole lines; the selected text stays unchanged.

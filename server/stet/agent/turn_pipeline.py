@@ -68,6 +68,7 @@ from stet.web.web_access import open_web
 from stet.workspace.attachments import Attachments
 from stet.workspace.path_status import PathStatus, inspect_path
 from stet.workspace.paths import Root
+from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
@@ -362,7 +363,7 @@ class TurnPipeline:
             feedback = collect_feedback(snapshot, hunks, knowledge)
             name = snapshot.name_of(active) if active else ""
             moved = (before, name) if before not in ("", name) else None
-            redactor = snapshot.redactor if settings.privacy.redact_secrets else None
+            redactor = redactor_of(snapshot)
             return TurnInputs(
                 context,
                 feedback,
