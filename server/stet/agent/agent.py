@@ -90,7 +90,7 @@ class Agent:
         return self._turns[turn.id]
 
     def _forget_old(self) -> None:
-        """Of very many turns the oldest are known no longer, as after a restart."""
+        """Forget the oldest of very many turns, as a restart does."""
         n_more = max(0, len(self._turns) - MAX_TURNS)
         for turn in list(islice(self._turns.values(), n_more)):
             if turn.state in FINAL_STATES and turn.id not in self._runners:

@@ -386,7 +386,7 @@ class _UnescapingStream:
             self._sink(unescape_special_tokens(text[:end]))
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """Finish: nothing more comes."""
         if self._pending:
             self._sink(unescape_special_tokens(self._pending))
 

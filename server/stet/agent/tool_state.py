@@ -104,7 +104,7 @@ class ToolRun:
         return replace(self, state=state, error=error)
 
     def completed_with(self, hunks: tuple[str, ...]) -> "ToolRun":
-        """After the tool has done its work and proposed `hunks`.
+        """Return the run after the tool has done its work and proposed `hunks`.
 
         Where there is nothing to review, there is nothing to wait for.
         """

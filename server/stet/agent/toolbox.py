@@ -147,7 +147,7 @@ class ToolOutcome:
 
     @classmethod
     def failed(cls, error: ToolError | str) -> "ToolOutcome":
-        """Of a call that came to nothing."""
+        """Return the outcome of a call that failed."""
         message = str(error)
         if len(message) > MAX_ERROR:
             message = f"{message[:MAX_ERROR]} (cut: {len(message) - MAX_ERROR} more characters)"

@@ -233,7 +233,7 @@ class Turn:
         return tuple(collected)
 
     def with_round(self, completion: Completion, at: float = 0.0) -> "Turn":
-        """After the model has answered once more, at a time in seconds since the epoch."""
+        """Return the turn after the model has answered once more, at a time in seconds since the epoch."""
         text = completion.text.strip()
         said = "\n\n".join(part for part in (self.answer, text) if part)
         spoken = (Utterance("assistant", at, len(said)),) if text else ()
@@ -242,13 +242,13 @@ class Turn:
         )
 
     def with_steering(self, text: str, at: float) -> "Turn":
-        """After the model has been shown what the user said meanwhile."""
+        """Return the turn after the model has been shown what the user said meanwhile."""
         steering = (*self.steering, text)
         utterance = Utterance("user", at, len(steering))
         return replace(self, steering=steering, utterances=(*self.utterances, utterance))
 
     def with_usage(self, completion: Completion) -> "Turn":
-        """After a round whose text is an edit, not an answer to the user."""
+        """Return the turn after a round whose text is an edit, not an answer to the user."""
         notes = (*self.notes, completion.note) if completion.note else self.notes
         return replace(
             self,
@@ -263,16 +263,16 @@ class Turn:
         return replace(self, beside=self.beside + took, notes=notes)
 
     def with_calls(self, runs: Iterable[ToolRun]) -> "Turn":
-        """After the model has called tools."""
+        """Return the turn after the model has called tools."""
         return replace(self, tool_calls=(*self.tool_calls, *runs))
 
     def with_run(self, n: int, run: ToolRun) -> "Turn":
-        """After call `n` (from 0) has gone a step on."""
+        """Return the turn after call `n` (0-based) has gone one step on."""
         runs = (*self.tool_calls[:n], run, *self.tool_calls[n + 1 :])
         return replace(self, tool_calls=runs)
 
     def ended(self, state: TurnState, *, summary: str = "", error: str = "") -> "Turn":
-        """At its end; without a summary the answer's first line serves.
+        """Return the turn at its end; without a summary the answer's first line serves.
 
         Calls that are not over never will be.
         """
@@ -288,14 +288,14 @@ class Turn:
         )
 
     def with_remaining_note(self, *, has_proposed: bool) -> "Turn":
-        """At its end; where a limit has ended it, with what stays and how to go on."""
+        """Return the turn at its end; where a limit has ended it, with what stays and how to go on."""
         if self.state is not TurnState.LIMITED or not self.rounds:
             return self
         error = f"{self.error} {PROPOSALS_STAY if has_proposed else HOW_TO_CONTINUE}"
         return replace(self, error=error, summary=error)
 
     def with_unread_steering(self, unheard: Sequence[str]) -> "Turn":
-        """At its end, with what the user said too late for the model to see it, if anything."""
+        """Return the turn at its end, with what the user said too late for the model, if anything."""
         if not unheard:
             return self
         quoted = "; ".join(repr(text) for text in unheard)

@@ -67,7 +67,7 @@ class TurnRecord:
 
     @classmethod
     def of(cls, turn: Turn, hunks: Sequence[Hunk], active: str, before: str) -> "TurnRecord":
-        """Of a turn at its end that was asked from the file `active`."""
+        """Return the record of a turn at its end that was asked from the file `active`."""
         ran = [run for run in turn.tool_calls if run.state is not ToolState.ERROR]
         failed = [run for run in turn.tool_calls if run.error]
         return cls(

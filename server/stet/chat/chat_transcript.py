@@ -135,7 +135,7 @@ class ChatTranscript:
         self._paragraph("\n> ".join(f"> **You:** {escape_markdown(words).strip()}".split("\n")))
 
     def add_note(self, sentence: str) -> None:
-        """Something that the user should know."""
+        """Add a note that the user should read."""
         self.finish_message()
         self._paragraph(f"*{_plain(sentence)}*")
 
@@ -212,7 +212,7 @@ _STATES = {
 
 
 def _times(turn: Turn) -> list[str]:
-    """When each message of a turn was said; nothing of a turn from before that was kept."""
+    """Return when each message of a turn was said; nothing of a turn from before that was kept."""
     if not turn.ended_at:
         return []
     first, *others = turn.messages

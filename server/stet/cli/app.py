@@ -67,7 +67,7 @@ def root_options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which Stet.")
     ] = False,
 ) -> None:
-    """Options before a command."""
+    """Take the options before a command."""
 
 
 @app.command()

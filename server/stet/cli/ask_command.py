@@ -308,7 +308,7 @@ class _AskSession:
 
 
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
-    """Who answered and what it cost, on one line."""
+    """Return who answered and what it cost, on one line."""
     usage = turn.get("usage") or {}
     # What the turn's end has said already is not repeated.
     why = "" if model.get("why") == turn.get("error") else f": {model.get('why')}"

@@ -227,7 +227,7 @@ class _DemoSession:
             self._progress(event.message or event.title)
 
     def _step(self, name: str, text: str) -> None:
-        """One line: what happened, in a word, and the facts."""
+        """Print one line: what happened, in a word, and the facts."""
         line = Text.assemble((f"  {name:<{INDENT - 2}}", "cyan"), escape(text))
         self._terminal.out.print(line, soft_wrap=True)
 

@@ -87,7 +87,7 @@ class Excerpt:
 
 
 def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt:
-    """At most `max_lines` lines of a document, with `line` (0-based) in their middle."""
+    """Return at most `max_lines` lines of a document, with `line` (0-based) in their middle."""
     total = document.n_lines
     n_lines = min(max_lines, total)
     if n_lines == 0:

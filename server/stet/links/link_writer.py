@@ -63,7 +63,7 @@ def write_link(
 
 
 def write_url(link: Link, source: str, target: str) -> str:
-    """As `write_link`, for a relative URL whose target is no file that links are resolved to."""
+    """Do as `write_link`, for a relative URL whose target is no file that links are resolved to."""
     path = relative(posixpath.dirname(source), target, link.written)
     return _encoded(link, path + "/" * link_path(link).endswith("/"))
 

@@ -111,7 +111,7 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//|[#?]|\s*$")
 
 
 def find_mdx_links(text: str) -> Iterator[Link]:
-    """As `find_markdown_links`, for MDX: there an indented line is never code."""
+    """Do as `find_markdown_links`, for MDX: there an indented line is never code."""
     yield from _links(text, mask_markdown(text))
 
 

@@ -244,7 +244,7 @@ class CompletionAccumulator:
         return call
 
     def _finished_calls(self) -> tuple[ToolCall, ...]:
-        """In the order of their index; every id there and unique."""
+        """Return the calls in the order of their index; every id is there and unique."""
         calls: list[ToolCall] = []
         used: set[str] = set()
         for call in sorted(self._calls, key=lambda one: one.index):

@@ -178,7 +178,7 @@ def too_long_failure(endpoint: ModelEndpoint, text: str) -> AttemptFailure:
 
 
 def not_a_model_failure(endpoint: ModelEndpoint, content_type: str) -> AttemptFailure:
-    """Something that is no model answered with success."""
+    """Return the failure for a success that no model answered."""
     kind = "a web page" if "html" in content_type else repr(content_type or "something unknown")
     message = (
         f"{endpoint.label} answered with {kind} instead of a model's answer: check "
@@ -194,7 +194,7 @@ def bad_url_failure(endpoint: ModelEndpoint) -> AttemptFailure:
 
 
 def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
-    """No connection, or it was lost before anything was answered."""
+    """Return the failure for a connection that was refused, or lost before any answer."""
     quote = _quote(endpoint, reason)
     if _CERTIFICATE.search(reason):
         message = (
@@ -214,7 +214,7 @@ def unreachable_failure(endpoint: ModelEndpoint, reason: str) -> AttemptFailure:
 def timeout_failure(
     endpoint: ModelEndpoint, what: str, seconds: float, again: RetryMode = RetryMode.NEVER
 ) -> AttemptFailure:
-    """Silence, or an answer without end. `what` goes between its name and "N s"."""
+    """Return the failure for silence, or an answer without end. `what` goes between its name and "N s"."""
     return AttemptFailure(ModelTimeout(f"{endpoint.label} {what} {seconds:g} s."), again)
 
 

@@ -63,7 +63,7 @@ async def find_local_servers(
 
 
 async def _ollama(port: int) -> LocalServer | None:
-    """Ollama says so at its root, and lists its models at `/api/tags`, newest first."""
+    """Find Ollama: it says so at its root, and lists its models at `/api/tags`, newest first."""
     root, tags = await asyncio.gather(_get_body(port, "/"), _get_body(port, "/api/tags"))
     if root is None or root.strip() != b"Ollama is running":
         return None
@@ -73,7 +73,7 @@ async def _ollama(port: int) -> LocalServer | None:
 
 
 async def _lm_studio(port: int) -> LocalServer | None:
-    """Only LM Studio has `/api/v0/models`, where each model has a type and a state."""
+    """Find LM Studio: only it has `/api/v0/models`, where each model has a type and a state."""
     listed = await _get_body(port, "/api/v0/models")
     entries = [one for one in _entries(listed, "data") if "id" in one and "state" in one]
     if not entries:

@@ -124,7 +124,7 @@ class ScriptedModel:
         return replace(completion, usage=usage)
 
     async def warm(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def close(self) -> None:
         """Do nothing: there is nothing to close."""

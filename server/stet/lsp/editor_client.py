@@ -233,7 +233,7 @@ class Client:
         return self._server.editor.name == HEADLESS
 
     def spawn(self, work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
-        """As `start`, for what may have to be stopped."""
+        """Do as `start`, for a task that may have to be stopped."""
         return self._server.tasks.spawn(work, name)
 
     def start(self, work: Coroutine[Any, Any, object], name: str) -> None:

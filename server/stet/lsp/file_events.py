@@ -195,7 +195,7 @@ class RenameTracker:
         return None
 
     async def _check_rename(self, old: str, new: str) -> None:
-        """Two documents with one text: carry the hunks over if it is one file with another name."""
+        """Compare two documents with one text: carry the hunks over if it is one file with another name."""
         if not self._ledger.is_tracked(old):
             return
         # Pending hunks in the new file show that it was a separate file before.

@@ -176,7 +176,7 @@ class TextSync:
             self.ledger.opened(uri, buffer.lines)
 
     def change(self, params: dict[str, Any]) -> None:
-        """Text was typed; the hot path."""
+        """Apply typed text. This is the hot path."""
         modification = convert.change_modification(params)
         if self._reorder_buffer is None:
             self.apply(modification)
@@ -230,7 +230,7 @@ class TextSync:
                 self.renames.closed(uri, buffer.text)
 
     def changed_on_disk(self, params: object) -> None:
-        """`workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
+        """Handle `workspace/didChangeWatchedFiles`, as the editor sent it, unchecked."""
         uris = convert.watched_uris(params)
         self.disk.changed(uris)
         self.feed.changed(uris)

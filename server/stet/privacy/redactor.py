@@ -54,7 +54,7 @@ class KnownSecrets:
         return iter(self._kinds.items())
 
     def add(self, secret: str, kind: str) -> None:
-        """Know a secret from now on, if it is one that is not met by chance."""
+        """Look for a secret from now on, if it is one that is not met by chance."""
         has_both = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
         if secret in self._kinds or len(secret) < (LEAST if has_both else _LEAST_PLAIN):
             return
@@ -238,7 +238,7 @@ class Redactor:
         self.redact(text)
 
     def learn_private_keys(self, text: str) -> None:
-        """As `learn`, of private keys only; in a text without one it costs next to nothing."""
+        """Do as `learn`, for private keys only; in a text without one it costs next to nothing."""
         if "PRIVATE KEY" not in text:
             return
         from stet.privacy.secret_layouts import PRIVATE_KEY  # late, as above

@@ -77,11 +77,11 @@ class NullJournal:
     )
 
     def number(self, kind: str, n: int = 1) -> int:
-        """As the port has it, within this process."""
+        """Return a number that is unique in this process."""
         first, *_ = [next(self._numbers[kind]) for _ in range(n)]
         return first
 
     def keep(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Nothing is kept."""
+        """Discard the row."""

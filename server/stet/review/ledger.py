@@ -301,7 +301,7 @@ class ReviewLedger:
         self.take_restored(prepare_restore(restored, texts, known))
 
     def take_restored(self, prepared: PreparedRestore) -> None:
-        """Hunks of an earlier run come back, for which a thread has found the places."""
+        """Take back hunks of an earlier run, whose places a thread has found."""
         install_restored(self._store, prepared)
 
     @contextmanager

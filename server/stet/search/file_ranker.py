@@ -54,7 +54,7 @@ class ChunkSpans:
         return len(self._sizes)
 
     def drop(self, chunks: Iterable[int]) -> None:
-        """All chunks of some files are gone."""
+        """Drop all chunks of some files."""
         for chunk in chunks:
             self._sizes.pop(chunk, None)
 
@@ -99,7 +99,7 @@ class FileRanker:
         looked_for: Collection[str],
         subject: Collection[str],
     ) -> "FileRanker":
-        """Of a question.
+        """Return the ranker of a question.
 
         Args:
             store: The index.

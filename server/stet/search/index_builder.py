@@ -126,7 +126,7 @@ class IndexBuilder:
         self._read({key: None})
 
     def changed(self, uris: Iterable[str]) -> None:
-        """Files or folders were made, changed or removed on the disk."""
+        """Take files or folders that were made, changed or removed on the disk."""
         keys = dict.fromkeys(map(canonical, uris))
         if len(keys) + len(self._due) > STORM:
             self._scan_all()

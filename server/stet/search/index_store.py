@@ -125,7 +125,7 @@ class IndexStore:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Everything written within is there together, or not at all.
+        """Write everything within together, or not at all.
 
         What is written is found at once, and is on the disk some time later, or after `commit`: with
         every commit the words get a list of their own, and merging those is what takes time.
@@ -262,7 +262,7 @@ class IndexStore:
     # -- reading ---------------------------------------------------------------------------------
 
     def frequency(self, term: str) -> int:
-        """In how many chunks a word is."""
+        """Return in how many chunks a word is."""
         row = self._db.execute("SELECT doc FROM vocabulary WHERE term = ?", (term,)).fetchone()
         return 0 if row is None else int(row[0])
 

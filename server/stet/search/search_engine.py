@@ -163,7 +163,7 @@ def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
 
 
 def digest(text: str) -> bytes:
-    """Tells texts apart."""
+    """Return a digest that tells texts apart."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -218,7 +218,7 @@ class SearchEngine:
         self._changed(changes)
 
     def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
-        """Of each file the chunks that went and those that came."""
+        """Record, for each file, the chunks that went and those that came."""
         for went, put in changes:
             self._spans.drop(went)
             self._spans.add(put)

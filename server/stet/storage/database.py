@@ -264,7 +264,7 @@ class Database:
             return open_database(self._path)
 
     def _sync(self, how: str) -> None:
-        """Whether commits wait for the disk (`FULL`) or only for the system (`NORMAL`)."""
+        """Set whether commits wait for the disk (`FULL`) or only for the system (`NORMAL`)."""
         if self._synchronous != how:
             self._connection.execute(f"PRAGMA synchronous = {how}")
             self._synchronous = how
@@ -311,7 +311,7 @@ def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
 
 
 def _in_batches(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """As many at once as one statement takes, and no more."""
+    """Yield as many at once as one statement takes."""
     for start in range(0, len(names), _MOST_AT_ONCE):
         yield names[start : start + _MOST_AT_ONCE]
 

@@ -114,7 +114,7 @@ class StateStore:
         self._n_writes = TIDY_WRITES
 
     def number(self, kind: str, n: int = 1) -> int:
-        """As `Journal` has it; where the disk fails, unique in this process."""
+        """Return a number as `Journal` does; where the disk fails, it is unique in this process."""
         with self._lock:
             if self._batch.numbers:
                 self._write()  # else numbers that were taken in memory would come again
@@ -138,7 +138,7 @@ class StateStore:
     def keep(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """As `Journal` has it."""
+        """Store a row as `Journal` does."""
         with self._lock:
             if self._deferred.add_if_long(hunks, snapshots, decision=decision):
                 self._wake()

@@ -78,7 +78,7 @@ class System:
             return None
 
     def read_bytes(self, path: Path, limit: int) -> bytes:
-        """At most `limit` bytes of a regular file.
+        """Return at most `limit` bytes of a regular file.
 
         Raises:
             OSError: If it can't be read or is no regular file.
@@ -90,7 +90,7 @@ class System:
         return _read(descriptor, path, limit)
 
     def read_real(self, path: Path, limit: int) -> bytes:
-        """As `read_bytes`, of a path that `real_path` gave: a link that came in since is not followed.
+        """Do as `read_bytes`, for a path that `real_path` gave: a link that came in since is not followed.
 
         Raises:
             OSError: As `read_bytes`, or if a part of the path is a link.
@@ -102,7 +102,7 @@ class System:
         return _entries(path, lambda name: os.lstat(path / name))
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """As `list_folder`, of a path that `real_path` gave: a link that came in since is not followed."""
+        """Do as `list_folder`, for a path that `real_path` gave: a link that came in since is not followed."""
         if not HAS_FOLDER_DESCRIPTORS:
             found = list(self.list_folder(path))
             yield from found if _resolved(path) == path else ()
@@ -294,7 +294,7 @@ def _made(folder: Path) -> Path:
 
 
 def _read(descriptor: int, path: Path, limit: int) -> bytes:
-    """At most `limit` bytes of an open file, which is closed.
+    """Return at most `limit` bytes of an open file, and close the file.
 
     Raises:
         OSError: If it can't be read or is no regular file.

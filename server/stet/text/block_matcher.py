@@ -324,7 +324,7 @@ class BlockMatcher:
 
 
 def _non_overlapping(places: Sequence[int], length: int) -> list[int]:
-    """From the first on, the places that do not overlap the one before."""
+    """Return the places that do not overlap the one before, from the first on."""
     disjoint: list[int] = []
     for place in places:
         if not disjoint or place >= disjoint[-1] + length:

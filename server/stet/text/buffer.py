@@ -38,7 +38,7 @@ class FrozenLines(PiecewiseLines):
         self._starts, self._pieces = [0], [(lines, 0)]
 
     def before_replace(self, start: int, taken: Sequence[str], n_made: int) -> None:
-        """Lines of the list are about to be replaced; called with the lock held.
+        """Save the lines that are about to be replaced. The caller holds the lock.
 
         Args:
             start: The first of them, 0-based.

@@ -265,7 +265,7 @@ def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list
 
 
 def check_indent(old: list[str], new: list[str]) -> None:
-    """One line is quoted, without its indent: did only that line lose it, or the new ones too?
+    """Check whether the one quoted line alone lost its indent, or the new ones too.
 
     Raises:
         UnclearEdit: There are new ones.

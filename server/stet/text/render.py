@@ -153,7 +153,7 @@ def _number(line: str) -> int | None:
 
 
 def _strip_numbers(text: str) -> str:
-    """Without numbers; a blank last line keeps its end, or it would be no line any more."""
+    """Return lines without numbers; a blank last line keeps its end, or it would be no line."""
     lines = [line.partition("\t")[2] for line in _lines(text)]
     return "\n".join(lines) + ("\n" if text.endswith("\n") or not lines[-1] else "")
 

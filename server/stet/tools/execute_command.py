@@ -35,7 +35,7 @@ class ExecuteCommand(Params):
 
 
 async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
-    """Its exit code and output.
+    """Run the command. Return its exit code and output.
 
     Raises:
         UserDeclined: If the user says no.

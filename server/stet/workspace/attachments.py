@@ -44,12 +44,12 @@ class Attachments:
         return replace(self, files=more_files, folders=_each_once((*self.folders, *folders)))
 
     def without(self, uri: str) -> "Attachments":
-        """Without a file or folder, and without all in it."""
+        """Return the attachments without a file or folder, and without all in it."""
         gone = canonical(uri)
         return self._mapped(lambda key: None if _is_in(key, gone) else key)
 
     def renamed(self, uri: str, new_uri: str) -> "Attachments":
-        """After a file or folder, with all in it, has got another name."""
+        """Return the attachments after a file or folder, with all in it, was renamed."""
         old, new = canonical(uri), canonical(new_uri)
         return self._mapped(lambda key: new + key[len(old) :] if _is_in(key, old) else key)
 
@@ -59,7 +59,7 @@ class Attachments:
         return any(key == canonical(file) for file in (*self.files, *self.folders))
 
     def _mapped(self, change: Callable[[str], str | None]) -> "Attachments":
-        """With other URIs in place of those that `change` changes, or none for None; by key."""
+        """Return the attachments with other URIs in place of those that `change` changes, or none for None; by key."""
 
         def over(uris: tuple[str, ...]) -> tuple[str, ...]:
             found = ((one, change(canonical(one))) for one in uris)

@@ -237,7 +237,7 @@ class IgnoreRules:
         return tuple(stat and (stat.size, stat.mtime) for stat in stats)
 
     def last_modified(self) -> float:
-        """When one of the ignore files that were read was last written, in seconds since the epoch."""
+        """Return when an ignore file that was read was last written, in seconds since the epoch."""
         return max((stamp[1] for stamp, _ in list(self._compiled.values())), default=0.0)
 
     def _match(

@@ -122,7 +122,7 @@ class Locator:
         return uri if path is None else self.name_of_path(path)
 
     def name_of_path(self, path: Path) -> str:
-        """As `name_of`, for a path; the absolute path where it lies below no root."""
+        """Do as `name_of`, for a path; the absolute path where it lies below no root."""
         for base_of in (lambda root: root.path, lambda root: self.system.real_path(root.path)):
             holders = [
                 (below, root)

@@ -111,7 +111,7 @@ class PrivacyFilter:
     def check_level(
         self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
     ) -> Refusal | None:
-        """As `check` for the entry at `parts` below `root`, when the folders above it passed.
+        """Do as `check` for the entry at `parts` below `root`, when the folders above it passed.
 
         Links are not resolved here: the caller does not follow them.
         """

@@ -128,7 +128,7 @@ class Snapshot:
         return self._without_blocks(document)
 
     def show_and_learn(self, uri: str) -> TextDocument:
-        """As `show`; its secrets are known from now on, so that any part of it can be told.
+        """Do as `show`; its secrets are known from now on, so that any part of it can be told.
 
         Raises:
             NotShown: As `show`.
@@ -234,7 +234,7 @@ class Snapshot:
             yield from self._walk().files_in(path.parent)
 
     def mtime(self, uri: str) -> float | None:
-        """When a file was last written, in seconds since the epoch; None where it is on no disk."""
+        """Return when a file was last written, in seconds since the epoch; None where it is on no disk."""
         path = path_of(uri)
         stat = None if path is None else self.system.stat(self.system.real_path(path))
         return None if stat is None else stat.mtime

@@ -233,7 +233,7 @@ class Workspace:
         self._named_roots = None
 
     def with_settings(self, settings: Settings) -> None:
-        """From now on these settings hold; snapshots taken before keep theirs."""
+        """Use these settings from now on; snapshots taken before keep theirs."""
         self.settings = settings
 
     # Documents
@@ -293,7 +293,7 @@ class Workspace:
         return None if document is None else document.version
 
     def revision(self, uri: str) -> int | None:
-        """Which of its texts an open document has, for `changes_since`; None if it is closed."""
+        """Return which of its texts an open document has, for `changes_since`; None if it is closed."""
         document = self._open.get(canonical(uri))
         return None if document is None else document.history.revision
 

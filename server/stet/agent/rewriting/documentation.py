@@ -150,7 +150,7 @@ def _find_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
 
 
 def _python_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
-    """Below the header of every function and class that has no docstring."""
+    """Return a slot below the header of every function and class that has no docstring."""
     lines = [line.rstrip("\r\n") for line in passage.lines]
     # An added header makes the lines of a method a complete unit. Removing the indent would not:
     # the text of a string may have a smaller indent.

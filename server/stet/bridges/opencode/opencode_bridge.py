@@ -98,7 +98,7 @@ class OpenCodeBridge:
             self._mark_changed()
 
     def settings_changed(self) -> None:
-        """Other settings hold now."""
+        """Apply changed settings."""
         address = None
         try:
             address = resolve_address(

@@ -144,7 +144,7 @@ def _selected(world: Snapshot, active: str) -> SelectedText | None:
 
 
 def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
-    """As much of `texts` as `left` code points hold."""
+    """Yield as much of `texts` as `left` code points hold."""
     for text in texts:
         if left <= 0:
             return

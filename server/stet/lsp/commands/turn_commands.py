@@ -84,7 +84,7 @@ def answer(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 
 
 def show_context(state: ServerState, values: tuple[object, ...]) -> Awaitable[dict[str, object]]:
-    """Exactly what a question would send; nothing is sent. The disk is read in a worker.
+    """Return exactly what a question would send, and send nothing. Read the disk in a worker.
 
     With `show` it is opened as a document, for editors that show no answers of commands.
     """

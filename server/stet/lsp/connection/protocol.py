@@ -339,7 +339,7 @@ class StetProtocol(LanguageServerProtocol):
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        """Out of our text store instead of pygls's."""
+        """Close the document in Stet's text store instead of pygls's."""
         notify_handler(lsp.TEXT_DOCUMENT_DID_CLOSE, lambda: self._text_sync().close(params))
 
     @lsp_method(lsp.WORKSPACE_EXECUTE_COMMAND)

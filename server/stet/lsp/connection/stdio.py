@@ -230,7 +230,7 @@ class FrameReader:
         self._deliver_next()
 
     def end(self) -> None:
-        """No more bytes come."""
+        """Note that no more bytes come."""
         self._is_at_end = True
         self._deliver_next()
 

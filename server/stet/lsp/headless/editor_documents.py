@@ -267,7 +267,7 @@ def _local(uri: str) -> Path:
 
 
 def _bottom_up(edits: Sequence[_AnyEdit]) -> list[_TextEdit]:
-    """In the order in which each range, which is of the text before all, is still true.
+    """Return the edits in the order in which each range, which is of the text before all, is still true.
 
     Of insertions at one place the last comes first: the others then go before it.
 

@@ -135,7 +135,7 @@ def _excerpt(document: TextDocument, best: int, first: int, end: int) -> str:
 
 
 def _kind(passage: SearchPassage, document: TextDocument) -> lsp.SymbolKind:
-    """By the first line that says what the passage is."""
+    """Return the kind by the first line that says what the passage is."""
     if not passage.title:
         return lsp.SymbolKind.File
     if document.is_markdown:

@@ -162,7 +162,7 @@ def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
 
 
 def _dead_link_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
-    """In notes: look for dead links in all of the workspace, or take away what is shown."""
+    """Offer, in notes, to look for dead links in all of the workspace, or take away what is shown."""
     actions = []
     if state.workspace.language(uri).lower() == "markdown" or uri.lower().endswith(MARKDOWN):
         actions.append(command_action("Find dead links", "stet.deadLinks", {}, SOURCE))

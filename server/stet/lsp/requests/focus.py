@@ -16,7 +16,7 @@ _MOST = 2**31 - 1
 
 
 def did_focus(state: ServerState, params: object) -> None:
-    """`$/stet/didFocus`: this document has the focus, or none has."""
+    """Handle `$/stet/didFocus`: this document has the focus, or none has."""
     uri = _uri(params)
     state.documents.generated.focused(uri)
     if uri is None or not state.documents.generated.is_generated(uri):
@@ -24,7 +24,7 @@ def did_focus(state: ServerState, params: object) -> None:
 
 
 def did_change_selection(state: ServerState, params: object) -> None:
-    """`$/stet/didChangeSelection`: these are the selections, the main one first."""
+    """Handle `$/stet/didChangeSelection`: these are the selections, the main one first."""
     uri = _uri(params)
     world = state.documents.workspace_of(uri) if uri else state.workspace
     buffer = world.buffer(uri) if uri else None

@@ -33,7 +33,7 @@ def hover(state: ServerState, params: lsp.HoverParams) -> lsp.Hover | None:
 
 
 def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) -> None:
-    """Nothing to highlight; only where the cursor is."""
+    """Note where the cursor is. Nothing is highlighted."""
     _record_position(state, params.text_document.uri, params.position, ActivitySource.REQUEST)
 
 

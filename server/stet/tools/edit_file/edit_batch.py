@@ -370,7 +370,7 @@ class EditBatch:
 def fail_all(
     errors: Mapping[int, ToolError], calls: Sequence[EditFile | ToolError]
 ) -> tuple[ToolError, ...]:
-    """Nothing was proposed, because of `errors` by the number of the call, from 0."""
+    """Propose nothing, because of `errors` by the number of the call, 0-based."""
     if len(calls) == 1 or all(isinstance(error, RefusedByRule) for error in errors.values()):
         return tuple(error for _, error in sorted(errors.items()))
     n, error = min((k, one) for k, one in errors.items() if not isinstance(one, RefusedByRule))
