@@ -114,7 +114,7 @@ async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Tu
     """
     if turn.state is not TurnState.COMPLETED:
         return turn
-    if not turn.is_success(has_proposed=bool(ctx.ledger.hunks(turn=turn.id))):
+    if not turn.is_success(has_proposed=bool(ctx.reader.ledger.hunks(turn=turn.id))):
         return replace(turn, summary=f"{turn.summary} The comment stays.".strip())
     # A turn that only answers proposes no edit of the model's. The removal is not the model's.
     rules = replace(ctx.proposer.rules, read_only=False)
@@ -122,7 +122,7 @@ async def propose_removal(turn: Turn, ctx: ToolContext, task: CommentTask) -> Tu
         await _propose_removal(replace(ctx.proposer, rules=rules), task)
     except ToolError as refused:
         summary = f"{turn.summary} The comment stays: {refused}".strip()
-        return replace(turn, summary=summary, rejected=tuple(ctx.report.rejected))
+        return replace(turn, summary=summary, rejected=tuple(ctx.reader.report.rejected))
     return turn
 
 

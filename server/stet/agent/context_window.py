@@ -274,8 +274,8 @@ async def edited_file_texts(ctx: ToolContext, most: int) -> str:
     Return "" if there are no such files. A file that would make the text longer than `most`
     characters is only named.
     """
-    hunks = ctx.ledger.hunks(chat=ctx.turn.chat)
-    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.turn.id]
+    hunks = ctx.reader.ledger.hunks(chat=ctx.reader.turn.chat)
+    uris = [hunk.uri for hunk in hunks if hunk.state in OPEN or hunk.turn == ctx.reader.turn.id]
     snapshot = ctx.reader.snapshot()
     parts = []
     for uri in list(dict.fromkeys(reversed(uris)))[:MAX_FILES]:

@@ -150,7 +150,7 @@ class AgentLoop:
             completion = await self._run_round()
             if completion.tool_calls:
                 await self._execute_calls(completion)
-                summary = self._services.toolbox.ctx.report.summary
+                summary = self._services.toolbox.ctx.reader.report.summary
                 if summary is not None and not self._has_steering():
                     return self._turn.ended(TurnState.COMPLETED, summary=summary)
                 self._has_warned_empty = False
@@ -257,7 +257,7 @@ class AgentLoop:
         """Run the calls of an answer. Warn a model that repeats itself once, then stop the turn."""
         toolbox = self._services.toolbox
         ctx = replace(toolbox.ctx, is_last_round=bool(self._last_round_reason))
-        ctx.report.summary = None
+        ctx.reader.report.summary = None
         toolbox = replace(toolbox, ctx=ctx)
         executor = ToolExecutor(self._turn, completion, toolbox, self._services.emit)
         self._turn = await executor.execute(self._messages, self._loop_detector)
@@ -278,7 +278,7 @@ class AgentLoop:
 
     def _apply_steering(self, text: str) -> None:
         """Show the model what the user said meanwhile."""
-        self._services.toolbox.ctx.user_words.append(text)
+        self._services.toolbox.ctx.proposer.user_words.append(text)
         self._messages.append(Message("user", text))
         self._turn = self._turn.with_steering(text, self._now())
         self._services.emit(SteeringApplied(self._turn, text))
@@ -333,7 +333,7 @@ class AgentLoop:
         """
         if self._has_warned_form:
             message = _CALLS_AS_TEXT.format(named=f" (`{name}`)" if name else "")
-            settings = self._services.toolbox.ctx.workspace.settings.model
+            settings = self._services.toolbox.ctx.reader.workspace.settings.model
             advice = _CHOOSE_OTHER_MODEL if settings.tool_calls == "text" else _SET_TEXT_CALLS
             raise TurnFailed(f"{message} {advice}")
         self._has_warned_form = True

@@ -111,7 +111,7 @@ async def run_rewrite(turn: Turn, services: TurnServices) -> Turn:
         hunks = ctx.proposer.propose_prepared(prepared, position=f"replace:{passage.first_line}")
     except (InvalidInstruction, ToolError) as error:
         problem = _SELECTION_CHANGED if isinstance(error, InvalidInstruction) else str(error)
-        turn = replace(turn, rejected=tuple(ctx.report.rejected))
+        turn = replace(turn, rejected=tuple(ctx.reader.report.rejected))
         run = ToolRun(_AUTHOR_CALL, _AUTHOR_CALL, ToolState.ERROR, passage.name, problem)
         services.emit(ToolEnded(turn, run))
         raise TurnFailed(problem) from error
@@ -202,7 +202,7 @@ def _restore_secrets(text: str, shown: TextDocument, ctx: ToolContext) -> str:
         TurnFailed: If a mark refers to no secret in the file.
     """
     try:
-        return ctx.workspace.redactor.restore(text, shown.text)
+        return ctx.reader.workspace.redactor.restore(text, shown.text)
     except UnknownMark as error:
         raise TurnFailed(f"The model's text was refused: {error}") from error
 

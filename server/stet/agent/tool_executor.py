@@ -126,7 +126,7 @@ class ToolExecutor:
             self._finish_call(n, outcome)
             loop_detector.record(call, outcome.error)
             # Most of the text was written by others: no part may look like a section of Stet's.
-            self._toolbox.ctx.untrusted.add(
+            self._toolbox.ctx.proposer.untrusted.add(
                 describe_call_source(call.name, parse_arguments(call)), outcome.text
             )
             text = outcome.text if outcome.has_sections else escape_tags(outcome.text)
@@ -182,7 +182,7 @@ class ToolExecutor:
         else:
             run = run.completed_with(outcome.hunks)
         self._store_run(n, run)
-        report = self._toolbox.ctx.report
+        report = self._toolbox.ctx.reader.report
         failed = self._toolbox.failed_edit(self._calls[n], outcome)
         self._turn = replace(
             self._turn,

@@ -174,7 +174,7 @@ class Toolbox:
         """Return the tool definitions for the model. Equal definitions in every round keep a
         provider's cache valid.
         """
-        settings = self.ctx.workspace.settings.agent
+        settings = self.ctx.reader.workspace.settings.agent
         return tuple(
             definition(tool, tool.listing(settings) if tool.listing else "") for tool in self.tools
         )
@@ -320,7 +320,7 @@ class Toolbox:
                 f"The arguments of {call.name!r} are not a JSON object: "
                 f"{call.arguments[:200]!r}. Call it again with valid JSON."
             )
-        mark = self.ctx.workspace.redactor.first_known_mark(call.arguments)
+        mark = self.ctx.reader.workspace.redactor.first_known_mark(call.arguments)
         if mark and tool is not EDIT_FILE and tool.kind is not ToolKind.CONTROL:
             raise ToolError(
                 f"{call.name!r}: {mark} stands for a secret, which no tool is given. Only `edit_file` "
@@ -341,7 +341,7 @@ class Toolbox:
 
     def _proposed_hunks(self) -> Iterator[str]:
         """Yield the ids of all hunks that this turn has proposed, oldest first."""
-        for proposal in self.ctx.ledger.proposals(self.ctx.turn.id):
+        for proposal in self.ctx.reader.ledger.proposals(self.ctx.reader.turn.id):
             yield from proposal.hunks
 
     def _proposed_since(self, known: set[str]) -> tuple[str, ...]:

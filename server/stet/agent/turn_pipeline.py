@@ -208,7 +208,7 @@ class TurnPipeline:
             if task is None and turn.ask.is_users:  # a stranger's words name no host for the user
                 session.record_user_message(turn.ask.prompt)
             ctx = self._tool_context(turn, session, inputs, channel.ask_question)
-            ctx.untrusted.add(f"the project's {NAME}", inputs.options.project)
+            ctx.proposer.untrusted.add(f"the project's {NAME}", inputs.options.project)
             toolbox = self._toolbox(turn.ask, ctx)
             services = TurnServices(
                 model,
@@ -452,9 +452,9 @@ def _taint(ctx: ToolContext, prompt: Prompt, inputs: TurnInputs) -> None:
     """Note what a prompt shows of texts that are not the user's words."""
     for message in (exchange for turn in prompt.history for exchange in turn.messages):
         if message.role != "assistant":
-            ctx.untrusted.add("what was read earlier in this chat", message.content)
-    ctx.untrusted.add("what has changed since your last question", inputs.feedback_text)
-    ctx.untrusted.add("what was shown with your question", inputs.context.text)
+            ctx.proposer.untrusted.add("what was read earlier in this chat", message.content)
+    ctx.proposer.untrusted.add("what has changed since your last question", inputs.feedback_text)
+    ctx.proposer.untrusted.add("what was shown with your question", inputs.context.text)
 
 
 def _message_text(message: Message) -> str:

@@ -8,6 +8,7 @@ ends don't either.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -141,15 +142,12 @@ def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
 def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
     """Why an edited section can't be taken, or nothing."""
     shown = section.lines
+    is_same = _unchanged_lines(now) == _unchanged_lines(shown)
     if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
-        return (
-            ""
-            if _unchanged_lines(now) == _unchanged_lines(shown) and not _added_lines(now)
-            else _WHOLE
-        )
+        return "" if is_same and not _added_lines(now) else _WHOLE
     if any(line and line[0] not in " +-\\" for line in now):
         return "it has a line that begins with none of ` `, `+` and `-`"
-    if _unchanged_lines(now) != _unchanged_lines(shown):
+    if not is_same:
         return _TOUCHED
     marks = [line[:1] for line in shown if line[:1] in ("+", "-")]
     first = next((n for n, line in enumerate(shown) if line[:1] in ("+", "-")), len(shown))
@@ -248,23 +246,14 @@ def locate_line(document: DiffDocument, text: str, line: int) -> DiffLocation | 
         None above all files, and for hunks that the page never had.
     """
     sections = {section.hunk.id: section for section in document.sections}
-    lines = [without_end(one) for one in split_lines(text)][: line + 1]
-    for number in range(len(lines) - 1, -1, -1):
-        if head := HEAD.match(lines[number]):
+    lines = [without_end(one) for one in split_lines(text)]
+    heads = [n for n, one in enumerate(lines) if HEAD.match(one) or one.startswith(FILE)]
+    nth = bisect_right(heads, line)
+    for first in heads[max(nth - 1, 0) : nth + 1] if nth else ():
+        if head := HEAD.match(lines[first]):
             section = sections.get(head[1])
-            return None if section is None else _within(section, lines[number + 1 :])
-        if lines[number].startswith(FILE):
-            return _first_hunk_of_file(document, text, number)
-    return None
-
-
-def _first_hunk_of_file(document: DiffDocument, text: str, line: int) -> DiffLocation | None:
-    """Return the first hunk of the file whose heading is on a line."""
-    known = {section.hunk.id for section in document.sections}
-    for one in split_lines(text)[line + 1 :]:
-        if head := HEAD.match(one):
-            return DiffLocation(head[1]) if head[1] in known else None
-        if one.startswith(FILE):
+            return None if section is None else _within(section, lines[first + 1 : line + 1])
+        if first > line:
             return None
     return None
 
@@ -288,9 +277,7 @@ def _within(section: DiffSection, upto: list[str]) -> DiffLocation:
         return DiffLocation(hunk, n_above=-at)
     if at < n_old:
         return DiffLocation(hunk, nth=at)
-    return (
-        DiffLocation(hunk, n_below=min(at - n_old + 1, n_after)) if n_after else DiffLocation(hunk)
-    )
+    return DiffLocation(hunk, n_below=min(at - n_old + 1, n_after))
 
 
 def render_diff(
@@ -342,12 +329,8 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Diff
         end = max(after_hunk, min(after_hunk + CONTEXT, following, n_lines))
         before, after = lines[start:first], lines[after_hunk:end]
         old, new = whole_lines(hunk.old), whole_lines(hunk.new)
-        shown = (
-            *_marked(" ", before),
-            *_marked("-", old),
-            *_marked("+", new),
-            *_marked(" ", after),
-        )
+        changed = (*_marked("-", old), *_marked("+", new))
+        shown = (*_marked(" ", before), *changed, *_marked(" ", after))
         n_around = len(before) + len(after)
         section = DiffSection(hunk, shown)
         spans = (_places(start, n_around + len(old)), _places(start + shift, n_around + len(new)))

@@ -190,10 +190,6 @@ def copy_of(store: HunkStore, uri: str) -> HunkStore | None:
     return copy
 
 
-def _conflicts(tracked: TrackedDocument) -> set[str]:
-    return {anchor.hunk for anchor in tracked.live if anchor.merged is None}
-
-
 def _confirm_arrived(
     store: HunkStore, tracked: TrackedDocument, conflicts: Collection[str]
 ) -> None:
@@ -229,7 +225,7 @@ def _confirm_arrived(
 def _rebase_restored(store: HunkStore, tracked: TrackedDocument, text: str | None) -> None:
     """Find the places of restored anchors in the present text; None if the file does not exist."""
     InlineBlocks(store).apply_missing(tracked, text or "")
-    conflicts = _conflicts(tracked)
+    conflicts = {anchor.hunk for anchor in tracked.live if anchor.merged is None}
     catch_up(store, tracked, text or "")
     if text is not None:
         _confirm_arrived(store, tracked, conflicts)
@@ -352,9 +348,7 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
             hunk = store[anchor.hunk]
             place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
             decided.append(
-                dataclasses.replace(
-                    hunk, state=HunkState.ACCEPTED, old=before, new=written, reason=""
-                )
+                replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
             )
             tracked.settle(Anchor(hunk.id, tracked.lines, place, written, before, was_written=True))
     store.save(*decided, decision=True, stands=tracked.uri)
@@ -378,7 +372,8 @@ def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> Non
     if moved is None or there is None:
         store.renamed(uri, new_uri)
     else:
-        _catch_up_blocks(store, there, moved.text)
+        InlineBlocks(store).apply_missing(there, moved.text)
+        catch_up(store, there, moved.text)
         _ = store.detach(new_uri)
         store.renamed(uri, new_uri)
         merge_tracked(store, there, moved, moved.text)
@@ -413,12 +408,6 @@ def _wait_for_file(store: HunkStore, hunk: Hunk) -> None:
         tracked.add(anchor)
     else:
         tracked.settle(anchor)
-
-
-def _catch_up_blocks(store: HunkStore, tracked: TrackedDocument, text: str) -> None:
-    """Update the hunks and blocks of a file after its text has become `text`."""
-    InlineBlocks(store).apply_missing(tracked, text)
-    catch_up(store, tracked, text)
 
 
 def restore_undo_texts(store: HunkStore, tracked: TrackedDocument) -> None:

@@ -275,20 +275,6 @@ _RUNS = frozenset(
 """Subcommands after which a program, or a script of the project's, is named."""
 
 
-def program_selector(argv: Sequence[str], has_argument: Sequence[bool]) -> str:
-    """Return the first element that chooses what is run, else "". Other elements only say what the
-    command acts on.
-
-    Args:
-        argv: Of a command, as the settings have it.
-        has_argument: For each element, whether an argument of the model's goes into it.
-    """
-    for at, part in enumerate(argv):
-        if has_argument[at] and at and _selects_program(argv, at):
-            return part
-    return ""
-
-
 def _selects_program(argv: Sequence[str], at: int) -> bool:
     programs, owner = programs_in(argv[:at])
     if owner and is_interpreter(owner) and not has_script_option(argv[:at]):  # it is still to come
@@ -348,9 +334,13 @@ def placeholders(command: CommandSettings) -> tuple[str, ...]:
 
 
 def selector_argument(command: CommandSettings) -> str:
-    """Return the element of `argv` by which an argument chooses what is run; "" if no element does."""
-    has_argument = [_PLACEHOLDER.search(part) is not None for part in command.argv]
-    return program_selector(command.argv, has_argument)
+    """Return the first element of `argv` by which an argument chooses what is run; "" if no element
+    does. Other elements only say what the command acts on.
+    """
+    for at, part in enumerate(command.argv):
+        if at and _PLACEHOLDER.search(part) and _selects_program(command.argv, at):
+            return part
+    return ""
 
 
 def expand(command: CommandSettings, arguments: Mapping[str, str]) -> tuple[str, ...]:
@@ -403,10 +393,8 @@ def _check_command(command: CommandSettings) -> None:
             f"{command.name!r} can't be run: its `argv` leaves the program to an argument. The user "
             "must change `agent.commands`."
         )
-    for at in range(1, len(command.argv)):
-        if not _PLACEHOLDER.search(command.argv[at]):
-            continue
-        if before := script_flag(command.argv, at):
+    for at, part in enumerate(command.argv):
+        if _PLACEHOLDER.search(part) and (before := script_flag(command.argv, at)):
             raise BadCommand(
                 f"{command.name!r} can't be run: its `argv` puts an argument into a script or in the "
                 f"place of a program, at {before!r}, where it could do anything. The user must change "

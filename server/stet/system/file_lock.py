@@ -28,11 +28,10 @@ class FileLock:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             _lock(descriptor)
-        except BlockingIOError:
+        except OSError as error:
             os.close(descriptor)
-            return None
-        except OSError:
-            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return None
             raise
         return cls(path, descriptor)
 

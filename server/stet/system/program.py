@@ -9,7 +9,6 @@ import contextlib
 import os
 import signal
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,6 +114,7 @@ class _OutputCollector(asyncio.SubprocessProtocol):
         ended: Set when it has ended.
         closed: Set when there is nothing more to read, and it has ended.
         head: The beginning.
+        tail: The end, as far as it is not in `head`.
         n_bytes: How much it wrote.
     """
 
@@ -122,26 +122,15 @@ class _OutputCollector(asyncio.SubprocessProtocol):
         self.over = asyncio.Event()
         self.ended = asyncio.Event()
         self.closed = asyncio.Event()
-        self.head = b""
+        self.head = self.tail = b""
         self.n_bytes = 0
-        self._late: deque[bytes] = deque()
-        self._n_late = 0
-
-    @property
-    def tail(self) -> bytes:
-        """The end, as far as it is not in `head`."""
-        return b"".join(self._late)[-HEAD_BYTES:]
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:  # noqa: ARG002 - asyncio's name
         """Take some output."""
         self.n_bytes += len(data)
         room = HEAD_BYTES - len(self.head)
         self.head += data[:room]
-        if rest := data[room:]:
-            self._late.append(rest)
-            self._n_late += len(rest)
-        while self._n_late - len(self._late[0] if self._late else b"") >= HEAD_BYTES:
-            self._n_late -= len(self._late.popleft())
+        self.tail = (self.tail + data[room:])[-HEAD_BYTES:]
         if self.n_bytes > MAX_BYTES:
             self.over.set()
 
@@ -152,8 +141,7 @@ class _OutputCollector(asyncio.SubprocessProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         """Handle the end of the program and of its output."""
-        self.over.set()
-        self.ended.set()
+        self.process_exited()
         self.closed.set()
 
 

@@ -49,7 +49,7 @@ async def run(params: AskUser, ctx: ToolContext) -> str:
     answer = await ctx.ask_user("ask", text, choices)
     if answer not in choices:
         # A choice is the model's own words, and names no address for the user.
-        ctx.user_words.append(answer)
+        ctx.proposer.user_words.append(answer)
     return f"The user answers: {answer}\n"
 
 

@@ -50,7 +50,7 @@ async def run(params: CopyFiles, ctx: ToolContext) -> str:
         await ctx.editor.show_document("copied", "\n".join(sections))
     except OSError as error:
         raise ToolError(f"The document can't be written: {error.strerror}.") from error
-    ctx.report.copied += [name for name in texts if name not in ctx.report.copied]
+    ctx.reader.report.copied += [name for name in texts if name not in ctx.reader.report.copied]
     listed = "".join(f"{name}\n" for name in texts)
     plural = "s" if len(texts) > 1 else ""
     return f"Shown to the user, {len(texts)} file{plural}, {size} characters:\n{listed}{left_out}"

@@ -36,7 +36,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
         # Before the user is asked for what is refused anyway.
         caution = authorize(draft, rules).caution
-    named = ctx.untrusted.explain_source((draft.name,), ctx.user_words)
+    named = ctx.proposer.untrusted.explain_source((draft.name,), ctx.proposer.user_words)
     cautions = " ".join(each for each in (caution, named) if each)
     question = _question(draft.name, _reason_line(params), cautions)
     if await ctx.ask_user("delete", question, (DELETE, KEEP)) != DELETE:
@@ -45,7 +45,7 @@ async def run(params: DeleteFile, ctx: ToolContext) -> str:
     rules = await ctx.proposer.inspect_rules(draft.uri)
     draft = await _draft(params, ctx)
     with ctx.proposer.reporting_refusals(draft.name, "delete"):
-        hunk = ctx.ledger.propose(prepare_draft(draft, rules))[0]
+        hunk = ctx.reader.ledger.propose(prepare_draft(draft, rules))[0]
     if problem := await ctx.editor.accept_hunk(hunk.id):
         return (
             f"The user says yes, but {draft.name} is not deleted yet: {problem} It waits for the "
@@ -66,7 +66,8 @@ async def _draft(params: DeleteFile, ctx: ToolContext) -> RemoveDraft:
     text = await asyncio.to_thread(_file_text, ctx.reader.snapshot(), located.uri)
     name, why = located.name, _reason_line(params)
     summary = f"Delete {name}: {why}" if why else f"Delete {name}"
-    return RemoveDraft(**ctx.turn.origin, uri=located.uri, name=name, text=text, summary=summary)
+    origin = ctx.reader.turn.origin
+    return RemoveDraft(**origin, uri=located.uri, name=name, text=text, summary=summary)
 
 
 def _reason_line(params: DeleteFile) -> str:

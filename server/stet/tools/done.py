@@ -13,7 +13,7 @@ class Done(Params):
 
 async def run(params: Done, ctx: ToolContext) -> str:
     """Record the summary; the loop ends after this call."""
-    ctx.report.summary = params.summary.strip()
+    ctx.reader.report.summary = params.summary.strip()
     return "Finished.\n"
 
 

@@ -43,12 +43,13 @@ async def run(params: ExecuteCommand, ctx: ToolContext) -> str:
             can't be started.
     """
     command = _command(params.name, ctx)
+    arguments, user_words = params.arguments or {}, ctx.proposer.user_words
     try:
-        argv = expand(command, params.arguments or {})
+        argv = expand(command, arguments)
     except BadCommand as error:
         raise ToolError(str(error)) from error
     folder = _folder(ctx)
-    named = ctx.untrusted.explain_source((params.arguments or {}).values(), ctx.user_words)
+    named = ctx.proposer.untrusted.explain_source(arguments.values(), user_words)
     chosen = selector_argument(command)
     # A standing approval does not cover arguments from a stranger's text, nor selector arguments.
     if named or chosen or not command.safe:
@@ -90,7 +91,7 @@ def _command(name: str, ctx: ToolContext) -> CommandSettings:
     Raises:
         ToolError: If there is no such command, or more than one.
     """
-    commands = ctx.workspace.settings.agent.commands
+    commands = ctx.reader.workspace.settings.agent.commands
     found = [command for command in commands if command.name == name]
     if len(found) == 1:
         return found[0]

@@ -34,10 +34,10 @@ async def run(params: GetFileInfo, ctx: ToolContext) -> str:
         ToolError: If there is no such file or it may not be shown.
     """
     located = ctx.reader.locate(params.file)
-    hunks = ctx.ledger.live(located.uri)
+    hunks = ctx.reader.ledger.live(located.uri)
     # Take the snapshot here: the workspace belongs to the event loop.
     facts = await asyncio.to_thread(_facts, ctx.reader.snapshot(), located, ctx.links)
-    pending = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.turn.chat)
+    pending = ", ".join(hunk.id for hunk in hunks if hunk.chat == ctx.reader.turn.chat)
     facts.append(f"pending hunks: {len(hunks)}{f', yours: {pending}' if pending else ''}")
     return join_bounded(facts, f"`read_file` shows {params.file!r}")
 

@@ -53,7 +53,7 @@ async def run(params: MoveFile, ctx: ToolContext) -> str:
             prepared = prepared.with_caution(ctx.proposer.explain_source(old.name, new.name))
         snapshot = ctx.reader.snapshot()
         rebased = tuple(rebase_onto_blocks(link, snapshot) for link in prepared.links)
-        move, *links = ctx.ledger.propose(replace(prepared, links=rebased))
+        move, *links = ctx.reader.ledger.propose(replace(prepared, links=rebased))
     message = f"Proposed {move.id}: {old.name} becomes {new.name}"
     if links:
         files = ", ".join(dict.fromkeys(link.draft.name for link in prepared.links))
@@ -147,7 +147,7 @@ async def _prepare_move(places: _MovePaths, ctx: ToolContext) -> tuple[PreparedD
         if links is None:
             continue
         draft = MoveDraft(
-            **ctx.turn.origin,
+            **ctx.reader.turn.origin,
             uri=old.uri,
             name=old.name,
             new_uri=new.uri,
@@ -240,7 +240,7 @@ def _link_edits(
     """
     drafts = []
     for path, document in documents.items():
-        now = ctx.workspace.shown(document.uri) or document
+        now = ctx.reader.workspace.shown(document.uri) or document
         has_changed = now.text != document.text
         if not (_is_as_scanned(updates, path, now) if has_changed else path in unchanged):
             return None

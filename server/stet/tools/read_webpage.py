@@ -48,7 +48,7 @@ async def run(params: ReadWebpage, ctx: ToolContext) -> str:
         page = await web.read(address, partial(_permit, ctx, web))
     except WebError as error:
         raise ToolError(str(error)) from error
-    add_source(ctx.report.sources, WebSource(page.url, page.title))
+    add_source(ctx.reader.report.sources, WebSource(page.url, page.title))
     return _select_part(address, page)
 
 
@@ -63,7 +63,7 @@ async def _permit(
     """
     if ctx.holds_secret(address.url):
         raise ToolError("The address holds a secret, which no host is given. Go on without it.")
-    words = "\n".join(ctx.user_words)
+    words = "\n".join(ctx.proposer.user_words)
     if not web.is_allowed(address):
         if why := web.known.why_ask(address, words):
             await _ask_permission(ctx, web, address, came_from, why)
@@ -83,7 +83,7 @@ async def _ask_permission(
     redirect_note = f" {came_from.url} leads there." if came_from else ""
     letters = f" (the host in letters: {address.unicode_host})" if address.unicode_host else ""
     sources = () if came_from else (address.host_and_port,)
-    named = ctx.untrusted.explain_source(sources, ctx.user_words)
+    named = ctx.proposer.untrusted.explain_source(sources, ctx.proposer.user_words)
     text = f"Read the page {address.url}{letters}?{redirect_note} {why} {named}".rstrip()
     is_refused = address.host_and_port in web.refused
     if is_refused or await ctx.ask_user("host", text, (READ_IT, DO_NOT_READ)) != READ_IT:

@@ -12,16 +12,13 @@ from pydantic import BaseModel, ConfigDict
 
 from stet.links.link_scan import LinkCache
 from stet.privacy.request_log import Recipient, RequestRecord
-from stet.privacy.taint import TaintTracker
-from stet.review.ledger import ReviewLedger
 from stet.search.word_search import Searcher, WordSearcher
 from stet.settings.values import AgentSettings
 from stet.tools.editor_actions import MAX_ASKED, AskQuestion, EditorActions, Question, QuestionKind
-from stet.tools.file_reader import FileReader, TurnIdentity, TurnReport
+from stet.tools.file_reader import FileReader
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError as ToolError  # noqa: PLC0414 - for the tools
 from stet.web.web_access import WebAccess
-from stet.workspace.workspace import Workspace
 
 
 class ToolGroup(StrEnum):
@@ -88,54 +85,25 @@ class ToolContext:
     editor: EditorActions = field(default_factory=EditorActions)
     is_last_round: bool = False
 
-    @property
-    def workspace(self) -> Workspace:
-        """Return the open documents over the disk."""
-        return self.reader.workspace
-
-    @property
-    def ledger(self) -> ReviewLedger:
-        """Return the ledger that takes the proposals."""
-        return self.reader.ledger
-
-    @property
-    def turn(self) -> TurnIdentity:
-        """Return the turn that the tools work for."""
-        return self.reader.turn
-
-    @property
-    def report(self) -> TurnReport:
-        """Return the report of the turn."""
-        return self.reader.report
-
-    @property
-    def user_words(self) -> list[str]:
-        """Return what the user has said in the conversation, the chat's own list."""
-        return self.proposer.user_words
-
-    @property
-    def untrusted(self) -> TaintTracker:
-        """Return the text by others that the model of the chat was shown, the chat's own tracker."""
-        return self.proposer.untrusted
-
     def holds_secret(self, text: str) -> bool:
         """Return whether a text for the web holds a secret, where the user wants secrets redacted."""
-        is_redacted = self.workspace.settings.privacy.redact_secrets
-        return is_redacted and bool(self.workspace.redactor.redact(text).kinds)
+        is_redacted = self.reader.workspace.settings.privacy.redact_secrets
+        return is_redacted and bool(self.reader.workspace.redactor.redact(text).kinds)
 
     def record_request(self, recipient: Recipient, host: str, what: str, text: str) -> None:
         """Record that a host is sent a text. `what` says what the text is."""
+        workspace, turn = self.reader.workspace, self.reader.turn
         record = RequestRecord(
-            self.workspace.snapshot().system.now(),
+            workspace.snapshot().system.now(),
             recipient,
             host,
-            turn=self.turn.id,
-            chat=self.turn.chat,
+            turn=turn.id,
+            chat=turn.chat,
             parts=(f"{what} of {len(text)} characters",),
             characters=len(text),
-            is_open=not self.workspace.settings.privacy.redact_secrets,
+            is_open=not workspace.settings.privacy.redact_secrets,
         )
-        self.workspace.request_log.add(record)
+        workspace.request_log.add(record)
 
     async def ask_user(self, kind: QuestionKind, text: str, choices: Sequence[str] = ()) -> str:
         """Put a question to the user and return the answer.
@@ -143,8 +111,9 @@ class ToolContext:
         Raises:
             ToolError: If no user can be asked, or the question is too long to be read.
         """
-        self.report.n_questions += 1
-        question_id = f"q-{self.turn.id}-{self.report.n_questions}"
+        turn, report = self.reader.turn, self.reader.report
+        report.n_questions += 1
+        question_id = f"q-{turn.id}-{report.n_questions}"
         question = Question(question_id, kind, text, tuple(choices))
         if len(question.text) > MAX_ASKED:
             raise ToolError(

@@ -50,7 +50,9 @@ async def run(params: WebSearch, ctx: ToolContext) -> str:
     if not answer.hits and not answer.text:
         return f"Nothing was found for {query!r}. Try other words.\n"
     for hit in answer.hits:
-        add_source(ctx.report.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE)))
+        add_source(
+            ctx.reader.report.sources, WebSource(hit.url, strip_to_line(hit.title, _MAX_TITLE))
+        )
     message = f"{len(answer.hits)} pages found for {query!r} by {ctx.web.endpoint.provider}."
     return f"{message} `read_webpage` reads one.\n{fence_untrusted(_format_answer(answer), 'search results')}"
 

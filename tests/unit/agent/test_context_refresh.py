@@ -29,8 +29,8 @@ async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
     assert '<manually_added_selection path="a.py" lines="2-2">\ntwo\n' in first
     assert '<file_contents path="b.py"' in first
     assert "<user_query>" not in first
-    assert ctx.report.files_read == ["a.py", "b.py"]
-    type_into(world, ctx.ledger, insertion(0, 0, "new\n"))
+    assert ctx.reader.report.files_read == ["a.py", "b.py"]
+    type_into(world, ctx.reader.ledger, insertion(0, 0, "new\n"))
     again = await use(GET_ATTACHED_CONTEXT, ctx)
     assert "     1\tnew\n" in again
     shown = ctx.reader.shown.last(A)
@@ -52,7 +52,7 @@ async def test_it_shows_nothing_that_may_not_be_shown() -> None:
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}, settings=settings))
     ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A))
     assert (await use(GET_ATTACHED_CONTEXT, ctx)).startswith("No file is open")
-    assert (ctx.report.files_read, len(ctx.reader.shown)) == ([], 0)
+    assert (ctx.reader.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
 
 async def test_it_shows_less_of_each_file_until_it_fits() -> None:

@@ -75,11 +75,11 @@ async def test_a_call_that_is_stopped_before_its_end_has_proposed_nothing(name: 
             await asyncio.sleep(0)
         if running.done():
             break
-        before = ctx.ledger.hunks()
+        before = ctx.reader.ledger.hunks()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-        assert ctx.ledger.hunks() == before
+        assert ctx.reader.ledger.hunks() == before
         assert before == () or name == "delete_file"
     else:
         pytest.fail("the call has no end")

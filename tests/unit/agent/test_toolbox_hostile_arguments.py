@@ -20,7 +20,7 @@ async def told(tool: str, arguments: str) -> str:
     """What the model is told of a call; nothing may be proposed."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.md": NOTE}), asked="/ws/a.md")
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", tool, arguments))
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
     assert outcome.error
     return outcome.text
 
@@ -75,7 +75,7 @@ async def test_no_property_makes_a_front_matter_that_can_not_be_read(text: str) 
     arguments = json.dumps({"file": "a.md", "set": {"k": "long " * 20_000}})
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", "update_properties", arguments))
     assert "65,536 is the most" in outcome.text
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_properties_of_a_stranger_nested_deeply_are_told_of() -> None:

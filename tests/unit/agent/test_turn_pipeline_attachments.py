@@ -73,4 +73,4 @@ async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
     told = await use(GET_ATTACHED_CONTEXT, ctx)
     assert 'path="c.md"' in told
     assert 'path="b.md"' in told
-    assert ctx.report.files_read == ["a.md", "c.md", "b.md"]
+    assert ctx.reader.report.files_read == ["a.md", "c.md", "b.md"]

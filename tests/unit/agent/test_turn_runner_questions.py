@@ -326,7 +326,7 @@ async def test_what_the_model_asks_is_short_and_whole() -> None:
         await use(ASK_USER, ctx, question=" Where? ", choices=choices)
     assert asked[0] == Question("q-t1-1", "ask", "Where?", ("https://b.example", "No no"))
     # The user's own words may name an address; a choice is the model's.
-    assert ctx.user_words == ["see https://a.example"]
+    assert ctx.proposer.user_words == ["see https://a.example"]
     assert "is empty" in await use(ASK_USER, ctx, question=" ")
     assert "2000 is the most" in await use(ASK_USER, ctx, question="x" * 2001)
     assert "an empty one" in await use(ASK_USER, ctx, question="x", choices=[" "])

@@ -15,7 +15,7 @@ def desk_of(text: str, name: str = "a.md") -> ToolContext:
 async def test_tags_are_proposed_once_and_without_their_mark() -> None:
     ctx = desk_of("---\ntags:\n  - old # keep\n---\nBody\n")
     answer = await use(ADD_TAGS, ctx, file="a.md", tags=["#new", "Old", "new"])
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == f"Proposed {hunk.id}: the tags new in a.md. They wait for the user.\n"
     assert (hunk.kind, hunk.old, hunk.new) == ("add", "", "  - new\n")
 
@@ -24,7 +24,7 @@ async def test_tags_are_proposed_once_and_without_their_mark() -> None:
 async def test_tags_go_to_the_property_that_is_there_however_it_is_spelt(name: str) -> None:
     ctx = desk_of(f"---\n{name}: [a]\n---\n")
     await use(ADD_TAGS, ctx, file="a.md", tags=["A", "b"])
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert (hunk.old, hunk.new) == (f"{name}: [a]\n", f"{name}: [a, b]\n")
 
 
@@ -33,7 +33,7 @@ async def test_a_tag_of_either_property_is_there_already() -> None:
     answer = await use(ADD_TAGS, ctx, file="a.md", tags=["a", "B"])
     assert answer == "a.md has these tags already; nothing to do.\n"
     await use(ADD_TAGS, ctx, file="a.md", tags=["a", "c"])
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert (hunk.old, hunk.new) == ("Tags: [b]\n", "Tags: [b, c]\n")
 
 

@@ -36,11 +36,11 @@ def desk_with(answer: str, problem: str = "", **files: str) -> tuple[ToolContext
 
     async def inquire(question: Question) -> str:
         asked.append(question)
-        assert ctx.ledger.hunks() == ()
+        assert ctx.reader.ledger.hunks() == ()
         return answer
 
     async def accept(hunk_id: str) -> str:
-        assert ctx.ledger.hunk(hunk_id).state == "pending"
+        assert ctx.reader.ledger.hunk(hunk_id).state == "pending"
         return problem
 
     ctx.ask_question, ctx.editor = inquire, EditorActions(accept_hunk=accept)
@@ -51,7 +51,7 @@ async def test_on_a_yes_a_file_is_proposed_for_the_trash_and_taken_at_once() -> 
     ctx, asked = desk_with("Delete")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py", reason="Not\nused.")
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
         f"The user says yes: a.py is in the trash ({hunk.id}); they can bring it back.\n"
     )
@@ -70,14 +70,14 @@ async def test_on_a_no_nothing_is_proposed() -> None:
     await use(READ_FILE, ctx, file="a.py")
     with pytest.raises(UserDeclined, match=r"The user keeps a\.py"):
         await DELETE_FILE.run(DELETE_FILE.params(file="a.py"), ctx)  # type: ignore[call-arg]
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_what_the_editor_does_not_do_waits_as_a_proposal() -> None:
     ctx, _ = desk_with("Delete", "It is not saved.")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py")
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
         "The user says yes, but a.py is not deleted yet: It is not saved. It waits for the user as "
         f"{hunk.id}.\n"
@@ -96,12 +96,12 @@ async def test_what_goes_is_what_is_there_when_the_user_says_yes() -> None:
     await use(READ_FILE, ctx, file="a.py")
 
     async def type_first(question: Question) -> str:
-        type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "new\n"))
+        type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "new\n"))
         return "Delete"
 
     ctx.ask_question = type_first
     await use(DELETE_FILE, ctx, file="a.py")
-    assert ctx.ledger.hunks()[0].old == "new\nx = 1\n"
+    assert ctx.reader.ledger.hunks()[0].old == "new\nx = 1\n"
 
 
 async def test_what_is_not_there_can_not_go() -> None:
@@ -118,5 +118,7 @@ async def test_the_gate_decides_and_the_user_is_told() -> None:
     ctx = make_tool_context(make_workspace(files, settings=settings))
     await use(READ_FILE, ctx, file="b.py")
     assert "edit.canDelete" in await use(DELETE_FILE, ctx, file="b.py")
-    assert [(r.position, r.rule) for r in ctx.report.rejected] == [("delete", "edit.canDelete")]
-    assert ctx.ledger.hunks() == ()
+    assert [(r.position, r.rule) for r in ctx.reader.report.rejected] == [
+        ("delete", "edit.canDelete")
+    ]
+    assert ctx.reader.ledger.hunks() == ()

@@ -32,10 +32,10 @@ async def reading_desk(text: str = TEXT, **settings: object) -> ToolContext:
 
 def result(ctx: ToolContext) -> str:
     """The open file with all proposals accepted."""
-    document = ctx.workspace.document("file:///ws/a.py")
+    document = ctx.reader.workspace.document("file:///ws/a.py")
     assert document is not None
-    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
-    return ctx.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(document.uri)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(document.text)
 
 
 async def test_text_is_replaced_and_the_file_stays_as_it_was() -> None:
@@ -47,13 +47,13 @@ async def test_text_is_replaced_and_the_file_stays_as_it_was() -> None:
         old_text="def g():\n    return 1",
         new_text="def g():\n    pass",
     )
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
         f"Proposed {hunk.id} at line 6 (replace) in a.py. They wait for the user; the file itself "
         "is unchanged, so its line numbers stay as shown.\n"
     )
     assert result(ctx) == TEXT[:-13] + "    pass\n"
-    document = ctx.workspace.document("file:///ws/a.py")
+    document = ctx.reader.workspace.document("file:///ws/a.py")
     assert document is not None
     assert document.text == TEXT
 
@@ -66,7 +66,7 @@ async def test_every_place_is_replaced_where_that_is_asked() -> None:
 
 async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
     ctx = await reading_desk()
-    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "# typed since\n"))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "# typed since\n"))
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
     await use(EDIT_FILE, ctx, file="a.py", position="start", content="# start")
     await use(EDIT_FILE, ctx, file="a.py", position="end", content="# end")
@@ -75,7 +75,7 @@ async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
 
 async def test_the_end_is_where_the_text_ends_now() -> None:
     ctx = await reading_desk("a")
-    type_into(ctx.workspace, ctx.ledger, insertion(0, 1, "b"))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 1, "b"))
     await use(EDIT_FILE, ctx, file="a.py", position="end", content="c")
     assert result(ctx) == "ab\nc"
 
@@ -102,7 +102,7 @@ async def test_an_edit_that_comes_to_nothing_says_why(
 ) -> None:
     ctx = await reading_desk()
     assert (await use(EDIT_FILE, ctx, file="a.py", **arguments)).startswith(answer)
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_an_ambiguous_place_is_refused_with_its_lines() -> None:
@@ -126,7 +126,7 @@ async def test_a_gutter_that_was_copied_is_no_part_of_the_text() -> None:
 
 async def test_what_the_user_changed_since_is_said() -> None:
     ctx = await reading_desk()
-    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 12, "    yield"))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 12, "    yield"))
     by_text = await use(
         EDIT_FILE, ctx, file="a.py", old_text="def f():\n    return 1", new_text="x"
     )
@@ -154,7 +154,7 @@ async def test_a_refusal_of_the_gate_is_told_to_the_model_and_kept_for_the_user(
     ctx = await reading_desk(can_delete=False)
     answer = await use(EDIT_FILE, ctx, file="a.py", position="delete:1", summary="Take it out")
     assert answer.startswith("Error: Refused by the rule edit.canDelete: ")
-    (rejected,) = ctx.report.rejected
+    (rejected,) = ctx.reader.report.rejected
     assert (rejected.file, rejected.position, rejected.rule) == (
         "a.py", "delete:1", "edit.canDelete",
     )  # fmt: skip
@@ -184,7 +184,7 @@ async def test_the_scope_current_is_the_file_that_was_asked_from() -> None:
 async def test_a_new_file_is_proposed_once_and_only_where_nothing_is() -> None:
     ctx = make_tool_context(make_workspace({"/ws/b.py": "b\n"}))
     answer = await use(CREATE_FILE, ctx, file="sub/new.py", content="x = 1\n")
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == f"Proposed {hunk.id}: the new file sub/new.py. It waits for the user.\n"
     assert (hunk.kind, hunk.uri, hunk.new) == ("create", "file:///ws/sub/new.py", "x = 1\n")
     assert await use(CREATE_FILE, ctx, file="b.py", content="") == (
@@ -199,7 +199,7 @@ async def test_a_file_below_a_link_is_judged_by_where_it_leads() -> None:
     )
     ctx = make_tool_context(world)
     await use(CREATE_FILE, ctx, file="docs/ci.yml", content="on: push\n")
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert hunk.protected
 
 
@@ -214,7 +214,7 @@ async def test_nothing_is_proposed_when_only_an_answer_is_wanted() -> None:
 async def test_done_keeps_its_summary() -> None:
     ctx = make_tool_context(make_workspace())
     assert await use(DONE, ctx, summary=" All done. ") == "Finished.\n"
-    assert ctx.report.summary == "All done."
+    assert ctx.reader.report.summary == "All done."
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -252,7 +252,7 @@ async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edit
     ctx = await reading_desk()
     looking = Tasks().spawn(ctx.reader.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
-    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "# typed\n"))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "# typed\n"))
     assert (await looking).text == "# typed\n" + TEXT
 
 
@@ -260,6 +260,6 @@ async def test_a_document_closed_while_the_disk_is_asked_is_read_from_the_disk()
     ctx = make_tool_context(make_workspace({"/ws/a.py": "disk\n"}, opened={"/ws/a.py": TEXT}))
     looking = Tasks().spawn(ctx.reader.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
-    close_document(ctx.workspace, "file:///ws/a.py")
+    close_document(ctx.reader.workspace, "file:///ws/a.py")
     document = await looking
     assert (document.text, document.version) == ("disk\n", None)

@@ -34,7 +34,7 @@ async def typing_desk(n_times: int) -> ToolContext:
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
 
     async def typed() -> None:
-        type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+        type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
     def bound() -> Callable[[str], PathStatus]:
         def ground(uri: str) -> PathStatus:  # in the worker thread
@@ -50,10 +50,10 @@ async def typing_desk(n_times: int) -> ToolContext:
 
 def result(ctx: ToolContext) -> str:
     """The file with what waits accepted."""
-    document = ctx.workspace.document(URI)
+    document = ctx.reader.workspace.document(URI)
     assert document is not None
-    ids = [hunk.id for hunk in ctx.ledger.live(URI)]
-    return ctx.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(URI)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(document.text)
 
 
 async def test_a_text_that_changed_meanwhile_is_looked_through_again() -> None:
@@ -79,11 +79,11 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
     loop = asyncio.get_running_loop()
 
     async def rejected() -> None:
-        ctx.ledger.reject("h1")
+        ctx.reader.ledger.reject("h1")
 
     def bound() -> Callable[[str], PathStatus]:
         def ground(uri: str) -> PathStatus:
-            if str(ctx.ledger.hunk("h1").state) == "pending":
+            if str(ctx.reader.ledger.hunk("h1").state) == "pending":
                 asyncio.run_coroutine_threadsafe(rejected(), loop).result()
             return PathStatus()
 
@@ -95,15 +95,17 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
         [EditFile(file="a.py", old_text="one\n2\n", new_text="one\n22\n")], ctx
     )
     assert str(outcome).startswith("'a.py': The old text is not in the file.")
-    assert [str(hunk.state) for hunk in ctx.ledger.hunks()] == ["rejected"]
+    assert [str(hunk.state) for hunk in ctx.reader.ledger.hunks()] == ["rejected"]
 
 
 async def test_a_large_file_that_changes_all_the_time_is_not_looked_through_on_the_loop() -> None:
     ctx = await typing_desk(100)
-    type_into(ctx.workspace, ctx.ledger, insertion(4, 0, "five\n" * 30_000), "/ws/a.py")
+    type_into(
+        ctx.reader.workspace, ctx.reader.ledger, insertion(4, 0, "five\n" * 30_000), "/ws/a.py"
+    )
     (outcome,) = await run_batch(CALLS[:1], ctx)
     assert "is being changed by the user, and too large to follow" in str(outcome)
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 LOOP = 0.2
@@ -135,7 +137,7 @@ async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hol
         longest, told = await longest_stall(use(EDIT_FILE, ctx, **edit))
         assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
         assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
-        assert len(ctx.ledger.hunks()) == MAX_HUNKS
+        assert len(ctx.reader.ledger.hunks()) == MAX_HUNKS
         took.append(longest)
     assert min(took) < LOOP, took
 
@@ -159,4 +161,4 @@ async def test_more_than_an_honest_call_needs_is_refused() -> None:
         "Error: Refused by the rule text: The text for 'b.py' has 50,001 lines; 50,000 is the most at "
         "once.",
     ]
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()

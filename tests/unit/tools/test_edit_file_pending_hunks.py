@@ -27,18 +27,20 @@ async def working_desk(text: str = TEXT) -> ToolContext:
 
 
 def states(ctx: ToolContext) -> dict[str, str]:
-    return {hunk.id: str(hunk.state) for hunk in ctx.ledger.hunks()}
+    return {hunk.id: str(hunk.state) for hunk in ctx.reader.ledger.hunks()}
 
 
 def waiting(ctx: ToolContext) -> tuple[Hunk, ...]:
-    return ctx.ledger.live(URI)
+    return ctx.reader.ledger.live(URI)
 
 
 def result(ctx: ToolContext) -> str:
     """The open file with what waits accepted."""
-    document = ctx.workspace.document(URI)
+    document = ctx.reader.workspace.document(URI)
     assert document is not None
-    return ctx.ledger.edit_of(document, [hunk.id for hunk in waiting(ctx)]).apply(document.text)
+    return ctx.reader.ledger.edit_of(document, [hunk.id for hunk in waiting(ctx)]).apply(
+        document.text
+    )
 
 
 async def test_pending_text_can_be_changed_by_quoting_it() -> None:
@@ -136,7 +138,7 @@ async def test_what_another_conversation_has_pending_is_no_text_of_ones_own() ->
 
 async def test_the_users_typing_within_pending_lines_is_kept() -> None:
     ctx = await working_desk()
-    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 4, "  "))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 4, "  "))
     assert "   h1+\t  return 2\n" in await use(READ_FILE, ctx, file="a.py")
     await use(EDIT_FILE, ctx, file="a.py", old_text="  return 2", new_text="  return 3")
     assert result(ctx) == TEXT.replace("    return 1", "  return 3", 1)
@@ -144,7 +146,7 @@ async def test_the_users_typing_within_pending_lines_is_kept() -> None:
 
 async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> None:
     ctx = await working_desk()
-    type_into(ctx.workspace, ctx.ledger, WireEdit(1, 0, 1, 12, "    yield 7"))
+    type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 12, "    yield 7"))
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
     assert states(ctx) == {"h1": "conflict"}
@@ -193,4 +195,4 @@ async def test_a_new_file_that_waits_can_be_read_and_edited(
     answer = await use(EDIT_FILE, ctx, file="new.py", **edit)
     assert answer == "Proposed h2: the new file new.py. It waits for the user.\n"
     assert states(ctx) == {"h1": "superseded", "h2": "pending"}
-    assert ctx.ledger.hunk("h2").new == text
+    assert ctx.reader.ledger.hunk("h2").new == text

@@ -21,10 +21,10 @@ async def after(text: str, *edits: tuple[str, str]) -> str:
     ]
     outcomes = await run_batch(calls, ctx)
     assert all(isinstance(outcome, str) for outcome in outcomes), outcomes
-    document = ctx.workspace.document(URI)
+    document = ctx.reader.workspace.document(URI)
     assert document is not None
-    ids = [hunk.id for hunk in ctx.ledger.live(URI)]
-    return ctx.ledger.edit_of(document, ids).apply(text)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(URI)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(text)
 
 
 @pytest.mark.parametrize(

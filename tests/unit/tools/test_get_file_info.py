@@ -111,7 +111,7 @@ async def test_the_info_of_a_file_has_all_that_is_known() -> None:
         "last written: 2023-11-14T22:13:20Z\nstate: not open\n"
         "links: 1 to files here, 0 from other files\ntags: #Plan, #idea\npending hunks: 0\n"
     )
-    assert ctx.report.files_read == []
+    assert ctx.reader.report.files_read == []
 
 
 async def test_the_info_tells_open_unsaved_and_pending() -> None:
@@ -144,7 +144,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
     ctx = make_tool_context(make_workspace(FILES))
     await use(GET_PROPERTIES, ctx, file="a.md")
     await use(EXPLORE_STRUCTURE, ctx, file="sub/b.md")
-    assert ctx.report.files_read == ["a.md", "sub/b.md"]
+    assert ctx.reader.report.files_read == ["a.md", "sub/b.md"]
     assert ctx.proposer.rules.editable("file:///ws/a.md")
 
 

@@ -27,11 +27,11 @@ async def linked(note: str, to: str = "b.md", **more: object) -> str:
     ctx = desk_of(note, others)  # type: ignore[arg-type]
     told = await use(LINK_FILES, ctx, file="a.md", to=to, **more)
     assert told.startswith("Proposed "), told
-    document = ctx.workspace.document("file:///ws/a.md")
+    document = ctx.reader.workspace.document("file:///ws/a.md")
     assert document is not None
     assert document.text == note
-    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
-    return ctx.ledger.edit_of(document, ids).apply(note)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(document.uri)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(note)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ async def test_what_is_linked_there_already_is_not_proposed() -> None:
     ctx = desk_of("# A\n[[b]]\n# C\n")
     told = await use(LINK_FILES, ctx, file="a.md", to="b.md", after="A")
     assert told == "a.md links to b.md there already, at line 2; nothing is proposed.\n"
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
     assert (await use(LINK_FILES, ctx, file="a.md", to="b.md", after="C")).startswith("Proposed")
 
 
@@ -108,4 +108,4 @@ async def test_what_can_not_be_linked_is_said_with_the_next_step() -> None:
         LINK_FILES, ctx, file="a.md", to="b.md", after="B"
     )
     assert "edit.scope" in await use(LINK_FILES, ctx, file="b.md", to="a.md")
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()

@@ -45,21 +45,21 @@ async def desk_of(*read: str, **settings: object) -> ToolContext:
 def accepted(ctx: ToolContext) -> dict[str, str]:
     """The texts of the files with hunks of lines, all of them accepted."""
     found = {}
-    for uri in ctx.ledger.live_uris():
-        lines = [h.id for h in ctx.ledger.live(uri) if h.kind is not HunkKind.MOVE]
+    for uri in ctx.reader.ledger.live_uris():
+        lines = [h.id for h in ctx.reader.ledger.live(uri) if h.kind is not HunkKind.MOVE]
         if lines:
-            document = ctx.workspace.snapshot().show(uri)
+            document = ctx.reader.workspace.snapshot().show(uri)
             name = uri.removeprefix("file:///ws/")
-            found[name] = ctx.ledger.edit_of(document, lines).apply(document.text)
+            found[name] = ctx.reader.ledger.edit_of(document, lines).apply(document.text)
     return found
 
 
 async def test_a_move_is_one_proposal_with_all_its_links() -> None:
     ctx = await desk_of("a.md", "b.md", "sub/c.md")
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
-    move = next(h for h in ctx.ledger.hunks() if h.kind is HunkKind.MOVE)
+    move = next(h for h in ctx.reader.ledger.hunks() if h.kind is HunkKind.MOVE)
     assert (move.uri, move.new_uri) == ("file:///ws/a.md", "file:///ws/sub/n.md")
-    assert {hunk.proposal for hunk in ctx.ledger.hunks()} == {move.proposal}
+    assert {hunk.proposal for hunk in ctx.reader.ledger.hunks()} == {move.proposal}
     assert accepted(ctx) == {
         "a.md": "# A\n\n![p](../img/p.png) [c](c.md)\n",
         "b.md": "# B\n\nSee [[n]] and [a](sub/n.md#x).\n",
@@ -83,7 +83,7 @@ async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> N
         "Error: Moving 'a.md' changes files that you have not read: 'b.md', 'sub/c.md'. Read them, "
         "then move it."
     )
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_what_can_not_be_is_said() -> None:
@@ -97,15 +97,15 @@ async def test_what_can_not_be_is_said() -> None:
         ("a.md", "../x.md", "Error: Refused by the rule parent"),
     ):
         assert (await use(MOVE_FILE, ctx, file=file, to=to)).startswith(answer)
-    assert ctx.ledger.hunks() == ()
-    assert [rejected.rule for rejected in ctx.report.rejected] == ["parent"]
+    assert ctx.reader.ledger.hunks() == ()
+    assert [rejected.rule for rejected in ctx.reader.report.rejected] == ["parent"]
 
 
 async def test_the_gate_decides_and_the_user_is_told() -> None:
     ctx = await desk_of("d.md", can_create=False)
     answer = await use(MOVE_FILE, ctx, file="d.md", to="e.md")
     assert answer.startswith("Error: Refused by the rule edit.canCreate")
-    assert [(r.file, r.position, r.rule) for r in ctx.report.rejected] == [
+    assert [(r.file, r.position, r.rule) for r in ctx.reader.report.rejected] == [
         ("d.md", "move", "edit.canCreate")
     ]
 
@@ -120,7 +120,7 @@ async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() 
     ctx = await desk_of(scope="linked")
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
-    ctx.proposer.rules = create_turn_rules(ask, ctx.workspace, ctx.reader.shown, linked)
+    ctx.proposer.rules = create_turn_rules(ask, ctx.reader.workspace, ctx.reader.shown, linked)
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer.startswith("Proposed")
     outside = await use(MOVE_FILE, ctx, file="b.md", to="new/b.md")
@@ -131,7 +131,12 @@ async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
     ctx = await desk_of("a.md", "b.md", "sub/c.md")
     moving = Tasks().spawn(use(MOVE_FILE, ctx, file="a.md", to="n.md"), "move")
     await asyncio.sleep(0)
-    type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "[[b]] typed [c](sub/c.md)\n"), "/ws/a.md")
+    type_into(
+        ctx.reader.workspace,
+        ctx.reader.ledger,
+        insertion(0, 0, "[[b]] typed [c](sub/c.md)\n"),
+        "/ws/a.md",
+    )
     assert (await moving).startswith("Proposed")
     assert accepted(ctx) == {
         "b.md": "# B\n\nSee [[n]] and [a](n.md#x).\n",
@@ -152,7 +157,9 @@ async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhi
         n_asked = len(asked)
         found = await to_thread(work, *given)
         if len(asked) > n_asked == 0:
-            type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.md")
+            type_into(
+                ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.md"
+            )
         return found
 
     to_thread = asyncio.to_thread
@@ -185,7 +192,7 @@ async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> 
     )
     await use(READ_FILE, ctx, file="a.md")
     assert "not yet: 'sub/c.md'." in await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
     await use(READ_FILE, ctx, file="sub/c.md")
     answer = await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
     assert "img/p.png becomes pic.png, with 2 changes of links (a.md, sub/c.md)." in answer

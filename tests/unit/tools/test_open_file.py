@@ -28,11 +28,11 @@ async def test_a_file_is_opened_at_a_line_and_counts_as_not_read() -> None:
         "a.py is shown to the user at line 2.\n"
     )
     assert await use(OPEN_FILE, ctx, file="pic.png") == "pic.png is shown to the user.\n"
-    assert ctx.report.files_to_open == [
+    assert ctx.reader.report.files_to_open == [
         OpenFileRequest("file:///ws/a.py", 2),
         OpenFileRequest("file:///ws/pic.png"),
     ]
-    assert ctx.report.files_read == []
+    assert ctx.reader.report.files_read == []
     assert len(ctx.reader.shown) == 0
 
 
@@ -46,7 +46,7 @@ async def test_what_is_not_opened_is_said() -> None:
     assert "Refused by the rule secret" in await use(OPEN_FILE, ctx, file=".env", line=1)
     quiet = desk_of(Settings(edit=EditSettings(can_navigate=False)))
     assert "edit.canNavigate" in await use(OPEN_FILE, quiet, file="a.py")
-    assert ctx.report.files_to_open == quiet.report.files_to_open == []
+    assert ctx.reader.report.files_to_open == quiet.reader.report.files_to_open == []
 
 
 async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None:
@@ -71,8 +71,8 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
     assert "looks like a secret" in left_out[0]
     assert "'sub' is a folder" in left_out[1]
     assert "KEY=1" not in told + shown[0][1]
-    assert ctx.report.copied == ["a.py", "b.md", "sub/c.txt"]
-    assert (ctx.report.files_read, len(ctx.reader.shown)) == ([], 0)
+    assert ctx.reader.report.copied == ["a.py", "b.md", "sub/c.txt"]
+    assert (ctx.reader.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
 
 async def test_nothing_and_too_much_are_not_gathered() -> None:
@@ -86,7 +86,7 @@ async def test_nothing_and_too_much_are_not_gathered() -> None:
     assert told == (
         "Error: These files have 2,500,000 characters; 2,000,000 is the most at once. Name fewer."
     )
-    assert ctx.report.copied == []
+    assert ctx.reader.report.copied == []
 
 
 async def test_where_the_document_can_not_be_written_the_model_is_told() -> None:
@@ -96,4 +96,4 @@ async def test_where_the_document_can_not_be_written_the_model_is_told() -> None
     ctx = desk_of()
     ctx.editor = EditorActions(show_document=full)
     assert "No space left" in await use(COPY_FILES, ctx, files=["a.py"])
-    assert ctx.report.copied == []
+    assert ctx.reader.report.copied == []

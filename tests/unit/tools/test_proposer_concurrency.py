@@ -44,7 +44,7 @@ def typing_desk(n_times: int) -> ToolContext:
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
 
     async def typed() -> None:
-        type_into(ctx.workspace, ctx.ledger, insertion(4, 0, "typed\n"), "/ws/a.md")
+        type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(4, 0, "typed\n"), "/ws/a.md")
 
     def bound() -> Callable[[str], PathStatus]:
         def ground(uri: str) -> PathStatus:
@@ -67,10 +67,10 @@ def typing_desk(n_times: int) -> ToolContext:
 
 def result(ctx: ToolContext) -> str:
     """The note with what waits accepted."""
-    document = ctx.workspace.document(URI)
+    document = ctx.reader.workspace.document(URI)
     assert document is not None
-    ids = [hunk.id for hunk in ctx.ledger.live(URI)]
-    return ctx.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(URI)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(document.text)
 
 
 @each
@@ -100,7 +100,7 @@ async def test_a_note_that_changes_all_the_time_is_left_alone(
     ctx = typing_desk(100)
     told = await use(tool, ctx, file="a.md", **more)
     assert told == "Error: 'a.md' is being changed. Try again later."
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 @each
@@ -114,7 +114,7 @@ async def test_a_refusal_is_told_and_noted_for_the_user(
     )
     told = await use(tool, ctx, file="a.md", **more)
     assert told == "Error: Refused by the rule ignored: It is ignored."
-    assert [(one.file, one.rule) for one in ctx.report.rejected] == [("a.md", "ignored")]
+    assert [(one.file, one.rule) for one in ctx.reader.report.rejected] == [("a.md", "ignored")]
 
 
 LOOP = 0.05

@@ -21,15 +21,15 @@ def desk_with(note: str, *said: str) -> ToolContext:
     """A desk whose model has heard what a note says."""
     files = {f"/ws/{CI}": "on: push\n", "/ws/note.md": note, "/ws/plain.py": "x = 1\n"}
     ctx = make_tool_context(make_workspace(files, settings=Settings(edit=EditSettings())))
-    ctx.user_words.extend(said)
-    ctx.untrusted.add("note.md", note)
+    ctx.proposer.user_words.extend(said)
+    ctx.proposer.untrusted.add("note.md", note)
     return ctx
 
 
 async def edited(ctx: ToolContext, file: str) -> Hunk:
     await use(READ_FILE, ctx, file=file)
     await use(EDIT_FILE, ctx, file=file, position="end", content="y\n")
-    return ctx.ledger.hunks()[-1]
+    return ctx.reader.ledger.hunks()[-1]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ async def test_a_new_file_and_a_move_say_it_too() -> None:
     await use(READ_FILE, ctx, file="plain.py")
     told = await use(MOVE_FILE, ctx, file="plain.py", to=".github/workflows/moved.yml")
     assert told.startswith("Proposed")
-    made, moved = ctx.ledger.hunks()
+    made, moved = ctx.reader.ledger.hunks()
     assert made.protected
     assert moved.protected
     assert "'.github/workflows/new.yml' was named by note.md" in made.summary

@@ -93,20 +93,22 @@ async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the
 
     def types(ctx: ToolContext) -> None:
         if next(left, None) is not None:
-            type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+            type_into(
+                ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.py"
+            )
 
     ctx = desk_asked_in_a_worker(types)
     assert (await removed(ctx)).summary == "Done."
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", SUMMARY)
     assert hunk.range.start.line == 3
 
 
 async def test_the_comment_stays_in_a_text_that_is_changed_all_the_time() -> None:
     def types(ctx: ToolContext) -> None:
-        type_into(ctx.workspace, ctx.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
+        type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
     ctx = desk_asked_in_a_worker(types)
     ended = await removed(ctx)
     assert ended.summary == "Done. The comment stays: The file is being changed all the time."
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()

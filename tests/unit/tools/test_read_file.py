@@ -32,7 +32,7 @@ async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
     ctx = make_tool_context(make_workspace(FILES))
     assert await use(READ_FILE, ctx, file="a.py") == "     1\tone\n     2\ttwo\n     3\tthree\n"
     assert await use(READ_FILE, ctx, file="./a.py", start_line=2, end_line=2) == "     2\ttwo\n"
-    assert ctx.report.files_read == ["a.py"]
+    assert ctx.reader.report.files_read == ["a.py"]
     shown = ctx.reader.shown.last("file:///ws/%61.py")
     assert shown is not None
     assert shown.text == "one\ntwo\nthree\n"

@@ -71,7 +71,7 @@ async def test_very_much_pending_text_is_cut_and_said_to_be() -> None:
 
 async def test_a_decided_hunk_is_no_longer_marked() -> None:
     ctx = await desk_with({"position": "replace:2", "content": "TWO"})
-    ctx.ledger.reject("h1")
+    ctx.reader.ledger.reject("h1")
     assert await use(READ_FILE, ctx, file="a.py") == (
         "     1\tone\n     2\ttwo\n     3\tthree\n     4\tfour\n"
     )

@@ -22,16 +22,16 @@ def desk_of(text: str = TEXT, name: str = "a.md", **settings: object) -> ToolCon
 
 
 def result(ctx: ToolContext, name: str = "a.md") -> str:
-    document = ctx.workspace.document(f"file:///ws/{name}")
+    document = ctx.reader.workspace.document(f"file:///ws/{name}")
     assert document is not None
-    ids = [hunk.id for hunk in ctx.ledger.live(document.uri)]
-    return ctx.ledger.edit_of(document, ids).apply(document.text)
+    ids = [hunk.id for hunk in ctx.reader.ledger.live(document.uri)]
+    return ctx.reader.ledger.edit_of(document, ids).apply(document.text)
 
 
 async def test_properties_are_proposed_and_the_rest_stays() -> None:
     ctx = desk_of()
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"}, remove=["n"])
-    (hunk,) = ctx.ledger.hunks()
+    (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
         f"Proposed {hunk.id}: properties of a.md (title, n). They wait for the user.\n"
     )
@@ -42,7 +42,7 @@ async def test_what_is_so_already_is_no_proposal() -> None:
     ctx = desk_of()
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1}, remove=["none"])
     assert answer == "a.md already says so; nothing to do.\n"
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_only_notes_get_a_front_matter() -> None:
@@ -64,14 +64,16 @@ async def test_the_gate_decides() -> None:
     ctx = desk_of(can_delete=False)
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"})
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
-    assert [(r.position, r.rule) for r in ctx.report.rejected] == [("properties", "edit.canDelete")]
+    assert [(r.position, r.rule) for r in ctx.reader.report.rejected] == [
+        ("properties", "edit.canDelete")
+    ]
 
 
 async def test_what_is_typed_meanwhile_is_kept() -> None:
     ctx = desk_of()
     changing = Tasks().spawn(use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 2}), "change")
     await asyncio.sleep(0)
-    type_into(ctx.workspace, ctx.ledger, insertion(1, 0, "typed: x\n"), "/ws/a.md")
+    type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(1, 0, "typed: x\n"), "/ws/a.md")
     assert (await changing).startswith("Proposed")
     assert result(ctx) == "---\ntyped: x\ntitle: Old # why\nn: 2\n---\nBody\n"
 

@@ -313,18 +313,18 @@ class GrammarConstrainedModel(ModelWrapper):
 
     def _readable(self) -> dict[str, LineWindow]:
         """Return the lines to show of each file that has not been read: no file is read twice."""
-        read = self._ctx.report.files_read
+        read = self._ctx.reader.report.files_read
         return {name: self._window(name) for name in self._files if name not in read}
 
     def _editable(self, messages: Sequence[Message]) -> dict[str, list[QuotableLine]]:
         """Return what may be quoted of each file that has been read, each line once."""
         # A line with a secret or a control token can't be quoted: the grammar would tell it.
-        redact = self._ctx.workspace.redactor.redact
+        redact = self._ctx.reader.workspace.redactor.redact
 
         def is_quotable(text: str) -> bool:
             return not redact(text).kinds and escape_special_tokens(text) == text
 
-        quoted, read = set(_quoted(messages)), self._ctx.report.files_read
+        quoted, read = set(_quoted(messages)), self._ctx.reader.report.files_read
         return {
             name: [
                 quote
@@ -345,7 +345,7 @@ class GrammarConstrainedModel(ModelWrapper):
         """Return the outcome of the turn for the user. A small model cannot be trusted to state the
         outcome.
         """
-        proposals = self._ctx.ledger.proposals(self._ctx.turn.id)
+        proposals = self._ctx.reader.ledger.proposals(self._ctx.reader.turn.id)
         n_hunks = sum(len(proposal.hunks) for proposal in proposals)
         if not n_hunks:
             return "The small model looked and proposed nothing. Say more precisely what to change."

@@ -19,13 +19,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from stet.review.tracking.anchor import Anchor, BlockAnchor
-from stet.review.tracking.replay import (
-    Placement,
-    ReplacedLines,
-    fingerprint_of,
-    lines_before,
-    placement_of,
-)
+from stet.review.tracking.replay import ReplacedLines, fingerprint_of, lines_before
 from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, is_distinctive
 from stet.text.edit import TextChange
 from stet.text.lines import whole_lines, without_end
@@ -65,24 +59,30 @@ class _Checkpoint(NamedTuple):
     """A text, and its anchors in order of place.
 
     The text is known by its number of lines and a hash of them (64 bits, with a key of this process):
-    whole texts would take megabytes.
+    whole texts would take megabytes. What is known of the anchors is in a list for each value: a tuple
+    for each anchor would take twice the time, and the garbage collector would visit them all.
     """
 
     n_lines: int
     fingerprint: int
     anchors: Sequence[Anchor]
-    states: Placement
+    firsts: Sequence[int]
+    ends: Sequence[int]
+    lost: Sequence[bool]
+    records: Sequence[tuple[ChangeRecord, ...]]
     conflicts: frozenset[Anchor]
+
+    def rows(self) -> Iterator[tuple[Anchor, int, int, bool, tuple[ChangeRecord, ...]]]:
+        """Return each anchor with its first line, the line after its last one, whether it only tells
+        where an insertion's place was lost, and the changes that it remembers.
+        """
+        return zip(self.anchors, self.firsts, self.ends, self.lost, self.records, strict=True)
 
     def anchor_states(self) -> dict[Anchor, _AnchorState]:
         """Return the anchors with their states, in order of place."""
         return {
-            anchor: _AnchorState(
-                anchor, LineSpan(first, end, is_lost), records, anchor in self.conflicts
-            )
-            for anchor, (first, end, is_lost, records) in zip(
-                self.anchors, self.states.rows(), strict=True
-            )
+            one: _AnchorState(one, LineSpan(first, end, is_lost), records, one in self.conflicts)
+            for one, first, end, is_lost, records in self.rows()
         }
 
 
@@ -108,8 +108,11 @@ class RevisionCheckpoints:
         if (before := lines_before(changes, lines)) is None:
             return
         conflicts = frozenset([anchor for anchor in anchors if anchor.merged is None])
-        states = placement_of(anchors)
-        text = _Checkpoint(len(before), fingerprint_of(before), tuple(anchors), states, conflicts)
+        firsts, ends = [one.first for one in anchors], [one.end for one in anchors]
+        lost = [one._is_lost for one in anchors]  # noqa: SLF001 - read in a loop
+        records = [one.undo_records for one in anchors]
+        columns = (tuple(anchors), firsts, ends, lost, records)
+        text = _Checkpoint(len(before), fingerprint_of(before), *columns, conflicts)
         known = next((one for one in self._texts if one[:2] == text[:2]), None)
         if known is not None:
             self._texts.remove(known)
@@ -180,16 +183,16 @@ def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
 
     Lines that read alike may have misled the anchors since.
     """
-    states = dict(zip(now.anchors, now.states.rows(), strict=True))
+    states = {row[0]: row for row in now.rows()}
     earlier = {
-        anchor: was
-        for anchor, was in zip(before.anchors, before.states.rows(), strict=True)
-        if anchor in states and (anchor in now.conflicts or anchor not in before.conflicts)
+        row[0]: row
+        for row in before.rows()
+        if row[0] in states and (row[0] in now.conflicts or row[0] not in before.conflicts)
     }
-    both = earlier | {anchor: at for anchor, at in states.items() if anchor not in earlier}
+    both = earlier | {anchor: row for anchor, row in states.items() if anchor not in earlier}
     conflicts = now.conflicts & before.conflicts | (now.conflicts - earlier.keys())
-    merged = Placement(*zip(*both.values(), strict=True)) if both else now.states
-    return now._replace(anchors=tuple(both), states=merged, conflicts=conflicts)
+    columns = zip(*both.values(), strict=True) if both else now[2:7]
+    return _Checkpoint._make([*now[:2], *columns, conflicts])
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:

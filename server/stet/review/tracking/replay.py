@@ -22,7 +22,7 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
 from stet.review.tracking.anchor import Anchor
-from stet.review.tracking.tracked_span import ChangeRecord, TrackedSpan
+from stet.review.tracking.tracked_span import TrackedSpan
 from stet.text.edit import LineChange, Splice, TextChange
 
 _Place = TypeVar("_Place", bound=TrackedSpan)
@@ -110,38 +110,6 @@ def fingerprint_of(lines: Sequence[str]) -> int:
     return hash(tuple(lines))
 
 
-class Placement(NamedTuple):
-    """The values of places that `Anchor.restore_span` needs, a list of each.
-
-    A tuple for each place would take twice the time, and the garbage collector would visit them all.
-
-    Attributes:
-        firsts: The first lines, 0-based.
-        ends: The lines after the last ones.
-        lost: Whether each only tells where an insertion's place was lost.
-        records: The changes that each remembers.
-    """
-
-    firsts: Sequence[int]
-    ends: Sequence[int]
-    lost: Sequence[bool]
-    records: Sequence[tuple[ChangeRecord, ...]]
-
-    def rows(self) -> Iterator[tuple[int, int, bool, tuple[ChangeRecord, ...]]]:
-        """Return the values of one place after the other."""
-        return zip(self.firsts, self.ends, self.lost, self.records, strict=True)
-
-
-def placement_of(places: Sequence[TrackedSpan]) -> Placement:
-    """Return the values of places now, in their order."""
-    return Placement(
-        [one.first for one in places],
-        [one.end for one in places],
-        [one._is_lost for one in places],  # noqa: SLF001 - read in a loop, as the module says
-        [one.undo_records for one in places],
-    )
-
-
 def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
     """Shift places down by so many lines, up if negative; return whether there were any."""
     any_shifted = False
@@ -149,7 +117,7 @@ def shift_all(places: Iterable[TrackedSpan], n_lines: int) -> bool:
         any_shifted = True
         one.first += n_lines
         one.end += n_lines
-        if one._candidates:  # noqa: SLF001 - the same
+        if one._candidates:  # noqa: SLF001 - read in a loop, as the module says
             for other in one._candidates:  # noqa: SLF001 - the same
                 other.shift(n_lines)
     return any_shifted

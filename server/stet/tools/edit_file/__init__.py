@@ -150,7 +150,7 @@ async def _create_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBatc
     except ToolError as error:
         new = await pending_file_or_raise(error, first.file, ctx.reader)
         document, text = TextDocument(new.uri, new.new), new.new
-    redactor = ctx.workspace.redactor
+    redactor = ctx.reader.workspace.redactor
     return EditBatch(ctx, document, [restore_secrets(call, text, redactor) for call in calls], new)
 
 

@@ -136,7 +136,7 @@ class EditBatch:
         self._view = PendingView(doc, ()) if new else ctx.reader.pending_view(doc)
         # Read the workspace here: it belongs to the event loop.
         self._text_versions = tuple(
-            (shown, noted_since(doc, shown, ctx.workspace))
+            (shown, noted_since(doc, shown, ctx.reader.workspace))
             for shown in ctx.reader.shown.texts_of(doc.uri)
         )
         self._shown_texts: dict[str, ShownText] = {}
@@ -191,8 +191,8 @@ class EditBatch:
 
     def _rebase_plan(self, plan: _BatchPlan) -> bool:
         ctx, doc = self._ctx, self._doc
-        now = ctx.workspace.shown(doc.uri)
-        changes = None if now is None else noted_since(now, doc, ctx.workspace)
+        now = ctx.reader.workspace.shown(doc.uri)
+        changes = None if now is None else noted_since(now, doc, ctx.reader.workspace)
         if now is None or changes is None or plan.amends:
             return False
         if not isinstance(plan.prepared, PreparedDraft):
@@ -217,7 +217,8 @@ class EditBatch:
                 errors[n] = ToolError(f"{call.file!r}: {resolved}")
             elif resolved.refusal is not None:
                 refusal = resolved.refusal.refusal
-                refused[n] = self._ctx.report.record_refusal(call.file, position_of(call), refusal)
+                report = self._ctx.reader.report
+                refused[n] = report.record_refusal(call.file, position_of(call), refusal)
         for numbers in self._conflicts:
             # In the last round the first of the calls that overlap is proposed.
             dropped = numbers[1:] if self._ctx.is_last_round else numbers
@@ -286,7 +287,7 @@ class EditBatch:
         draft = self._ctx.proposer.edit_draft(self._doc, changing[0].file, merged.edit, summary)
         if len(summaries) > 1:
             draft = replace(draft, notes=notes)
-        repeated = self._view.repeated(merged.edit, self._ctx.turn.id, merged.hunks)
+        repeated = self._view.repeated(merged.edit, self._ctx.reader.turn.id, merged.hunks)
         prepared = prepare_or_reject(draft, self._rules)
         return _BatchPlan(resolved, (*merged.hunks, *repeated), prepared, position_of(changing[0]))
 
@@ -356,7 +357,7 @@ class EditBatch:
                 f"Proposed {places} in {call.file}. They wait for the user; the file itself is "
                 "unchanged, so its line numbers stay as shown.\n"
             )
-        now = [self._ctx.ledger.hunk(hunk.id) for hunk in self._view.hunks]
+        now = [self._ctx.reader.ledger.hunk(hunk.id) for hunk in self._view.hunks]
         by = {f"replaced by {hunk.id}" for hunk in hunks}
         replaced = ", ".join(hunk.id for hunk in now if hunk.reason in by)
         if replaced:

@@ -57,9 +57,9 @@ async def test_an_attack_is_refused_and_told_to_model_and_user(
     attack: Attack, tmp_path: Path
 ) -> None:
     ctx, answer = await carried_out(attack, tmp_path)
-    assert ctx.ledger.hunks() == ()
-    assert ctx.report.files_to_open == []
-    [told] = ctx.report.rejected
+    assert ctx.reader.ledger.hunks() == ()
+    assert ctx.reader.report.files_to_open == []
+    [told] = ctx.reader.report.rejected
     assert answer == f"Error: Refused by the rule {attack.rule}: {told.message}"
     file = attack.at(tmp_path)["file"]
     assert told == RejectedEdit(file, told.position, attack.rule, told.message)
@@ -71,8 +71,8 @@ async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
     attack: Attack, tmp_path: Path
 ) -> None:
     ctx, _ = await carried_out(attack, tmp_path)
-    assert ctx.report.rejected == []
-    [hunk] = ctx.ledger.hunks()
+    assert ctx.reader.report.rejected == []
+    [hunk] = ctx.reader.ledger.hunks()
     assert hunk.protected
     assert hunk.reason
 
@@ -96,4 +96,4 @@ async def test_arguments_that_are_no_text_come_to_nothing(
     outcome = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
     assert outcome.error
     assert outcome.text == f"Error: {outcome.error}\n"
-    assert ctx.ledger.hunks() == ()
+    assert ctx.reader.ledger.hunks() == ()
