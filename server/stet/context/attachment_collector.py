@@ -12,7 +12,7 @@ is reported to the model and the user; it is no error. Files of the scope are fo
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from stet.context.context_values import CurrentDocument
@@ -44,11 +44,6 @@ class AttachedFile:
     mtime: float | None
     is_whole: bool = False
 
-    @property
-    def key(self) -> str:
-        """The canonical URI."""
-        return canonical(self.document.uri)
-
 
 @dataclass(frozen=True, slots=True)
 class AttachedFolder:
@@ -65,44 +60,40 @@ class AttachedFolder:
     is_cut: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CollectedAttachments:
     """The files and folders that were named.
 
     Attributes:
-        files: In the order they were named, each once, without the current file.
+        files: By canonical URI in the order they were named, without the current file.
         folders: In the order they were named.
         problems: Names that can't be shown, a sentence each.
         hidden: Problems that the model must not know: the privacy filter forbids it.
     """
 
-    files: tuple[AttachedFile, ...] = ()
-    folders: tuple[AttachedFolder, ...] = ()
-    problems: tuple[str, ...] = ()
-    hidden: tuple[str, ...] = ()
+    files: dict[str, AttachedFile] = field(default_factory=dict)
+    folders: list[AttachedFolder] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
 
     @property
     def whole_files(self) -> frozenset[str]:
         """Canonical URIs of the files that are shown whole."""
-        return frozenset(file.key for file in self.files if file.is_whole)
+        return frozenset(uri for uri, file in self.files.items() if file.is_whole)
 
 
 class AttachmentCollector:
     """The collector of named files and folders. It reads the disk: for a worker thread.
 
     Attributes:
-        problems: Why names can't be shown, a sentence each.
-        hidden: Problems that the model must not know.
+        collected: All that was added.
     """
 
     def __init__(
         self, snapshot: Snapshot, current: CurrentDocument | None, exclude: Collection[str] = ()
     ) -> None:
         """Create an empty collector; skip the current file and the files of `exclude` (keys)."""
-        self.problems: list[str] = []
-        self.hidden: list[str] = []
-        self._files: dict[str, AttachedFile] = {}
-        self._folders: list[AttachedFolder] = []
+        self.collected = CollectedAttachments()
         self._snapshot = snapshot
         self._exclude = set(exclude)
         if current is not None:
@@ -120,7 +111,7 @@ class AttachmentCollector:
         """Add the names of a folder's files, and the first lines of some files."""
         files = list(islice(self._snapshot.walk(located.name), MAX_NAMES + 1))
         names = tuple(each.name for each in files[:MAX_NAMES])
-        self._folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
+        self.collected.folders.append(AttachedFolder(located.name, names, len(files) > MAX_NAMES))
         for file in files[: self._snapshot.settings.context.max_files]:
             with suppress(NotShown):
                 self.add_file(file, is_whole=False)
@@ -132,16 +123,11 @@ class AttachmentCollector:
             NotShown: If it can't be shown.
         """
         key = canonical(located.uri)
-        known = self._files.get(key)
+        known = self.collected.files.get(key)
         if key in self._exclude or (known is not None and (known.is_whole or not is_whole)):
             return
         document, mtime = self._snapshot.show(located.uri), self._snapshot.mtime(located.uri)
-        self._files[key] = AttachedFile(document, located.name, mtime, is_whole)
-
-    def collected(self) -> CollectedAttachments:
-        """Return all that was added."""
-        files, folders = tuple(self._files.values()), tuple(self._folders)
-        return CollectedAttachments(files, folders, tuple(self.problems), tuple(self.hidden))
+        self.collected.files[key] = AttachedFile(document, located.name, mtime, is_whole)
 
 
 _NOT_HIDDEN = NO_TEXT | {"missing", "special", "unreadable"}
@@ -170,7 +156,7 @@ def collect_attachments(
     thread.
     """
     collector = AttachmentCollector(snapshot, current, exclude)
-    problems, hidden = collector.problems, collector.hidden
+    problems, hidden = collector.collected.problems, collector.collected.hidden
     hidden += attachments.problems
     for uri in attachments.files:
         located = Located(uri, path_of(uri), snapshot.name_of(uri))
@@ -191,7 +177,7 @@ def collect_attachments(
                 collector.add_folder(located)
             except PathRefused as refused_path:
                 hidden.append(f"{located.name}: {refused_path.message}")
-    return collector.collected()
+    return collector.collected
 
 
 MAX_MENTIONS = 20
@@ -222,10 +208,11 @@ def collect_mentioned(
     """Return what a question mentions. Reads the disk: call in a worker thread."""
     mentions = parse_mentions(prompt)
     collector = AttachmentCollector(snapshot, current)
+    problems = collector.collected.problems
     for name, is_sure in islice(mentions.items(), MAX_MENTIONS):
         if name == SELECTION:
             if current is None or not current.selected:
-                collector.problems.append("@selection: nothing is selected.")
+                problems.append("@selection: nothing is selected.")
             continue
         try:
             located = snapshot.locate(name)
@@ -235,11 +222,10 @@ def collect_mentioned(
                 collector.add_file(located)
         except (PathRefused, NotShown) as refused:
             if is_sure:
-                collector.problems.append(f"@{name}: {refused.message}")
+                problems.append(f"@{name}: {refused.message}")
     if len(mentions) > MAX_MENTIONS:
-        cut = f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached."
-        collector.problems.append(cut)
-    return collector.collected()
+        problems.append(f"Only the first {MAX_MENTIONS} of {len(mentions)} mentions are attached.")
+    return collector.collected
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ filter. A section without content is left out. The same snapshot results in the 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from stet.context.attachment_collector import (
@@ -143,7 +143,7 @@ def attachment_elements(attachments: CollectedAttachments, settings: Settings) -
     """Yield an element for each file, an element for each folder, and a line for what is missing."""
     left, context = MAX_CHARACTERS, settings.context
     n_shortened = 0
-    for file in attachments.files:
+    for file in attachments.files.values():
         is_whole = file.is_whole and left > 0
         n_shortened += file.is_whole and not is_whole
         lines = context.current_file_lines if is_whole else context.head_lines
@@ -325,12 +325,13 @@ def build_context(
     current = find_current_document(snapshot, location)
     mentions = collect_mentioned(snapshot, prompt, current)
     attached = collect_attachments(snapshot, attachments, current, mentions.whole_files)
-    others = tuple(file for file in mentions.files if file.key not in attached.whole_files)
-    mentions = replace(mentions, files=others)
-    exclude = frozenset(file.key for file in (*mentions.files, *attached.files))
+    for uri in attached.whole_files:
+        mentions.files.pop(uri, None)
+    exclude = mentions.files.keys() | attached.files.keys()
     in_scope = find_scope_files(snapshot, current, graph, exclude)
+    files = (*attached.files.values(), *in_scope.files, *mentions.files.values())
     shown = [] if current is None else [current.document]
-    shown += [file.document for file in (*attached.files, *in_scope.files, *mentions.files)]
+    shown += [file.document for file in files]
     sections = (
         *_data_sections(snapshot, current, attached, in_scope, mentions),
         user_query_section(prompt),
