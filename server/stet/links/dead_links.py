@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import cached_property
 from pathlib import Path
 
 from stet.links.file_table import FileTable, is_below, join_path
@@ -46,7 +47,6 @@ class DeadLinkChecker:
         self._snapshot = snapshot
         self._scan = scan
         self._privacy = snapshot.privacy()
-        self._all_files: FileTable | None = None
 
     def is_dead(self, edge: Edge) -> bool:
         """Whether a link leads nowhere."""
@@ -68,20 +68,19 @@ class DeadLinkChecker:
             place = join_path(root, written.lstrip("/"))
             if not is_below(place, root) or self._exists(place):
                 return True  # what lies outside is not asked about
-        return resolve_link(link, path, self._files()) is not None
+        return resolve_link(link, path, self._files) is not None
 
     def _exists(self, path: str) -> bool:
         """Whether something is there. What may not be shown counts as there, so nothing is revealed."""
         uri = uri_of(Path(path))
         return self._privacy.check(uri) is not None or self._snapshot.exists(uri)
 
+    @cached_property
     def _files(self) -> FileTable:
         """All files that may be named, those without text too."""
-        if self._all_files is None:
-            walk = self._snapshot.walk(only_text=False)
-            paths = frozenset(each.path.as_posix() for each in walk if each.path is not None)
-            self._all_files = FileTable(paths, self._scan.files.roots, self._scan.files.aliases)
-        return self._all_files
+        walk = self._snapshot.walk(only_text=False)
+        paths = frozenset(each.path.as_posix() for each in walk if each.path is not None)
+        return FileTable(paths, self._scan.files.roots, self._scan.files.aliases)
 
 
 @dataclass(slots=True)

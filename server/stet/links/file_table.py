@@ -95,7 +95,7 @@ class FileTable:
         """What a part of a Python module's name can be here; most imports name none of these."""
         files = (posixpath.basename(path) for path in self.paths if path.endswith((".py", ".pyi")))
         stems = {name.removesuffix(".pyi").removesuffix(".py") for name in files}
-        return frozenset(stems | self._folders_by_name.keys() | self._outer_folders)
+        return frozenset(stems.union(*(folder.split("/") for folder in self._by_folder)))
 
     @cached_property
     def go_modules(self) -> tuple[tuple[str, str], ...]:
@@ -128,11 +128,6 @@ class FileTable:
     def _named(self, file: str) -> dict[str, tuple[str, ...]]:
         here = [each for each in self.builds.items() if posixpath.basename(each[0]) == file]
         return _grouped((build.name, path) for path, build in here if build.name)
-
-    @cached_property
-    def _outer_folders(self) -> frozenset[str]:
-        """The names of the folders that hold only folders."""
-        return frozenset(part for folder in self._by_folder for part in folder.split("/"))
 
     @cached_property
     def _by_folded(self) -> dict[str, tuple[str, ...]]:

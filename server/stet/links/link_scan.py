@@ -190,6 +190,7 @@ class ScannedFile:
     stamp: _Stamp | None = None
 
 
+@dataclass(slots=True, eq=False)
 class LinkCache:
     """The links found in files, until the files change; one per server, shared by its threads.
 
@@ -198,9 +199,8 @@ class LinkCache:
         scanned: The files of the previous scan, by URI.
     """
 
-    def __init__(self) -> None:
-        self.latest: LinkGraph | None = None
-        self.scanned: Mapping[str, ScannedFile] = {}
+    latest: LinkGraph | None = None
+    scanned: Mapping[str, ScannedFile] = field(default_factory=dict)
 
 
 def scan_links(snapshot: Snapshot, cache: LinkCache | None = None) -> LinkGraph:

@@ -40,10 +40,11 @@ def _rust_use(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the file with the last module of a path, and the folder from which the path counts."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
+    module_folder = join_path(_inner_folder(source, files), link.inside)
     if first not in RUST_KEYWORDS:
-        return _find_by_name(link, source, files)
+        return _find_by_name([first, *parts], len(lead), module_folder, source, files)
     crate = rust_crate_folder(source, files)
-    base = crate if first == "crate" else join_path(_inner_folder(source, files), link.inside)
+    base = crate if first == "crate" else module_folder
     n_up = next((n for n, part in enumerate(parts) if part != "super"), len(parts))
     for _ in range(n_up + (first == "super")):
         base = base and posixpath.dirname(base)
@@ -62,27 +63,22 @@ def _rust_use(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     return None
 
 
-def _find_by_name(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """Resolve a path that begins with a neighbouring module or with a crate of the workspace."""
-    lead = link.context.split("::") if link.context else []
-    first, *parts = (*lead, *link.written.split("::"))
-    # The path that the members of a group share is a separate link.
-    n_least = len(lead)
-    module_folder = join_path(_inner_folder(source, files), link.inside)
-    if _rust_file(f"{module_folder}/{first}", files) is not None:
-        found = _deepest(module_folder, [first, *parts], max(n_least + bool(lead), 1), files)
-        return _other_file(found, module_folder, source)
-    manifest = nearest_file(files.crates.get(first, ()), source)
-    if manifest is None:
+def _find_by_name(
+    parts: list[str], n_lead: int, module_folder: str, source: str, files: FileTable
+) -> ResolvedLink | None:
+    """Resolve a path that begins with a neighbouring module or with a crate of the workspace.
+
+    The path that the members of a group share, the first `n_lead` parts, is a separate link.
+    """
+    if _rust_file(f"{module_folder}/{parts[0]}", files) is not None:
+        base, found = module_folder, _deepest(module_folder, parts, n_lead + 1, files)
+    elif (manifest := nearest_file(files.crates.get(parts[0], ()), source)) is not None:
+        root = files.crate_root(manifest)
+        base = posixpath.dirname(root)
+        found = _deepest(base, parts[1:], max(n_lead, 1), files) or (None if n_lead else root)
+    else:
         return None
-    root = files.crate_root(manifest)
-    base = posixpath.dirname(root)
-    found = _deepest(base, parts, max(n_least, 1), files) or (None if lead else root)
-    return _other_file(found, base, source)
-
-
-def _other_file(found: str | None, base: str, source: str) -> ResolvedLink | None:
-    return ResolvedLink((found,), base) if found is not None and found != source else None
+    return None if found in (None, source) else ResolvedLink((found,), base)
 
 
 def _deepest(base: str, parts: list[str], n_least: int, files: FileTable) -> str | None:
