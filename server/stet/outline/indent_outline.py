@@ -117,17 +117,25 @@ class Outline:
         return 1 + sum(each.path == symbol.path and each.line < symbol.line for each in symbols)
 
 
-def _sections_of_code(document: TextDocument) -> Iterator[_Section]:
+def nested_definitions(
+    document: TextDocument, ending: str
+) -> Iterator[tuple[Definition, str, tuple[str, ...]]]:
+    """Yield each definition of a file with its line, and the names that lead to it: those of the
+    definitions that contain it, from the outermost, and its own.
+    """
     text = with_plain_ends(document.text)
     lines = text.split("\n")
-    above: list[_Section] = []
-    for each in definitions_in(text, lines, ending_of(document.uri)):
-        while above and above[-1].end <= each.head:
+    above: list[tuple[int, str]] = []
+    for each in definitions_in(text, lines, ending):
+        while above and above[-1][0] <= each.head:
             above.pop()
-        path = (*(above[-1].symbol.path if above else ()), each.name)
-        indent = indent_width(lines[each.head])
-        above.append(_Section(each.first, each.end, indent, Symbol(path, each.head)))
-        yield above[-1]
+        above.append((each.end, each.name))
+        yield each, lines[each.head], tuple(name for _, name in above)
+
+
+def _sections_of_code(document: TextDocument) -> Iterator[_Section]:
+    for each, head, path in nested_definitions(document, ending_of(document.uri)):
+        yield _Section(each.first, each.end, indent_width(head), Symbol(path, each.head))
 
 
 def _sections_of_note(document: TextDocument) -> Iterator[_Section]:
