@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkKind, HunkState
-from stet.text.diff import diff_lines
+from stet.text.diff import diff_lines, format_span
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.lines import dominant_line_end, split_lines, whole_lines, without_end
@@ -299,7 +299,8 @@ def render_diff(
             if hunk.kind in WHOLE_FILE:
                 section = DiffSection(hunk, _whole_file_lines(hunk))
                 parts.append(_file_head(hunk, name, escape_line(name_of(hunk.new_uri or uri))))
-                parts.append(_render_section(section, _span(1, hunk.old), _span(1, hunk.new)))
+                sizes = len(whole_lines(hunk.old)), len(whole_lines(hunk.new))
+                parts.append(_render_section(section, (0, sizes[0]), (0, sizes[1])))
                 sections.append(section)
         edits = sorted(
             (hunk for hunk in mine if hunk.kind not in WHOLE_FILE), key=lambda hunk: hunk.range
@@ -333,7 +334,7 @@ def _edits(hunks: Sequence[Hunk], document: TextDocument) -> Iterator[tuple[Diff
         shown = (*_marked(" ", before), *changed, *_marked(" ", after))
         n_around = len(before) + len(after)
         section = DiffSection(hunk, shown)
-        spans = (_places(start, n_around + len(old)), _places(start + shift, n_around + len(new)))
+        spans = (start, n_around + len(old)), (start + shift, n_around + len(new))
         yield section, _render_section(section, *spans)
         shift += len(new) - len(old)
         done = end
@@ -357,11 +358,12 @@ def _whole_file_lines(hunk: Hunk) -> tuple[str, ...]:
     return (*_marked("-", whole_lines(hunk.old)), *_marked("+", whole_lines(hunk.new)))
 
 
-def _render_section(section: DiffSection, old: str, new: str) -> str:
+def _render_section(section: DiffSection, old: tuple[int, int], new: tuple[int, int]) -> str:
+    """Return a section as text. `old` and `new` are its first line, 0-based, and its number of lines."""
     hunk = section.hunk
     note = "(conflict) " if hunk.state is HunkState.CONFLICT else ""
     note += "(merged with your change) " if hunk.mixed else ""
-    head = f"@@ -{old} +{new} @@ {hunk.id} {note}{escape_line(hunk.summary)}".rstrip()
+    head = f"@@ -{format_span(*old)} +{format_span(*new)} @@ {hunk.id} {note}{escape_line(hunk.summary)}".rstrip()
     return "".join(f"{line}\n" for line in (head, *section.lines))
 
 
@@ -372,15 +374,3 @@ def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
         yield mark + body
         if body == line:
             yield NO_END
-
-
-def _span(first: int, text: str) -> str:
-    """Return the place of a whole file's text in `@@` notation."""
-    return _places(first - 1, len(whole_lines(text)))
-
-
-def _places(start: int, n: int) -> str:
-    """Return a place in `@@` notation: 1-based, the count omitted if 1; the line before if empty."""
-    if n == 1:
-        return str(start + 1)
-    return f"{start + 1 if n else start},{n}"

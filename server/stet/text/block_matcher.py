@@ -9,9 +9,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
-from stet.text.diff import diff_lines
+from stet.text.diff import line_edit
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 from stet.text.match_result import (
@@ -144,7 +143,7 @@ class BlockMatcher:
             check_indent(old, new)
         source = self._view.source_lines[block.first : block.first + block.n]
         text = reindent_block(source, old, new, block.indent, self._line_end)
-        edit = line_edit(span.start, "".join(source), text)
+        edit = line_edit(split_lines("".join(source)), split_lines(text), span.start)
         if not edit.replacements:
             raise EditAlreadyApplied(block.first + 1)
         torn_end = not new and source[-1] == self._view.lines[-1]
@@ -330,14 +329,3 @@ def _non_overlapping(places: Sequence[int], length: int) -> list[int]:
         if not disjoint or place >= disjoint[-1] + length:
             disjoint.append(place)
     return disjoint
-
-
-def line_edit(start: int, old: str, new: str) -> TextEdit:
-    """Return the edit of the lines that differ between `old`, at the offset `start`, and `new`."""
-    old_lines = split_lines(old)
-    starts = list(accumulate(map(len, old_lines), initial=start))
-    replacements = (
-        Replacement(starts[hunk.old_start], starts[hunk.old_end], "".join(hunk.new))
-        for hunk in diff_lines(old_lines, split_lines(new))
-    )
-    return TextEdit(tuple(replacements))

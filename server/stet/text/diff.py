@@ -7,9 +7,9 @@ out elsewhere, the lines were moved, and that place is used.
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import accumulate, groupby, pairwise
 
-from stet.text.edit import LineChange, Splice, TextChange
+from stet.text.edit import LineChange, Replacement, Splice, TextChange, TextEdit
 from stet.text.large_document import LARGE
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
@@ -136,6 +136,26 @@ def diff_lines(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     Lines that were moved as one block are reported as one block: see `stet.text.diff`.
     """
     return join_moved_blocks([*_hunks_outside(common_runs(old, new), old, new)], old, new)
+
+
+def line_edit(old: Sequence[str], new: Sequence[str], start: int = 0) -> TextEdit:
+    """Return the edit of whole lines that turns the lines `old`, at the offset `start`, into `new`."""
+    starts = list(accumulate(map(len, old), initial=start))
+    return TextEdit(
+        tuple(
+            Replacement(starts[hunk.old_start], starts[hunk.old_end], "".join(hunk.new))
+            for hunk in diff_lines(old, new)
+        )
+    )
+
+
+def unchanged_lines(hunks: Iterable[LineHunk], n: int) -> Iterator[tuple[int, int]]:
+    """Yield the lines of `n` old ones that no hunk touches, each with its place in the new lines."""
+    done = shift = 0
+    for hunk in (*hunks, LineHunk(n, (), 0, ())):
+        yield from ((at, at + shift) for at in range(done, hunk.old_start))
+        done = hunk.old_end
+        shift = hunk.new_start + len(hunk.new) - done
 
 
 def _hunks_outside(
@@ -334,11 +354,11 @@ def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context:
         lines += [_shown("+", line) for line in b[hunk.new_start : hunk.new_start + len(hunk.new)]]
         done = hunk.old_end
     lines += [_shown(" ", line) for line in a[done:end]]
-    places = f"-{_span(start, end - start)} +{_span(first.new_start - n_before, n_new)}"
+    places = f"-{format_span(start, end - start)} +{format_span(first.new_start - n_before, n_new)}"
     return f"@@ {places} @@\n{''.join(lines)}"
 
 
-def _span(start: int, n: int) -> str:
+def format_span(start: int, n: int) -> str:
     """Format a line range as in an `@@` header: 1-based, with a count of 1 omitted. An empty range
     is written as the line before.
     """

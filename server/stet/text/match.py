@@ -15,7 +15,8 @@ A model need not know line ends and a byte order mark: it writes `\n`, and the f
 Lines in results are counted from 1, offsets in code points from 0.
 """
 
-from stet.text.block_matcher import BlockMatcher, BlockQuery, line_edit
+from stet.text.block_matcher import BlockMatcher, BlockQuery
+from stet.text.diff import line_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Bias, Replacement, TextEdit, map_position
 from stet.text.lines import split_lines
@@ -180,8 +181,9 @@ def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> Tex
         return None
     if merged == ours:
         raise EditAlreadyApplied(now.position_at(start).line + 1)
-    made = line_edit(start, ours, merged)
-    n_lines = len(now.lines) + len(split_lines(merged)) - len(split_lines(ours))
+    old, new = split_lines(ours), split_lines(merged)
+    made = line_edit(old, new, start)
+    n_lines = len(now.lines) + len(new) - len(old)
     if "\r" in current and len(split_lines(made.apply(current))) != n_lines:
         return None  # a `\r` is now before a `\n` of another line
     return made

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from stet.text.diff import LineHunk, apply_hunks, diff_lines
+from stet.text.diff import LineHunk, apply_hunks, diff_lines, unchanged_lines
 from stet.text.lines import dominant_line_end, line_end, whole_lines, without_end
 from stet.text.sequence import common_ends, n_common
 
@@ -117,21 +117,10 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
     head, tail = common_ends(base, lines)
     old, new = base[head : len(base) - tail], lines[head : len(lines) - tail]
     inner = diff_lines([without_end(line) for line in old], [without_end(line) for line in new])
-    gaps = _gaps(inner, len(old))
-    same = ((at, at + shift) for start, end, shift in gaps for at in range(start, end))
+    same = unchanged_lines(inner, len(old))
     found = {(line_end(old[i]), line_end(new[j])) for i, j in same}
     hunks = tuple(hunk.slid(head) for hunk in inner)
     return _Side(lines, hunks, _conversion(found, [*base[:head], *base[len(base) - tail :]]))
-
-
-def _gaps(hunks: Sequence[LineHunk], n: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the lines that no hunk touches: start, end and the shift of the new lines."""
-    done = shift = 0
-    for hunk in hunks:
-        yield done, hunk.old_start, shift
-        done = hunk.old_end
-        shift += len(hunk.new) - len(hunk.old)
-    yield done, n, shift
 
 
 def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise, product
 
-from stet.text.diff import LineHunk, apply_hunks, diff_lines
+from stet.text.diff import LineHunk, apply_hunks, diff_lines, unchanged_lines
 from stet.text.lines import line_end, split_lines, whole_lines, without_end
 from stet.text.match_result import UnclearEdit
 from stet.text.merge import TOKEN
@@ -209,13 +209,11 @@ def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int,
     """Which line of `old` each line of `new` is, or takes the place of; lines beyond their number, and
     those that are only put in, have none.
     """
-    at = shift = 0
-    for hunk in (*diff_lines(old, new), LineHunk(len(old), (), 0, ())):
-        yield from ((i, i + shift) for i in range(at, hunk.old_start))
-        at = hunk.old_end
-        for i in range(hunk.old_start, hunk.old_start + min(len(hunk.old), len(hunk.new))):
-            yield i, i + shift
-        shift += len(hunk.new) - len(hunk.old)
+    hunks = diff_lines(old, new)
+    yield from unchanged_lines(hunks, len(old))
+    for hunk in hunks:
+        for nth in range(min(len(hunk.old), len(hunk.new))):
+            yield hunk.old_start + nth, hunk.new_start + nth
 
 
 def reindent_block(

@@ -11,13 +11,12 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable
-from itertools import accumulate
 
 from stet.lsp import convert
 from stet.lsp.editor_client import ApplyOutcome, Client
 from stet.lsp.edits.edit_confirmation import EditConfirmation
 from stet.review.ledger import ReviewLedger
-from stet.text.diff import diff_lines
+from stet.text.diff import line_edit
 from stet.text.document import TextDocument
 from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import line_end
@@ -155,7 +154,7 @@ class EditSender:
         """Restore the user's text after an edit was applied in the wrong place."""
         now = self._workspace.document(expected.uri)
         if now is not None:
-            outcome = await self._send(now, _difference(now, expected), label)
+            outcome = await self._send(now, line_edit(now.lines, expected.lines), label)
             if not outcome.applied or not await self.confirmation.wait_for_text(
                 expected.uri, expected.text
             ):
@@ -214,19 +213,6 @@ def wire_version(version: int | None, editor: str) -> int | None:
         # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
         return 1
     return version
-
-
-def _difference(before: TextDocument, after: TextDocument) -> TextEdit:
-    """Return the edit of whole lines that turns one text into the other."""
-    starts = list(accumulate(map(len, before.lines), initial=0))
-    return TextEdit(
-        tuple(
-            Replacement(
-                starts[hunk.old_start], starts[hunk.old_start + len(hunk.old)], "".join(hunk.new)
-            )
-            for hunk in diff_lines(before.lines, after.lines)
-        )
-    )
 
 
 def _before_the_last_line_end(edit: TextEdit, document: TextDocument) -> TextEdit:

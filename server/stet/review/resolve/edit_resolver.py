@@ -339,7 +339,7 @@ def _changed_lines(one: Replacement, shown: TextDocument) -> Iterator[_RebasedLi
     else:
         after = split_lines(TextEdit((one,)).apply(shown.text))
         for hunk in diff_lines(shown.lines, after):
-            yield _RebasedLines(hunk.old_start, hunk.old_start + len(hunk.old), "".join(hunk.new))
+            yield _RebasedLines(hunk.old_start, hunk.old_end, "".join(hunk.new))
 
 
 def _anchor(piece: _RebasedLines, shown: TextDocument) -> Anchor:

@@ -139,7 +139,7 @@ class PendingView:
         lines = self.live.lines
         after = TextDocument(self.live.uri, edit.apply(self.live.text))
         return [
-            (range_of(lines, hunk.old_start, hunk.old_start + len(hunk.old)), "".join(hunk.new))
+            (range_of(lines, hunk.old_start, hunk.old_end), "".join(hunk.new))
             for hunk in diff_lines(lines, after.lines)
         ]
 

@@ -16,7 +16,7 @@ from stet.review.errors import UndoConflict
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.tracked_span import last_gap
 from stet.text.buffer import TextBuffer
-from stet.text.diff import diff_lines, line_changes
+from stet.text.diff import line_changes, line_edit
 from stet.text.document import TextDocument
 from stet.text.edit import LineChange, Replacement, TextChange, TextEdit
 from stet.text.lines import dominant_line_end, line_end, whole_lines
@@ -140,22 +140,11 @@ def _plan_nested_undo(document: TextDocument, ghosts: Sequence[Anchor]) -> EditP
         ghost.end = ghost.first + n_new
     effects = line_changes(0, document.lines, buffer.lines)
     return EditPlan(
-        _difference(document, buffer.lines),
+        line_edit(document.lines, buffer.lines),
         texts,
         {ghost.hunk: (ghost.first, ghost.end) for ghost in ghosts},
         tuple(("", effect) for effect in effects),
         is_undo=True,
-    )
-
-
-def _difference(document: TextDocument, lines: Sequence[str]) -> TextEdit:
-    """Return the edit that turns the text of `document` into `lines`."""
-    hunks = diff_lines(document.lines, lines)
-    return TextEdit(
-        tuple(
-            Replacement(*_offsets(document, hunk.old_start, hunk.old_end), "".join(hunk.new))
-            for hunk in hunks
-        )
     )
 
 

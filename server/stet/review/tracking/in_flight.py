@@ -13,12 +13,7 @@ from typing import NamedTuple
 
 from stet.review.tracking.anchor import Anchor
 from stet.review.tracking.edit_plan import EditPlan
-from stet.review.tracking.tracked_span import (
-    ChangeRecord,
-    LineSpan,
-    edge_hashes,
-    lines_around,
-)
+from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, edge_hashes, lines_around
 from stet.text.buffer import TextBuffer
 from stet.text.document import TextDocument
 from stet.text.edit import LineChange, Replacement, TextChange, TextEdit
