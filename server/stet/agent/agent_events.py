@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from stet.agent.tool_state import ToolRun
 from stet.agent.turn import Turn
+from stet.tools.tool_state import ToolRun
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from stet.agent.rewriting import documentation, oneshot, prose
 from stet.agent.rewriting.documentation import wants_documentation
 from stet.agent.rewriting.prose import wants_correction
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, passage_at
-from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, LimitReached, Turn, TurnFailed, TurnState, check_refusal
 from stet.llm.model import Request, StopReason, estimate_prompt
 from stet.privacy.redactor import UnknownMark
@@ -37,6 +36,7 @@ from stet.text.edit import Replacement, TextChange, TextEdit, map_range
 from stet.text.position import Position, Range
 from stet.tools.tool import ToolContext
 from stet.tools.tool_errors import ToolError
+from stet.tools.tool_state import ToolRun, ToolState
 from stet.workspace.safe_excerpt import redactor_of
 from stet.workspace.snapshot import Snapshot
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 from functools import partial
 
 from stet.agent.agent_events import AgentEvent, FileOpened, ToolEnded, ToolStarted, ToolStateChanged
-from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.toolbox import Toolbox, ToolOutcome, parse_arguments
 from stet.agent.turn import Turn
 from stet.context.context_values import escape_tags
 from stet.llm.model import Completion, Message, StopReason, ToolCall
 from stet.privacy.taint import describe_call_source
 from stet.tools.editor_actions import Question
+from stet.tools.tool_state import ToolRun, ToolState
 
 MAX_REPEATS = 3
 """The number of same calls or errors that is a sign of a loop."""

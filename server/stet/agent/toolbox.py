@@ -9,7 +9,6 @@ from types import MappingProxyType
 
 from pydantic import ValidationError
 
-from stet.agent.tool_state import ToolCallKind, ToolRun
 from stet.agent.turn import Ask, Mode, describe_bug
 from stet.llm.api_format import MAX_NAME, meant_tool, parse_object
 from stet.llm.model import Completion, ToolCall, ToolDefinition
@@ -46,6 +45,7 @@ from stet.tools.tool_errors import (
     ToolUnavailable,
     UserDeclined,
 )
+from stet.tools.tool_state import ToolRun
 from stet.tools.update_properties import UPDATE_PROPERTIES
 from stet.tools.web_search import WEB_SEARCH
 from stet.workspace.names import is_absolute, last_part
@@ -273,7 +273,7 @@ class Toolbox:
             call.id,
             call.name,
             file=file if isinstance(file, str) else "",
-            course=ToolCallKind(tool.kind.value) if tool else ToolCallKind.READ,
+            course=tool.kind if tool else ToolKind.READ,
         )
 
     def failed_edit(self, call: ToolCall, outcome: ToolOutcome) -> FailedEdit | None:

@@ -15,7 +15,6 @@ from enum import StrEnum
 from typing import Literal
 
 from stet.agent.limits import Pricing
-from stet.agent.tool_state import ToolRun
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Completion, StopReason, Usage
 from stet.review.policy.rules import RejectedEdit
@@ -24,6 +23,7 @@ from stet.text.escape import escape_line
 from stet.text.render import iso_time
 from stet.tools.editor_actions import Question
 from stet.tools.tool_errors import FailedEdit
+from stet.tools.tool_state import ToolRun
 from stet.web.web_address import WebSource
 from stet.workspace.attachments import Attachments
 

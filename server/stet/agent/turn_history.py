@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from itertools import groupby
 
-from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Turn, time_of
 from stet.context.context_values import element, single_line
 from stet.llm.model import Message, Usage
 from stet.review.proposal import Hunk
+from stet.tools.tool_state import ToolRun, ToolState
 from stet.workspace.snapshot import Snapshot
 
 STEP_FROM = 10

@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, unquote
 
-from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import FINAL_STATES, Mode, Turn, TurnState, describe_failures, time_of
 from stet.chat.chat_layout import escape_markdown, stable_length
 from stet.review.proposal import Hunk, HunkKind, HunkState
 from stet.text.escape import escape_line
 from stet.tools.editor_actions import Question
+from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
 Link = Callable[[str], str | None]
 """Returns the URI of a file by the name that models use; None if there is no such file."""
@@ -111,7 +111,7 @@ class ChatTranscript:
     def add_tool(self, run: ToolRun) -> None:
         """Add a tool that has ended; the end and questions have entries of their own."""
         self.finish_message()
-        if run.course is ToolCallKind.CONTROL and run.state is not ToolState.ERROR:
+        if run.course is ToolKind.CONTROL and run.state is not ToolState.ERROR:
             return
         line = f"- {run.tool if run.tool.isidentifier() else _plain(run.tool)}"
         if run.file:

@@ -5,7 +5,7 @@ The context is what the tools of one turn share.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -18,6 +18,7 @@ from stet.tools.editor_actions import MAX_ASKED, AskQuestion, EditorActions, Que
 from stet.tools.file_reader import FileReader
 from stet.tools.proposer import Proposer
 from stet.tools.tool_errors import ToolError as ToolError  # noqa: PLC0414 - for the tools
+from stet.tools.tool_state import ToolKind as ToolKind  # noqa: PLC0414 - for the tools
 from stet.web.web_access import WebAccess
 
 
@@ -28,15 +29,6 @@ class ToolGroup(StrEnum):
     WEB = "web"
     ACTION = "action"
     ADVANCED = "advanced"
-
-
-class ToolKind(Enum):
-    """What a tool does to the world."""
-
-    READ = "read"
-    WRITE = "write"
-    CONTROL = "control"
-    """It steers the turn itself; it can't be disabled."""
 
 
 class Params(BaseModel):

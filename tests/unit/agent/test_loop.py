@@ -6,7 +6,6 @@ import json
 import pytest
 
 from stet.agent.agent_events import RoundCompleted, TurnEnded, TurnStarted
-from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS
 from stet.agent.turn import Mode, TurnState
 from stet.llm.model import Usage
@@ -14,6 +13,7 @@ from stet.llm.scripted_model import call, combine, say
 from stet.settings.values import EditSettings, ModelSettings, Price, Settings
 from stet.tools.file_reader import FileReader
 from stet.tools.tool import ToolGroup, ToolKind
+from stet.tools.tool_state import ToolState
 from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, raw
 from tests.support.workspaces import insertion
 

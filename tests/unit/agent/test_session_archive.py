@@ -12,7 +12,6 @@ from stet.agent.session import (
     ChatArchive,
     SavedChats,
 )
-from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, CommentLocation, Mode, Turn, TurnState
 from stet.agent.turn_history import Exchange, TurnRecord
 from stet.context.context_builder import EditorLocation
@@ -23,6 +22,7 @@ from stet.storage.write_batch import ChatRow, TurnRow
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
 from stet.tools.editor_actions import Question
+from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness, MemoryRows
 from tests.support.workspaces import make_workspace
@@ -44,7 +44,7 @@ FULL = Turn(
     answer="Because.",
     summary="So.",
     tool_calls=(
-        ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", ToolCallKind.WRITE, ("h1",)),
+        ToolRun("c1", "edit_file", ToolState.ERROR, "a.py", "no", ToolKind.WRITE, ("h1",)),
     ),
     files_read=("a.py",),
     rejected=(RejectedEdit("a.py", "end", "edit.scope", "Not there."),),
@@ -65,7 +65,7 @@ def test_a_turn_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
 def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
     archive = ChatArchive(MemoryRows())
-    run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolCallKind.CONTROL)
+    run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolKind.CONTROL)
     question = Question("q1", "ask", "Which?", ("a", "b"))
     archive.save_turn(replace(FULL, state=state, question=question, tool_calls=(run,)))
     [turn] = archive.load().turns

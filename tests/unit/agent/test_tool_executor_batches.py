@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from stet.agent.agent_events import AgentEvent, ToolEnded
-from stet.agent.tool_state import ToolState
 from stet.agent.turn import Turn, TurnState
 from stet.llm.model import Completion, StopReason, ToolCall
 from stet.llm.scripted_model import call
 from stet.settings.values import AgentSettings, EditSettings, Settings
+from stet.tools.tool_state import ToolState
 from stet.workspace.workspace import WireEdit
 from tests.support.agent_harness import AgentHarness
 from tests.support.workspaces import insertion, make_workspace

@@ -6,7 +6,6 @@ import json
 import pytest
 
 from stet.agent import toolbox
-from stet.agent.tool_state import ToolState
 from stet.agent.toolbox import ALL_TOOLS, Toolbox
 from stet.agent.turn import TurnState
 from stet.llm.model import ToolCall
@@ -14,6 +13,7 @@ from stet.llm.scripted_model import call
 from stet.lsp.tasks import Tasks
 from stet.tools.editor_actions import Question
 from stet.tools.tool import ToolKind
+from stet.tools.tool_state import ToolState
 from tests.support.agent_harness import AgentHarness, make_tool_context
 from tests.support.shout_tool import SHOUT
 from tests.support.workspaces import make_workspace

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.agent.turn_history import (
     Exchange,
@@ -20,6 +19,7 @@ from stet.agent.turn_history import (
 from stet.context.context_builder import EditorLocation
 from stet.llm.model import Message, ToolCall, Usage
 from stet.llm.scripted_model import call
+from stet.tools.tool_state import ToolRun, ToolState
 from stet.web.web_address import WebSource
 from tests.support.agent_harness import AgentHarness
 from tests.support.conversations import exchanges, is_well_formed

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stet.agent.tool_state import ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.chat.chat_document import ChatDocument, ChatTurn
 from stet.chat.chat_layout import YOU, ChatSections, new_document
@@ -15,6 +14,7 @@ from stet.context.context_builder import EditorLocation
 from stet.llm.model import Usage
 from stet.review.policy.rules import RejectedEdit
 from stet.text.lines import split_lines
+from stet.tools.tool_state import ToolRun, ToolState
 from stet.web.web_address import WebSource
 from tests.support.chat_text import adopt, draft, has_ended, parts, write_all, written
 

@@ -3,7 +3,6 @@
 import dataclasses
 
 from stet.agent.agent_events import RoundCompleted, SteeringApplied, TextDelta
-from stet.agent.tool_state import ToolCallKind, ToolRun, ToolState
 from stet.agent.turn import Ask, Mode, Turn, TurnState
 from stet.chat.chat_document import TranscriptBuilder
 from stet.chat.chat_transcript import ending, transcript_of
@@ -11,6 +10,7 @@ from stet.context.context_builder import EditorLocation
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState, RemoveDraft
 from stet.review.resolve.prepared_edit import prepare_draft
+from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 from tests.support.review_harness import rules
 from tests.support.workspaces import make_workspace
 
@@ -80,9 +80,7 @@ def test_what_became_of_a_file_that_was_to_go_is_said() -> None:
 
 
 def test_a_file_that_the_user_keeps_is_said_to_be_kept() -> None:
-    run = ToolRun(
-        "c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", ToolCallKind.WRITE
-    )
+    run = ToolRun("c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", ToolKind.WRITE)
     other = dataclasses.replace(run, tool="execute_command", file="")
     turn = dataclasses.replace(TURN, tool_calls=(run, other))
     assert transcript_of(turn, (), link).text == (

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote
 
-from stet.agent.tool_state import ToolRun, state_after_review
 from stet.agent.turn import FINAL_STATES, REMOVAL, Turn, time_of
 from stet.llm.model import Usage
 from stet.lsp import convert
@@ -20,6 +19,7 @@ from stet.text.escape import escape, escape_line
 from stet.text.lines import split_lines, whole_lines, without_end
 from stet.text.render import fence_for
 from stet.text.sequence import n_common
+from stet.tools.tool_state import ToolRun, state_after_review
 from stet.workspace.workspace import Workspace
 
 MAX_DIFF_LINES = 12

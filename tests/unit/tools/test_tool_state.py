@@ -4,17 +4,17 @@ from itertools import product
 
 import pytest
 
-from stet.agent.tool_state import (
+from stet.review.proposal import HunkState
+from stet.tools.tool_state import (
     TRANSITIONS,
     IllegalTransition,
-    ToolCallKind,
+    ToolKind,
     ToolRun,
     ToolState,
     state_after_review,
 )
-from stet.review.proposal import HunkState
 
-READ, WRITE, CONTROL = ToolCallKind.READ, ToolCallKind.WRITE, ToolCallKind.CONTROL
+READ, WRITE, CONTROL = ToolKind.READ, ToolKind.WRITE, ToolKind.CONTROL
 ALLOWED = {
     READ: {"booting>init", "init>completed", "booting>error", "init>error"},
     WRITE: {
@@ -30,16 +30,16 @@ ALLOWED = {
 ALLOWED[CONTROL] = ALLOWED[WRITE] | {"init>completed"}
 
 
-def call(course: ToolCallKind, state: ToolState = ToolState.BOOTING, *hunks: str) -> ToolRun:
+def call(course: ToolKind, state: ToolState = ToolState.BOOTING, *hunks: str) -> ToolRun:
     """A call of that course, in that state."""
     return ToolRun("c1", "tool", state, course=course, hunks=hunks)
 
 
 @pytest.mark.parametrize(
-    ("course", "before", "after"), list(product(ToolCallKind, ToolState, ToolState)), ids=str
+    ("course", "before", "after"), list(product(ToolKind, ToolState, ToolState)), ids=str
 )
 def test_every_step_is_allowed_or_an_error(
-    course: ToolCallKind, before: ToolState, after: ToolState
+    course: ToolKind, before: ToolState, after: ToolState
 ) -> None:
     run = call(course, before)
     if f"{before}>{after}" in ALLOWED[course]:
@@ -51,8 +51,8 @@ def test_every_step_is_allowed_or_an_error(
             run.transition_to(after)
 
 
-@pytest.mark.parametrize("course", ToolCallKind)
-def test_every_way_ends(course: ToolCallKind) -> None:
+@pytest.mark.parametrize("course", ToolKind)
+def test_every_way_ends(course: ToolKind) -> None:
     ends = {state for steps in TRANSITIONS[course].values() for state in steps} - set(
         TRANSITIONS[course]
     )
@@ -73,7 +73,7 @@ def test_every_way_ends(course: ToolCallKind) -> None:
     ],
 )
 def test_a_call_that_proposed_something_waits_for_the_review_of_it(
-    course: ToolCallKind, before: str, hunks: tuple[str, ...], after: str
+    course: ToolKind, before: str, hunks: tuple[str, ...], after: str
 ) -> None:
     run = call(course, ToolState(before)).completed_with(hunks)
     assert (run.state, run.hunks) == (after, hunks)
@@ -94,7 +94,7 @@ def test_a_call_that_proposed_something_waits_for_the_review_of_it(
     ],
 )
 def test_what_the_turns_end_leaves_undone_is_over(
-    course: ToolCallKind, before: str, after: str
+    course: ToolKind, before: str, after: str
 ) -> None:
     run = call(course, ToolState(before)).stopped("The turn is over.")
     assert (run.state, run.error) == (after, "" if before == after else "The turn is over.")

@@ -34,12 +34,13 @@ class ToolState(StrEnum):
     CANCELED = "canceled"
 
 
-class ToolCallKind(Enum):
-    """Which way a call goes, by the kind of its tool."""
+class ToolKind(Enum):
+    """What a tool does to the world, which decides the states of its calls."""
 
     READ = "read"
     WRITE = "write"
     CONTROL = "control"
+    """It steers the turn itself; it can't be disabled."""
 
 
 class IllegalTransition(Exception):
@@ -55,11 +56,11 @@ _WRITE: Mapping[ToolState, frozenset[ToolState]] = {
     # Back to waiting: a tool with a second question.
     _S: frozenset({_DONE, _W, _ERROR, _CANCELED}),
 }
-TRANSITIONS: Mapping[ToolCallKind, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
+TRANSITIONS: Mapping[ToolKind, Mapping[ToolState, frozenset[ToolState]]] = MappingProxyType(
     {
-        ToolCallKind.READ: {_B: frozenset({_I, _ERROR}), _I: frozenset({_DONE, _ERROR})},
-        ToolCallKind.WRITE: _WRITE,
-        ToolCallKind.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
+        ToolKind.READ: {_B: frozenset({_I, _ERROR}), _I: frozenset({_DONE, _ERROR})},
+        ToolKind.WRITE: _WRITE,
+        ToolKind.CONTROL: {**_WRITE, _I: _WRITE[_I] | {_DONE}},
     }
 )
 """Where a call may go from where it is; the states that are missing are ends."""
@@ -84,7 +85,7 @@ class ToolRun:
     state: ToolState = ToolState.BOOTING
     file: str = ""
     error: str = ""
-    course: ToolCallKind = ToolCallKind.READ
+    course: ToolKind = ToolKind.READ
     hunks: tuple[str, ...] = ()
 
     def can_transition_to(self, state: ToolState) -> bool:
@@ -111,7 +112,7 @@ class ToolRun:
         run = replace(self, hunks=hunks)
         if run.can_transition_to(ToolState.COMPLETED) and not hunks:
             return run.transition_to(ToolState.COMPLETED)
-        if run.state is ToolState.SUBMITTED or run.course is ToolCallKind.READ:
+        if run.state is ToolState.SUBMITTED or run.course is ToolKind.READ:
             return run
         run = run.transition_to(ToolState.WAITING)
         if hunks:
