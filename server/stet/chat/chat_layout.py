@@ -146,7 +146,7 @@ class ChatPart:
 
 
 class ChatSections:
-    """The parts of one document. Its lines may be an editor's live ones: then `follow` each change."""
+    """The parts of one document. Its lines may be an editor's live ones: see `apply_changes`."""
 
     def __init__(self, lines: Sequence[str], headings: Iterable[ChatHeading] | None = None) -> None:
         """Create the parts of the text in `lines`, which include their line ends.
@@ -332,7 +332,7 @@ def escape_markdown(text: str) -> str:
 
 
 def stable_length(text: str) -> int:
-    """How much of a text that still comes can be shown: what `inert` makes of that stays so."""
+    """How much of a text that still comes can be shown: what `escape_markdown` makes of that stays so."""
     line = text.rfind("\n") + 1
     if text.startswith("#", line):
         return line
