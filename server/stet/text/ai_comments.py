@@ -19,6 +19,7 @@ from itertools import accumulate
 
 from stet.text.edit import Replacement
 from stet.text.lines import split_lines
+from stet.text.sequence import split_when
 
 AT_START = re.compile(r"AI([!?])(?=[\s:,.]|$)[\s:,.]*", re.IGNORECASE)
 """The mark at the beginning of what a comment says, with what parts it from the rest."""
@@ -94,12 +95,7 @@ def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ai
         comments: Where its comments are: offsets (code points, half-open), in order, disjoint.
             Comments to the line's end that follow each other may come as one.
     """
-    groups: list[list[_CommentLine]] = []
-    for piece in _comment_lines(text, comments):
-        if groups and _continues(groups[-1][-1], piece):
-            groups[-1].append(piece)
-        else:
-            groups.append([piece])
+    groups = split_when(_comment_lines(text, comments), _is_split)
     return tuple(filter(None, map(_parse_group, groups)))
 
 
@@ -147,10 +143,10 @@ def _without_marks(line: str) -> tuple[str, set[Marker]]:
     return line, found
 
 
-def _continues(before: _CommentLine, piece: _CommentLine) -> bool:
-    """Whether a comment is the next line of the one before."""
+def _is_split(before: _CommentLine, piece: _CommentLine) -> bool:
+    """Whether a comment is not the next line of the one before."""
     is_next = before.line >= 0 and piece.line == before.line + 1 and piece.is_alone
-    return is_next and (piece.column, piece.sign) == (before.column, before.sign)
+    return not is_next or (piece.column, piece.sign) != (before.column, before.sign)
 
 
 def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_CommentLine]:

@@ -13,7 +13,7 @@ from stet.text.edit import LineChange, Replacement, Splice, TextChange, TextEdit
 from stet.text.large_document import LARGE
 from stet.text.lines import end_of, line_end, line_ends, n_breaks, split_lines, without_end
 from stet.text.position import Position, Range
-from stet.text.sequence import Run, common_ends, common_runs, n_common, n_common_end
+from stet.text.sequence import Run, common_ends, common_runs, n_common, split_when
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ def long_changes_between(old: str, new: str) -> tuple[TextChange, ...]:
     split and compared.
     """
     head = _line_start(old, new, n_common(old, new))
-    tail = n_common_end(old[head:], new[head:])
+    tail = n_common(old[head:][::-1], new[head:][::-1])
     # The end of the common part is the start of a line in both, or the end of the text.
     while tail and not (
         _starts_line(old, at := len(old) - tail) and _starts_line(new, len(new) - tail)
@@ -313,7 +313,9 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int 
         context: How many common lines to show round each hunk.
     """
     a, b = _patch_lines(old), _patch_lines(new)
-    shown = "".join(_section(a, b, group, context) for group in _groups(diff_lines(a, b), context))
+    # Hunks whose context would touch are shown together.
+    parts = split_when(diff_lines(a, b), lambda one, two: two.old_start - one.old_end > 2 * context)
+    shown = "".join(_section(a, b, group, context) for group in parts)
     return f"--- {_plain(old_name)}\n+++ {_plain(new_name)}\n{shown}" if shown else ""
 
 
@@ -327,18 +329,6 @@ def _patch_lines(text: str) -> list[str]:
 def _plain(name: str) -> str:
     """`name` on one line."""
     return name if name.isprintable() else ascii(name)[1:-1]
-
-
-def _groups(hunks: Sequence[LineHunk], context: int) -> Iterator[list[LineHunk]]:
-    """Hunks whose context would touch, together."""
-    group: list[LineHunk] = []
-    for hunk in hunks:
-        if group and hunk.old_start - group[-1].old_end > 2 * context:
-            yield group
-            group = []
-        group.append(hunk)
-    if group:
-        yield group
 
 
 def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context: int) -> str:

@@ -15,10 +15,11 @@ The search for occurrences takes linear time too, however often the text repeats
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+_T = TypeVar("_T")
 _MAX_DEPTH = 16
 _MAX_EDITS = 64
 
@@ -72,11 +73,6 @@ def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
     """How many items (or characters) both begin with, and end with after that."""
     head = n_common(one, other)
     return head, n_common(one[head:][::-1], other[head:][::-1])
-
-
-def n_common_end(one: str, other: str) -> int:
-    """How many characters both end with."""
-    return n_common(one[::-1], other[::-1])
 
 
 def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[Run]:
@@ -215,6 +211,18 @@ def _path(
         x, y = x - 1, y - 1
         pairs.append((x, y))
     return pairs[::-1]
+
+
+def split_when(items: Iterable[_T], is_split: Callable[[_T, _T], bool]) -> Iterator[list[_T]]:
+    """Yield items in groups, in order; a group ends where `is_split` holds of two neighbours."""
+    group: list[_T] = []
+    for item in items:
+        if group and is_split(group[-1], item):
+            yield group
+            group = []
+        group.append(item)
+    if group:
+        yield group
 
 
 def find_occurrences(text: str, query: str) -> list[int]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from stet.text.edit import Splice, TextChange
 from stet.text.lines import n_breaks
-from stet.text.sequence import n_common, n_common_end
+from stet.text.sequence import n_common
 
 
 class ChangedLines(NamedTuple):
@@ -297,7 +297,7 @@ def _is_inserted(
 def _holds_once_more(new: str, before: str, after: str) -> bool:
     """Return whether `after` is `before` with `new` inserted anywhere, or holds `new` once more."""
     n = len(after) - len(before)
-    start, end = n_common(before, after), n_common_end(before, after)
+    start, end = n_common(before, after), n_common(before[::-1], after[::-1])
     # Between these two places the inserted text may begin anywhere: the surrounding text is the
     # same.
     if n == len(new) and after.find(new, max(len(before) - end, 0), start + n) >= 0:

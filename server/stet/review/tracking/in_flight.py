@@ -19,7 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import LineChange, Replacement, TextChange, TextEdit
 from stet.text.lines import n_breaks, whole_lines
 from stet.text.position import Position
-from stet.text.sequence import find_line_runs
+from stet.text.sequence import find_line_runs, split_when
 
 _AROUND = 100
 """Lines of a very long text that are kept around the edit."""
@@ -72,7 +72,7 @@ class InFlightEdit:
         self._expected = ExpectedText(document, plan.edit)
         self._effects = plan.effects[::-1]
         self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
-        self._ends = [change.first + change.removed for _, change in self._effects]
+        self._ends = [_end(change) for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
 
@@ -199,18 +199,12 @@ class InFlightEdit:
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:
     """Yield runs of touching changes; `effects` are in order of place, each with its hunk."""
-    hunks: list[str] = []
-    first = end = 0
-    for hunk, change in effects:
-        if hunks and change.first != end:
-            yield EditRun(first, end, tuple(hunks))
-            hunks = []
-        if not hunks:
-            first = change.first
-        hunks.append(hunk)
-        end = change.first + change.removed
-    if hunks:
-        yield EditRun(first, end, tuple(hunks))
+    for run in split_when(effects, lambda one, later: later[1].first != _end(one[1])):
+        yield EditRun(run[0][1].first, _end(run[-1][1]), tuple(hunk for hunk, _ in run))
+
+
+def _end(change: LineChange) -> int:
+    return change.first + change.removed
 
 
 class ExpectedText:
