@@ -84,4 +84,4 @@ class NullJournal:
     def keep(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Discard the row."""
+        """Discard the hunks."""

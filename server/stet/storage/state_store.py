@@ -138,7 +138,7 @@ class StateStore:
     def keep(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        """Store a row as `Journal` does."""
+        """Store hunks as `Journal` does."""
         with self._lock:
             if self._deferred.add_if_long(hunks, snapshots, decision=decision):
                 self._wake()
