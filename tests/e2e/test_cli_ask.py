@@ -168,7 +168,7 @@ def test_a_byte_order_mark_is_kept(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--file", "nope.py"), "stet: there is no file 'nope.py'\n"),
         (("--file", "f.py:9"), "has only 2 lines\n"),

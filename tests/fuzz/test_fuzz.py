@@ -25,7 +25,7 @@ def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be
 
 
 @pytest.mark.parametrize(
-    ("piece", "seed", "told"),
+    ("piece", "seed", "reported"),
     [
         ("past the line", 1, "another text"),
         ("no answer", 2, "there is no answer"),

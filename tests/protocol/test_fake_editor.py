@@ -51,7 +51,7 @@ async def test_each_editor_and_the_server_agree_on_the_text_and_its_edits(
 
 
 @pytest.mark.parametrize(
-    ("client", "told"),
+    ("client", "reported"),
     [
         ("neovim", "True"),
         ("helix", "False document has changed"),
@@ -85,7 +85,7 @@ async def test_a_slow_editor_sends_its_change_with_the_next_request(root: Path) 
 
 
 @pytest.mark.parametrize(
-    ("client", "told", "text"),
+    ("client", "reported", "text"),
     [
         ("neovim", "True", "created\n\n"),
         ("vscode", "True", "created\n"),
@@ -196,7 +196,7 @@ async def test_an_editor_may_say_yes_to_what_it_did_not_do(
 
 
 @pytest.mark.parametrize(
-    ("client", "told", "text"),
+    ("client", "reported", "text"),
     [
         ("neovim", "True", "created\n\n"),
         ("helix", "True", "created\n"),

@@ -71,7 +71,7 @@ async def test_broken_arguments_are_reported_to_the_model_and_kept_out_of_the_hi
 
 
 @pytest.mark.parametrize(
-    ("replies", "state", "said"),
+    ("replies", "state", "shown_text"),
     [
         ([api.say(""), api.say("")], "failed", "said nothing"),
         ([Reply([api.delta(content="Hel")], end=End.CUT)] * 2, "failed", "broke off"),

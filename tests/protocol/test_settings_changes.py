@@ -78,7 +78,7 @@ async def test_what_was_given_at_the_start_and_taken_out_has_its_default(
         await wait_for_head(editor, DEFAULT)
 
 
-@pytest.mark.parametrize("said", [None, {}, {"settings": 1}, {"stet": {}}])
+@pytest.mark.parametrize("message", [None, {}, {"settings": 1}, {"stet": {}}])
 async def test_an_editor_that_can_be_asked_is_asked(
     root: Path, tmp_path: Path, message: Any
 ) -> None:

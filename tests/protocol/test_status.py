@@ -79,7 +79,7 @@ async def test_the_reason_of_a_turn_without_a_model_goes_with_a_turn_that_has_on
 
 
 @pytest.mark.parametrize(
-    ("refusal", "is_told"),
+    ("refusal", "is_reported"),
     [
         (error(401, "no such key"), True),
         (error(404, "no model m", code="model_not_found"), True),
