@@ -212,6 +212,7 @@ class Neovim:
             # In normal mode a mapping that others begin with waits for its time to be over.
             is_mapping = mode["mode"] == "n" and time.monotonic() < until
             assert is_mapping, f"Neovim waits for a key: {mode}"
+            time.sleep(0.01)
         return self._rpc.exec_lua(code, *arguments)
 
     def wait(self, condition: str, what: str = "") -> None:
