@@ -6,6 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -212,7 +213,10 @@ class Neovim:
             # In normal mode a mapping that others begin with waits for its time to be over.
             is_mapping = mode["mode"] == "n" and time.monotonic() < until
             assert is_mapping, f"Neovim waits for a key: {mode}"
-            time.sleep(0.01)
+            with suppress(
+                subprocess.TimeoutExpired
+            ):  # requests without a pause keep it from its keys
+                self._process.wait(0.01)
         return self._rpc.exec_lua(code, *arguments)
 
     def wait(self, condition: str, what: str = "") -> None:

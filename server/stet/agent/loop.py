@@ -53,11 +53,14 @@ class TurnServices:
         model: The model to ask.
         toolbox: The tools of the turn.
         limits: The limits of the turn.
-        emit: Takes each event. It also saves the turn, so that its state is known at any moment.
-        confirm: Called with the number of tokens before the first request; raises if the user does
-            not want to send so many tokens.
-        steering: What the user has said while the turn runs and the model has not seen.
-        seconds_left: Returns the seconds until the turn's time is over.
+        emit: Publishes an event and saves the turn in it, so that a crash or a cancellation loses
+            nothing before the latest event.
+        confirm: Awaited before the first request with the turn and the estimated tokens of the
+            request. Raises SendingDeclined if the user declines.
+        pending_steering: Messages that the user sent during the turn and the model has not seen,
+            oldest first. The caller appends; the loop removes them before each round.
+        seconds_left: Returns the seconds until the turn's time limit; infinity if there is none. The
+            caller enforces the limit.
         window: Shortens the conversation; None if no part of it can be shortened.
     """
 
@@ -66,7 +69,7 @@ class TurnServices:
     limits: Limits
     emit: Callable[[AgentEvent], None]
     confirm: Callable[[Turn, int], Awaitable[None]]
-    steering: list[str] = field(default_factory=list)
+    pending_steering: list[str] = field(default_factory=list)
     seconds_left: Callable[[], float] = lambda: inf
     window: ContextWindow | None = None
 
@@ -98,25 +101,32 @@ _LAST_ROUND = (
     "now with what you know, and call `done` with a summary in the same answer as your last edits."
 )
 MAX_COMPACTIONS = 4
-"""How often one request is shortened: whose window is not known may be a sixteenth of what is thought."""
-_FIRST_ROUND_PATIENCE = 0.9
-"""The share of the time left for silence in the first round, so that the user learns of it."""
+"""The most times that one request is shortened. Each time halves the conversation, so four are enough
+where the context window is a sixteenth of the assumed one."""
+_FIRST_ROUND_SILENCE = 0.9
+"""The share of the turn's remaining time that the model may be silent in the first round. Less than
+1, so that the user reads an error of the model and not one of the time limit."""
 
 
 async def run_turn(turn: Turn, messages: list[Message], services: TurnServices) -> Turn:
-    """Run a turn to its end. `messages` grows at its end only, except for compaction.
+    """Run a turn until the model finishes it. Return the completed turn.
+
+    Messages are appended to `messages`; only compaction rewrites earlier ones. The caller enforces the
+    time limit by cancelling the task; the turn of the last event is then the latest state.
 
     Raises:
-        SendingDeclined: If the user does not want so much to be sent.
-        LimitReached: By rounds, tokens or money, or because the model goes round in circles.
-        TurnFailed: If the model has nothing to say or refuses.
-        ModelError: If the model can't be asked.
+        SendingDeclined: If the user declines the size of the first request.
+        LimitReached: If a limit of rounds, tokens or cost is reached, the model repeats itself after a
+            warning, an answer is too long, or the model stops without `done` after it has worked.
+        TurnFailed: If the model refuses, answers nothing twice without having worked, or writes tool
+            calls as text after a reminder.
+        ModelError: If a request fails, also because the conversation stays too long.
     """
     return await AgentLoop(turn, messages, services).run()
 
 
 class AgentLoop:
-    """The state of a turn that runs: the turn, its conversation, and what it has been warned of."""
+    """One run of a turn: the turn, its conversation, and the reminders that the model has had."""
 
     def __init__(self, turn: Turn, messages: list[Message], services: TurnServices) -> None:
         self._turn = turn
@@ -124,71 +134,79 @@ class AgentLoop:
         self._services = services
         self._loop_detector = LoopDetector()
         self._has_warned_loop = False
-        self._loop_reason = ""
-        """Why the next round is the last: the model repeated a mistake after a warning."""
+        self._repetition_reason = ""
+        """Why the next round is the last: the model repeated itself after a warning; else empty."""
         self._n_dropped = 0
-        """Calls of the latest answer that are too many to be carried out."""
+        """The number of calls of the latest answer beyond `MAX_CALLS`, which are not run."""
         self._last_round_reason = ""
-        """Why the turn ends after this round, if it is the last."""
+        """Why the turn ends after the current round, for the user; empty if the round is not the last."""
         self._has_warned_empty = False
-        """Whether the model has been told that it said nothing."""
+        """Whether the model has been reminded of an empty answer since its last tool call."""
         self._has_warned_form = False
-        """Whether the model has been told how tools are called."""
-        self._written_tool: str | None = None
-        """The tool that the latest answer calls in words ("" for an unknown one); None for none."""
+        """Whether the model has been reminded in which form tools are called."""
+        self._text_call_tool: str | None = None
+        """The tool that the latest answer calls as plain text ("" for an unknown one); None for none."""
         self._n_counted_messages = self._counted_tokens = 0
-        """How many messages the provider has counted, and their tokens."""
+        """How many messages the provider has counted with the tools' definitions, and their tokens; 0
+        after a compaction."""
         # Created once: the bytes stay the same, even if the settings change meanwhile.
         self._tools = services.toolbox.definitions()
         self._tool_tokens = estimate_prompt((), self._tools)
 
     async def run(self) -> Turn:
         """See `run_turn`."""
-        self._stop_if_over()
-        await self._services.confirm(self._turn, self._prompt_tokens())
+        self._raise_if_ended()
+        await self._services.confirm(self._turn, self._estimate_prompt())
         while True:
             completion = await self._run_round()
             if completion.tool_calls:
                 await self._execute_calls(completion)
                 summary = self._services.toolbox.ctx.reader.report.summary
-                if summary is not None and not self._has_steering():
+                if summary is not None and not self._can_apply_steering():
                     return self._turn.ended(TurnState.COMPLETED, summary=summary)
                 self._has_warned_empty = False
                 continue
             if completion.stop_reason is StopReason.LENGTH:
                 raise LimitReached("The model's answer was cut at its longest; what it said stays.")
-            if self._has_steering():
+            if self._can_apply_steering():
                 continue
-            if self._written_tool is not None:
-                self._report_call_form(self._written_tool)
+            if self._text_call_tool is not None:
+                self._remind_of_call_form(self._text_call_tool)
             elif has_words(completion.text):
                 summary = first_line(completion.text)
                 return self._turn.ended(TurnState.COMPLETED, summary=summary)
             else:
-                self._report_empty_answer()
+                self._remind_of_empty_answer()
 
     async def _run_round(self) -> Completion:
-        """Hear the user, ask the model, keep its answer."""
-        self._stop_if_over()
-        while self._services.steering:
-            self._apply_steering(self._services.steering.pop(0))
+        """Apply steering, compact if needed, ask the model and append its answer.
+
+        Returns:
+            The answer, whose calls are not run yet.
+
+        Raises:
+            LimitReached: If a limit is exceeded, or the previous round was the last.
+        """
+        self._raise_if_ended()
+        while self._services.pending_steering:
+            self._apply_steering(self._services.pending_steering.pop(0))
         if (window := self._services.window) is not None:
-            self._note_compaction(
-                await window.compact_early(self._prompt_tokens(), self._spent_tokens)
+            self._record_compaction(
+                await window.compact_early(self._estimate_prompt(), self._total_tokens)
             )
         number, limits = len(self._turn.rounds) + 1, self._services.limits
-        prompt = self._prompt_tokens()
+        prompt = self._estimate_prompt()
         self._last_round_reason = (
-            self._loop_reason
-            or limits.last_round_reason(number - 1, self._spent_tokens, prompt)
-            or limits.cost_last_round_reason(self._turn.usage, self._latest_tokens, prompt)
+            self._repetition_reason
+            or limits.last_round_reason(number - 1, self._total_tokens, prompt)
+            or limits.cost_last_round_reason(self._turn.usage, self._latest_usage, prompt)
         )
         if self._last_round_reason:
-            names = ", ".join(f"`{name}`" for name in self._services.toolbox.last_names)
+            names = ", ".join(f"`{name}`" for name in self._services.toolbox.last_round_tools)
             notice = _LAST_ROUND.format(tools=names)
             self._messages.append(Message("user", notice))
         self._services.emit(RoundStarted(self._turn, number, limits.rounds))
-        completion = await self._complete()
+        completion = await self._complete_with_compaction()
         self._messages.append(
             Message("assistant", completion.text, with_valid_arguments(completion.tool_calls))
         )
@@ -196,38 +214,53 @@ class AgentLoop:
         self._counted_tokens = completion.usage.total
         return completion
 
-    async def _complete(self) -> Completion:
-        """Ask again where the conversation was too long and has been shortened, by half each time."""
+    async def _complete_with_compaction(self) -> Completion:
+        """Ask the model. If the conversation is too long, compact it by half and ask again.
+
+        Raises:
+            ContextOverflow: If it is still too long after `MAX_COMPACTIONS`, or can't be shortened.
+        """
         for _ in range(MAX_COMPACTIONS):
             try:
-                return await self._complete_once()
+                return await self._request_completion()
             except ContextOverflow:
                 window = self._services.window
-                if window is None or not self._note_compaction(await window.compact()):
+                if window is None or not self._record_compaction(await window.compact()):
                     raise
-        return await self._complete_once()
+        return await self._request_completion()
 
-    def _note_compaction(self, usage: Usage | None) -> bool:
-        """Count what it took to shorten the conversation, if it was, and say that it was."""
+    def _record_compaction(self, usage: Usage | None) -> bool:
+        """Charge a compaction to the turn. Return whether there was one (`usage` is not None)."""
         if usage is None:
             return False
         self._n_counted_messages = self._counted_tokens = 0
         self._turn = self._turn.with_compaction(usage)
         return True
 
-    async def _complete_once(self) -> Completion:
-        """Return the model's complete answer of this round."""
+    async def _request_completion(self) -> Completion:
+        """Send one request, and record its tokens in the turn.
+
+        Returns:
+            The answer, with at most `MAX_CALLS` calls and the tools' own names.
+
+        Raises:
+            ContextOverflow: If the conversation is too long.
+            LimitReached: If the answer is longer than the limits allow.
+            TurnFailed: If the model refuses.
+        """
         services, before = self._services, self._turn
-        prompt, left = self._prompt_tokens(), services.seconds_left()
-        ceiling, limit = services.limits.answer_ceiling(before.usage, self._latest_tokens, prompt)
+        prompt, left = self._estimate_prompt(), services.seconds_left()
+        ceiling, limit_name = services.limits.answer_ceiling(
+            before.usage, self._latest_usage, prompt
+        )
         request = Request(
             tuple(self._messages),
             self._tools,
             # The tools stay as they are, for a provider's cache of them and all that follows.
-            allowed=services.toolbox.last_names if self._last_round_reason else (),
+            allowed=services.toolbox.last_round_tools if self._last_round_reason else (),
             ceiling=ceiling,
             # Later on, little time may be left: then the limit ends the turn, not the model.
-            patience=None if before.rounds or left == inf else _FIRST_ROUND_PATIENCE * left,
+            patience=None if before.rounds or left == inf else _FIRST_ROUND_SILENCE * left,
         )
         try:
             completion = await services.model.complete(
@@ -235,26 +268,27 @@ class AgentLoop:
                 on_text=lambda text: services.emit(TextDelta(before, text)),
                 on_wait=lambda reason: services.emit(RetryScheduled(before, reason)),
             )
-        except AnswerTooLong as flood:
+        except AnswerTooLong as error:
             used = Usage(prompt, ceiling, estimated=True)
-            self._turn = before.with_round(Completion(flood.text, usage=used), self._now())
+            self._turn = before.with_round(Completion(error.text, usage=used), self._now())
             services.emit(RoundCompleted(self._turn))
             raise LimitReached(
-                f"Stopped in the middle of an answer, after about {self._spent_tokens} tokens "
-                f"({limit}); nothing of it was carried out."
-            ) from flood
+                f"Stopped in the middle of an answer, after about {self._total_tokens} tokens "
+                f"({limit_name}); nothing of it was carried out."
+            ) from error
         completion, self._n_dropped = limit_calls(completion)
         completion = services.toolbox.resolve_tool_names(completion)
-        self._written_tool = self._find_written_call(completion)
-        is_answer = self._written_tool is None
-        completed = before.with_round(completion, self._now()) if is_answer else None
-        self._turn = completed or before.with_usage(completion)
+        self._text_call_tool = self._find_written_call(completion)
+        if self._text_call_tool is None:
+            self._turn = before.with_round(completion, self._now())
+        else:  # its text is no part of the turn's answer
+            self._turn = before.with_usage(completion)
         services.emit(RoundCompleted(self._turn))
         check_refusal(completion)
         return completion
 
     async def _execute_calls(self, completion: Completion) -> None:
-        """Run the calls of an answer. Warn a model that repeats itself once, then stop the turn."""
+        """Run the calls of an answer. Warn once of a repetition; after the second, the next round is the last."""
         toolbox = self._services.toolbox
         ctx = replace(toolbox.ctx, is_last_round=bool(self._last_round_reason))
         ctx.reader.report.summary = None
@@ -264,53 +298,54 @@ class AgentLoop:
         if self._n_dropped:
             notice = _TOO_MANY_CALLS.format(n=self._n_dropped, most=MAX_CALLS)
             self._messages.append(Message("user", notice))
-        pattern = self._loop_detector.take_warning()
-        if not pattern or self._last_round_reason:
+        repetition = self._loop_detector.take_warning()  # such as "read a.py three times"
+        if not repetition or self._last_round_reason:
             return
         if self._has_warned_loop:
-            self._loop_reason = f"Stopped: the model {pattern}, though it had been told."
+            self._repetition_reason = f"Stopped: the model {repetition}, though it had been told."
             return
         self._has_warned_loop = True
-        warning = (
-            f"You have {pattern}. That leads nowhere: try another way, or call `done` and say why."
-        )
+        warning = f"You have {repetition}. That leads nowhere: try another way, or call `done` and say why."
         self._messages.append(Message("user", warning))
 
     def _apply_steering(self, text: str) -> None:
-        """Show the model what the user said meanwhile."""
+        """Append a message that the user sent during the turn."""
         self._services.toolbox.ctx.proposer.user_words.append(text)
         self._messages.append(Message("user", text))
         self._turn = self._turn.with_steering(text, self._now())
         self._services.emit(SteeringApplied(self._turn, text))
 
-    def _has_steering(self) -> bool:
-        """Whether the user has said something that the model can still be shown."""
+    def _can_apply_steering(self) -> bool:
+        """Return whether steering is pending and another round may read it."""
         return (
-            bool(self._services.steering)
+            bool(self._services.pending_steering)
             and not self._last_round_reason
-            and not self._exceeded_limit()
+            and not self._exceeded_reason()
         )
 
-    def _stop_if_over(self) -> None:
-        if why := self._exceeded_limit() or self._last_round_reason:
+    def _raise_if_ended(self) -> None:
+        """Raise LimitReached if a limit is exceeded or the last round has run."""
+        if why := self._exceeded_reason() or self._last_round_reason:
             raise LimitReached(why)
 
-    def _exceeded_limit(self) -> str:
-        limits, prompt = self._services.limits, self._prompt_tokens()
-        over = limits.exceeded_reason(len(self._turn.rounds), self._spent_tokens, prompt)
-        return over or limits.cost_exceeded_reason(self._turn.usage, self._latest_tokens, prompt)
+    def _exceeded_reason(self) -> str:
+        """Return why the next request would exceed a limit, or ""."""
+        limits, prompt = self._services.limits, self._estimate_prompt()
+        over = limits.exceeded_reason(len(self._turn.rounds), self._total_tokens, prompt)
+        return over or limits.cost_exceeded_reason(self._turn.usage, self._latest_usage, prompt)
 
     @property
-    def _latest_tokens(self) -> Usage | None:
-        """Tokens of the latest round; None before the first one."""
+    def _latest_usage(self) -> Usage | None:
+        """The tokens of the latest round; None before the first."""
         return self._turn.rounds[-1] if self._turn.rounds else None
 
     @property
-    def _spent_tokens(self) -> int:
+    def _total_tokens(self) -> int:
+        """The tokens of the turn so far: input, output and compaction."""
         return self._turn.usage.total
 
-    def _prompt_tokens(self) -> int:
-        """Tokens of the next request, about: those the provider has counted, and what came since."""
+    def _estimate_prompt(self) -> int:
+        """Return about how many tokens the next request has: those counted, and an estimate of the rest."""
         known = self._counted_tokens if self._n_counted_messages else self._tool_tokens
         return known + estimate_prompt(self._messages[self._n_counted_messages :])
 
@@ -319,17 +354,17 @@ class AgentLoop:
         return self._services.toolbox.ctx.reader.snapshot().system.now()
 
     def _find_written_call(self, completion: Completion) -> str | None:
-        """Return the tool that an answer calls in words, "" for an unknown tool, None for no call."""
+        """Return the tool that an answer calls as plain text: "" if unknown, None if there is none."""
         # Where no tool is offered, there is no form to tell the model of.
         if completion.tool_calls or not self._tools:
             return None
         return find_written_call(completion.text, TOOL_NAMES)
 
-    def _report_call_form(self, name: str) -> None:
-        """Tell the model in which form tools are called.
+    def _remind_of_call_form(self, name: str) -> None:
+        """Remind the model once in which form tools are called.
 
         Raises:
-            TurnFailed: If it has been told before.
+            TurnFailed: If the model has had the reminder.
         """
         if self._has_warned_form:
             message = _CALLS_AS_TEXT.format(named=f" (`{name}`)" if name else "")
@@ -340,12 +375,12 @@ class AgentLoop:
         message = _CALL_FORM_REMINDER.format(name=name or self._tools[0].name)
         self._messages.append(Message("user", message))
 
-    def _report_empty_answer(self) -> None:
-        """Tell the model that it has said nothing.
+    def _remind_of_empty_answer(self) -> None:
+        """Remind the model that its answer was empty.
 
         Raises:
-            TurnFailed: If it has been told just before, and has done nothing in the turn.
-            LimitReached: If it has been told just before.
+            TurnFailed: If the model has had the reminder since its last call, and the turn is empty.
+            LimitReached: If the model has had the reminder since its last call.
         """
         if not self._has_warned_empty:
             self._has_warned_empty = True

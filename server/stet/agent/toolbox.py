@@ -180,7 +180,7 @@ class Toolbox:
         )
 
     @property
-    def last_names(self) -> tuple[str, ...]:
+    def last_round_tools(self) -> tuple[str, ...]:
         """The tools that may be called in the last round: what acts and what ends the turn."""
         return tuple(tool.name for tool in self._available_tools(last_round=True))
 

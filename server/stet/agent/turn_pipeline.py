@@ -216,7 +216,7 @@ class TurnPipeline:
                 limits,
                 channel.emit,
                 self._token_confirmation(channel),
-                steering=channel.steering,
+                pending_steering=channel.steering,
                 seconds_left=channel.seconds_left,
             )
             if turn.ask.mode is Mode.REWRITE:
