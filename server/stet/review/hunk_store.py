@@ -361,6 +361,18 @@ def follows_rename(hunk: Hunk, new_uri: str) -> bool:
     return canonical(hunk.new_uri) != canonical(new_uri) and not hunk.is_of_absent_file
 
 
+def settle_accepted(
+    tracked: TrackedDocument, hunk: Hunk, place: tuple[int, int], before: str, written: str
+) -> Hunk:
+    """Settle a hunk whose text `written` is on lines `place` instead of `before`.
+
+    Returns:
+        The accepted hunk, to be saved.
+    """
+    tracked.settle_written(hunk.id, place, written, before)
+    return replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
+
+
 def note_text(store: HunkStore, tracked: TrackedDocument, edited: Iterable[str] = ()) -> None:
     """Note the text of a document as it is now, with the states and places of its hunks.
 

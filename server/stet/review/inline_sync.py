@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 
-from stet.review.hunk_store import HunkStore
+from stet.review.hunk_store import HunkStore, settle_accepted
 from stet.review.proposal import Hunk, HunkState
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.tracked_document import TrackedDocument, overlap
@@ -97,9 +97,9 @@ def _decided(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor) -> Hunk:
     if is_old and _is_same_text(left, before):
         tracked.settle(Anchor(hunk.id, tracked.lines, place, left, after))
         return dataclasses.replace(hunk, state=HunkState.REJECTED, old=left, new=after, reason="")
-    tracked.settle(Anchor(hunk.id, tracked.lines, place, left, before, was_written=True))
+    accepted = settle_accepted(tracked, hunk, place, before, left)
     reason = "" if _is_same_text(left, after) else _AMENDED
-    return dataclasses.replace(hunk, state=HunkState.ACCEPTED, old=before, new=left, reason=reason)
+    return dataclasses.replace(accepted, reason=reason)
 
 
 def _remaining_text(tracked: TrackedDocument, anchor: BlockAnchor) -> tuple[str, tuple[int, int]]:

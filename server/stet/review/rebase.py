@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from stet.review.hunk_store import HunkStore, hunks_in_text, note_text
+from stet.review.hunk_store import HunkStore, hunks_in_text, note_text, settle_accepted
 from stet.review.inline_sync import sync_blocks
 from stet.review.proposal import UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState, replace_hunk
 from stet.review.tracking.anchor import Anchor, BlockAnchor
@@ -208,13 +208,9 @@ def confirm_arrival(
             continue
         if sent.plan.is_undo:
             hunk = replace_hunk(hunk, state=HunkState.UNDONE, old=written, reason="")
-            tracked.settle(
-                Anchor(hunk_id, tracked.lines, place, written, hunk.new, was_written=True)
-            )
+            tracked.settle_written(hunk_id, place, written, hunk.new)
         else:
-            before = anchor.current
-            hunk = replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
-            tracked.settle(Anchor(hunk_id, tracked.lines, place, written, before, was_written=True))
+            hunk = settle_accepted(tracked, hunk, place, anchor.current, written)
         decided.append(hunk)
     # An undo by Stet is not an undo by the editor, whatever the text was before Stet's undo was
     # complete.
@@ -239,9 +235,7 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
         if one.hunk not in detected and tracked.anchor(one.hunk) and other is wanted:
             now = "".join(tracked.lines[one.place[0] : one.place[1]])
             toggled.append(_toggle(tracked, store[one.hunk], other))
-            tracked.settle(
-                Anchor(one.hunk, tracked.lines, one.place, now, one.other, was_written=True)
-            )
+            tracked.settle_written(one.hunk, one.place, now, one.other)
         detected.add(one.hunk)
     store.save(*toggled, stands=tracked.uri)
     _restore_pending_spans(tracked)
@@ -297,7 +291,7 @@ def _detect_hunk_undo(
         hunk, now = store[anchor.hunk], "".join(tracked.lines[place[0] : place[1]])
         if (state := _toggled_state(tracked, hunk)) is not None:
             toggled.append(_toggle(tracked, hunk, state))
-            tracked.settle(Anchor(hunk.id, tracked.lines, place, now, other, was_written=True))
+            tracked.settle_written(hunk.id, place, now, other)
     store.save(*toggled, stands=tracked.uri)
     return bool(toggled)
 
@@ -461,8 +455,7 @@ def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
     """Put the anchor of a hunk that was undone or redone where the hunk is in the known text."""
     old, new = one.hunk.old, one.hunk.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
-    place = (one.first, one.end)
-    tracked.settle(Anchor(one.hunk.id, tracked.lines, place, base, proposed, was_written=True))
+    tracked.settle_written(one.hunk.id, (one.first, one.end), base, proposed)
 
 
 def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:

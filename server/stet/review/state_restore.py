@@ -17,20 +17,18 @@ from itertools import pairwise
 from operator import attrgetter
 
 from stet.review.errors import UndoConflict
-from stet.review.hunk_store import HunkStore, follows_rename, is_line_hunk, note_text
+from stet.review.hunk_store import (
+    HunkStore,
+    follows_rename,
+    is_line_hunk,
+    note_text,
+    settle_accepted,
+)
 from stet.review.inline.imported_hunks import mark_duplicate_ids
 from stet.review.inline.inline_blocks import InlineBlocks
 from stet.review.journal import AnchorSnapshot, NullJournal, RestoredState
 from stet.review.outbox import Outbox
-from stet.review.proposal import (
-    LIVE,
-    OPEN,
-    UNDONE_IN_EDITOR,
-    Hunk,
-    HunkKind,
-    HunkState,
-    replace_hunk,
-)
+from stet.review.proposal import LIVE, OPEN, UNDONE_IN_EDITOR, Hunk, HunkKind, HunkState
 from stet.review.rebase import catch_up, follow_editor, rebase_hunks, reopen_undone
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.relocation import relocate
@@ -212,11 +210,8 @@ def _confirm_arrived(
         says_little = not any(map(str.isalnum, anchor.proposed))
         if place is None or says_little or anchor.find_text(lines, anchor.base) is not None:
             continue
-        hunk, written = store[anchor.hunk], "".join(lines[place[0] : place[1]])
-        arrived.append(
-            replace_hunk(hunk, state=HunkState.ACCEPTED, old=anchor.base, new=written, reason="")
-        )
-        tracked.settle(Anchor(hunk.id, lines, place, written, anchor.base, was_written=True))
+        written = "".join(lines[place[0] : place[1]])
+        arrived.append(settle_accepted(tracked, store[anchor.hunk], place, anchor.base, written))
     store.save(*arrived, decision=True, stands=tracked.uri)
     if arrived:
         store.notify(tracked.uri)
@@ -345,12 +340,8 @@ def _confirm_written(store: HunkStore, tracked: TrackedDocument) -> None:
     for anchor in tuple(tracked.live):
         # The text does not show whether a new file without text was created.
         if anchor.is_done and (anchor.base or anchor.proposed):
-            hunk = store[anchor.hunk]
-            place, written, before = (anchor.first, anchor.end), anchor.current, anchor.base
-            decided.append(
-                replace_hunk(hunk, state=HunkState.ACCEPTED, old=before, new=written, reason="")
-            )
-            tracked.settle(Anchor(hunk.id, tracked.lines, place, written, before, was_written=True))
+            hunk, place = store[anchor.hunk], (anchor.first, anchor.end)
+            decided.append(settle_accepted(tracked, hunk, place, anchor.base, anchor.current))
     store.save(*decided, decision=True, stands=tracked.uri)
 
 

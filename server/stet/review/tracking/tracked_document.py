@@ -107,6 +107,10 @@ class TrackedDocument:
         if len(self.settled) > MAX_SETTLED:
             self.drop(self.settled[0].hunk)
 
+    def settle_written(self, hunk: str, place: tuple[int, int], base: str, proposed: str) -> None:
+        """Settle a hunk on lines `place`, which read `base`; `proposed` was in the text before."""
+        self.settle(Anchor(hunk, self.lines, place, base, proposed, was_written=True))
+
     def settle_in_place(self, hunk: str) -> None:
         """Settle a live hunk that was decided without a change of the text; its anchor is still
         tracked.
