@@ -5,7 +5,7 @@ as its block is in the text.
 """
 
 import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from stet.review.inline_sync import anchor_as_block, as_block_hunk, replace_anch
 from stet.review.proposal import WHOLE_FILE, Hunk, HunkState
 from stet.review.rebase import catch_up
 from stet.review.tracking.anchor import Anchor, BlockAnchor
-from stet.review.tracking.edit_plan import HunkEdit, Settle, plan_write
+from stet.review.tracking.edit_plan import HunkEdit, plan_write
 from stet.review.tracking.tracked_document import TrackedDocument
 from stet.text.block_codec import InlineBlock, block_ids_in, form_for, render_block
 from stet.text.diff import changes_between
@@ -23,8 +23,6 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.lines import dominant_line_end, front_matter_end, line_end, line_ends, split_lines
 from stet.text.reindent import adopt_known_line_ends
-
-_LinesByHunk = Mapping[str, tuple[int, int]]
 
 
 class BlockEditor(Protocol):
@@ -186,16 +184,12 @@ class InlineBlocks:
                 if anchor.merged is None:
                     conflicts[anchor.hunk] = copy(anchor)
 
-        def settle(places: _LinesByHunk) -> None:
-            shown = []
-            for hunk_id, place in places.items():
-                before, after = texts[hunk_id]
-                hunk = self._store[hunk_id]
-                block = BlockAnchor(hunk_id, tracked.lines, place, before, after)
-                block.conflict = conflicts.get(hunk_id)
-                anchor_as_block(tracked, block)
-                shown.append(dataclasses.replace(as_block_hunk(hunk, before, after), block=""))
-            self._store.save(*shown, stands=tracked.uri)
+        def settle(hunk: Hunk, place: tuple[int, int]) -> Hunk:
+            before, after = texts[hunk.id]
+            block = BlockAnchor(hunk.id, tracked.lines, place, before, after)
+            block.conflict = conflicts.get(hunk.id)
+            anchor_as_block(tracked, block)
+            return dataclasses.replace(as_block_hunk(hunk, before, after), block="")
 
         return self._send(document, pieces, settle)
 
@@ -237,24 +231,18 @@ class InlineBlocks:
             for hunk_id, anchor in blocks.items()
         ]
 
-        def settle(places: _LinesByHunk) -> None:
-            amended = []
-            for hunk_id, place in places.items():
-                before, new = blocks[hunk_id].current, after[hunk_id]
-                hunk = as_block_hunk(self._store[hunk_id], before, new)
-                if rendered[hunk_id] is None:
-                    hunk = dataclasses.replace(hunk, inline=False, block="")
-                    replace_anchor(tracked, Anchor(hunk_id, tracked.lines, place, before, new))
-                else:
-                    block = BlockAnchor(
-                        hunk_id, tracked.lines, place, before, new, blocks[hunk_id].block
-                    )
-                    block.conflict = blocks[hunk_id].conflict
-                    anchor_as_block(tracked, block)
-                amended.append(hunk)
-            self._store.save(*amended, decision=True, stands=tracked.uri)
+        def settle(hunk: Hunk, place: tuple[int, int]) -> Hunk:
+            last, new = blocks[hunk.id], after[hunk.id]
+            amended = as_block_hunk(hunk, last.current, new)
+            if rendered[hunk.id] is None:
+                replace_anchor(tracked, Anchor(hunk.id, tracked.lines, place, last.current, new))
+                return dataclasses.replace(amended, inline=False, block="")
+            block = BlockAnchor(hunk.id, tracked.lines, place, last.current, new, last.block)
+            block.conflict = last.conflict
+            anchor_as_block(tracked, block)
+            return amended
 
-        return self._send(document, pieces, settle)
+        return self._send(document, pieces, settle, decision=True)
 
     def take_out(
         self,
@@ -294,31 +282,24 @@ class InlineBlocks:
             HunkEdit(anchor.hunk, anchor.first, anchor.end, anchor.current) for anchor in blocks
         ]
 
-        def settle(places: _LinesByHunk) -> None:
-            decided = []
-            for hunk_id, place in places.items():
-                before, after = texts[hunk_id]
-                anchor = Anchor(hunk_id, tracked.lines, place, before, after)
-                waits = then is HunkState.PENDING
-                if waits:
-                    replace_anchor(tracked, anchor)
-                else:
-                    tracked.settle(anchor)
-                hunk = dataclasses.replace(
-                    self._store[hunk_id],
-                    state=then,
-                    old=before,
-                    new=after,
-                    inline=not waits,
-                    reason=reasons.get(hunk_id, ""),
-                )
-                decided.append(hunk)
-            self._store.save(*decided, decision=then is not HunkState.PENDING, stands=tracked.uri)
+        is_decided = then is not HunkState.PENDING
 
-        if then is not HunkState.PENDING:
+        def settle(hunk: Hunk, place: tuple[int, int]) -> Hunk:
+            before, after = texts[hunk.id]
+            anchor = Anchor(hunk.id, tracked.lines, place, before, after)
+            if is_decided:
+                tracked.settle(anchor)
+            else:
+                replace_anchor(tracked, anchor)
+            reason = reasons.get(hunk.id, "")
+            return dataclasses.replace(
+                hunk, state=then, old=before, new=after, inline=is_decided, reason=reason
+            )
+
+        if is_decided:
             sent = [self._store[anchor.hunk] for anchor in blocks]
             self._store.set_transient(*(dataclasses.replace(h, state=HunkState.SENT) for h in sent))
-        return self._send(document, pieces, settle)
+        return self._send(document, pieces, settle, decision=is_decided)
 
     def apply_missing(self, tracked: TrackedDocument, text: str) -> None:
         """Handle a text that lacks blocks of its hunks, found for a document that was not open.
@@ -350,12 +331,32 @@ class InlineBlocks:
             catch_up(self._store, tracked, edit.apply(document.text))
 
     def _send(
-        self, document: TextDocument, pieces: Sequence[HunkEdit], settle: Settle
+        self,
+        document: TextDocument,
+        pieces: Sequence[HunkEdit],
+        settle: Callable[[Hunk, tuple[int, int]], Hunk],
+        *,
+        decision: bool = False,
     ) -> TextEdit | None:
+        """Send an edit to the editor now.
+
+        Args:
+            document: The current text.
+            pieces: What is written for each hunk; without any, no edit is sent.
+            settle: Changes the anchor of a hunk whose piece has arrived on these lines, and returns the
+                hunk to be saved.
+            decision: Whether the user has decided the hunks.
+        """
         if not pieces:
             return None
-        plan = plan_write(document, pieces, settle)
-        self._store.ensure_tracked(document).send(document, plan)
+        tracked = self._store.ensure_tracked(document)
+
+        def settle_all(places: Mapping[str, tuple[int, int]]) -> None:
+            hunks = [settle(self._store[hunk_id], place) for hunk_id, place in places.items()]
+            self._store.save(*hunks, decision=decision, stands=tracked.uri)
+
+        plan = plan_write(document, pieces, settle_all)
+        tracked.send(document, plan)
         self._store.notify(document.uri)
         return plan.edit
 
