@@ -38,12 +38,6 @@ class _PendingWrites:
     changed_uris: dict[str, None] = field(default_factory=dict)
     decision: bool = False
 
-    def add(self, hunks: Iterable[Hunk], stands: str | None, *, decision: bool) -> None:
-        """Add hunks; the arguments are those of `HunkStore.save`."""
-        self.hunks.update((hunk.id, hunk) for hunk in hunks)
-        self.stands |= {canonical(stands)} if stands else set()
-        self.decision |= decision
-
 
 class HunkStore:
     """All hunks of one server; owned by the ledger, used on the event loop only.
@@ -87,19 +81,19 @@ class HunkStore:
             listener(uri)
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> Iterator[_PendingWrites]:
         """Make or decide many hunks within: they are persisted at the end at once, and each file is
         notified once.
         """
         if self._due is not None:
-            yield
+            yield self._due
             return
         self._due = due = _PendingWrites()
         try:
-            yield
+            yield due
         finally:
             self._due = None
-            snapshots = self._anchor_snapshots(due.stands)
+            snapshots = [one for uri in due.stands if (one := self.anchor_snapshot(uri))]
             if due.hunks or snapshots:
                 self.journal.keep(tuple(due.hunks.values()), *snapshots, decision=due.decision)
             for uri in due.changed_uris:
@@ -174,11 +168,10 @@ class HunkStore:
         self, hunks: Sequence[Hunk], stands: str | None, *, decision: bool = False
     ) -> None:
         """Persist hunks, now or at the end of the batch."""
-        if self._due is not None:
-            self._due.add(hunks, stands, decision=decision)
-        else:
-            snapshots = self._anchor_snapshots([stands] if stands else [])
-            self.journal.keep(hunks, *snapshots, decision=decision)
+        with self.batch() as due:
+            due.hunks.update((hunk.id, hunk) for hunk in hunks)
+            due.stands |= {canonical(stands)} if stands else set()
+            due.decision |= decision
 
     def set_transient(self, *hunks: Hunk) -> None:
         """Store hunks without persisting them."""
@@ -300,10 +293,6 @@ class HunkStore:
         lost = frozenset(hunk for hunk, place in spans.items() if place.is_lost)
         places = {hunk: (place.first, place.end) for hunk, place in spans.items()}
         return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
-
-    def _anchor_snapshots(self, uris: Iterable[str]) -> list[AnchorSnapshot]:
-        """Return the anchor snapshots of the files that have hunks."""
-        return [found for uri in uris if (found := self.anchor_snapshot(uri)) is not None]
 
     def renamed(self, uri: str, new_uri: str) -> None:
         """Handle the rename of a file: move its hunks to the new name."""

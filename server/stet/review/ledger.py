@@ -319,7 +319,7 @@ class ReviewLedger:
 
     # -- deciding --------------------------------------------------------------------------------
 
-    def batch(self) -> AbstractContextManager[None]:
+    def batch(self) -> AbstractContextManager[object]:
         """Decide many hunks within; they are persisted at the end."""
         return self._store.batch()
 
