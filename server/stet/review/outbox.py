@@ -85,9 +85,8 @@ class Outbox:
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return True
-        places = {hunk: tracked.arrived_lines(hunk) for hunk in tracked.in_flight.plan.texts}
-        found = {hunk: place for hunk, place in places.items() if place is not None}
-        if len(found) < len(places):
+        found = tracked.arrived_places()
+        if len(found) < len(tracked.in_flight.plan.texts):
             return False
         confirm_arrival(self._store, tracked, found)
         self._store.notify(uri)
@@ -100,25 +99,20 @@ class Outbox:
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return
-        places = {hunk: tracked.arrived_lines(hunk) for hunk in tracked.in_flight.plan.texts}
-        back, settle = tracked.in_flight.plan.is_undo, tracked.in_flight.plan.settle
-        confirm_arrival(
-            self._store,
-            tracked,
-            {hunk: place for hunk, place in places.items() if place is not None},
-        )
-        for hunk_id, place in places.items():
-            if place is None and (anchor := tracked.anchor(hunk_id)) is not None:
+        plan, found = tracked.in_flight.plan, tracked.arrived_places()
+        late = [hunk_id for hunk_id in plan.texts if hunk_id not in found]
+        confirm_arrival(self._store, tracked, found)
+        for hunk_id in late:
+            if (anchor := tracked.anchor(hunk_id)) is not None:
                 anchor.resume_waiting(tracked.lines)
                 if self._store[hunk_id].state is HunkState.REJECTED:
                     tracked.settle_in_place(hunk_id)  # the user took the approval back meanwhile
-                elif back:
+                elif plan.is_undo:
                     tracked.undone.given_up.add(hunk_id)
                 else:
                     self._mark_waiting(hunk_id, reason)
         resolve_overlaps(tracked.live, tracked.lines)
-        if not back and settle is None:
-            late = [hunk_id for hunk_id, place in places.items() if place is None]
+        if not plan.is_undo and plan.settle is None:
             now = TextDocument(tracked.uri, tracked.text)
             tracked.timed_out = add_timed_out(tracked.timed_out, now, late)
         self._store.notify(uri)

@@ -375,7 +375,13 @@ class TrackedDocument:
             anchor.record_sent_edge(records, record)
         return True
 
-    def arrived_lines(self, hunk: str) -> tuple[int, int] | None:
+    def arrived_places(self) -> dict[str, tuple[int, int]]:
+        """Return, by sent hunk, the lines that hold its text; no hunks whose lines are uncertain."""
+        assert self.in_flight is not None, "nothing was sent"
+        found = {hunk: self._arrived_lines(hunk) for hunk in self.in_flight.plan.texts}
+        return {hunk: place for hunk, place in found.items() if place is not None}
+
+    def _arrived_lines(self, hunk: str) -> tuple[int, int] | None:
         """Return the lines that hold the text of a sent hunk, as far as they are certain."""
         assert self.in_flight is not None, "nothing was sent"
         anchor, text = self._by_hunk[hunk], self.in_flight.plan.texts[hunk]
