@@ -8,7 +8,6 @@ states and places in that text, whatever the reported difference is (`note_text`
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from stet.review.hunk_store import HunkStore, hunks_in_text, note_text, settle_accepted
 from stet.review.inline_sync import sync_blocks
@@ -363,14 +362,6 @@ def reopen_undone(
     return True
 
 
-class _KnownStates(NamedTuple):
-    """The hunks whose state or place in a known text is not their present one."""
-
-    waiting: list[HunkInText]
-    accepted: list[HunkInText]
-    moved: list[HunkInText]
-
-
 def _restore_known_states(
     store: HunkStore, tracked: TrackedDocument, known: TextState, before: Sequence[HunkInText]
 ) -> bool:
@@ -387,7 +378,7 @@ def _restore_known_states(
         Otherwise every hunk stays where the changes have moved it, because it may have absorbed
         lines since the text was noted.
     """
-    wanted = _changes_to_known(store, tracked, known)
+    waiting, accepted, moved = _changes_to_known(store, tracked, known)
     waited = {one.hunk.id for one in before if not one.is_accepted}
     # The difference may have restored some of them already, but not their order.
     redone = [
@@ -397,17 +388,15 @@ def _restore_known_states(
         and one.hunk.id in waited
         and store[one.hunk.id].state is HunkState.ACCEPTED
     ]
-    if not wanted.waiting and not wanted.accepted and not redone:
+    if not waiting and not accepted and not redone:
         return False
-    for one in wanted.accepted:
+    for one in (*accepted, *waiting):
         _settle_known(tracked, one)
-    for one in wanted.waiting:
-        _settle_known(tracked, one)
-    _move_to_known(tracked, wanted.moved, known)
+    _move_to_known(tracked, moved, known)
     # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
     order = {one.hunk.id: one.hunk.changed for one in before}
-    waiting = sorted(wanted.waiting, key=lambda one: -order.get(one.hunk.id, 0))
-    accepted = sorted((*wanted.accepted, *redone), key=lambda one: one.hunk.changed)
+    waiting.sort(key=lambda one: -order.get(one.hunk.id, 0))
+    accepted = sorted((*accepted, *redone), key=lambda one: one.hunk.changed)
     turned = {one.hunk.id for one in (*waiting, *accepted)}
     tracked.undone.due = [
         *(one for one in tracked.undone.due if one not in turned),
@@ -422,26 +411,25 @@ def _restore_known_states(
     return True
 
 
-def _changes_to_known(store: HunkStore, tracked: TrackedDocument, known: TextState) -> _KnownStates:
-    """Return the hunks that are to change, and how."""
-    wanted = _KnownStates([], [], [])
+def _changes_to_known(
+    store: HunkStore, tracked: TrackedDocument, known: TextState
+) -> tuple[list[HunkInText], list[HunkInText], list[HunkInText]]:
+    """Return the hunks that wait in a known text, those accepted there, and those that only moved."""
+    waiting, accepted, moved = [], [], []
     for one in known.hunks:
         hunk, anchor = store[one.hunk.id], tracked.anchor(one.hunk.id)
         if anchor is None or isinstance(anchor, BlockAnchor) or hunk.inline:
             continue
         if hunk.state is (HunkState.ACCEPTED if one.is_accepted else HunkState.PENDING):
             if (anchor.first, anchor.end) != (one.first, one.end) or anchor.merged is None:
-                wanted.moved.append(one)
-        elif one.is_accepted and _may_be_accepted(hunk):
-            wanted.accepted.append(one)
-        elif not one.is_accepted and _may_wait(tracked, hunk):
-            wanted.waiting.append(one)
-    return wanted
-
-
-def _may_be_accepted(hunk: Hunk) -> bool:
-    """Return whether a hunk was undone, so that the editor may have redone it."""
-    return hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR
+                moved.append(one)
+        elif one.is_accepted:
+            # The editor may have redone it.
+            if hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR:
+                accepted.append(one)
+        elif _may_wait(tracked, hunk):
+            waiting.append(one)
+    return waiting, accepted, moved
 
 
 def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
