@@ -2,7 +2,7 @@
 
 ReviewError
 ├── UnknownHunk
-├── Overlap
+├── HunkOverlap
 ├── BlockInTheWay
 ├── WrongHunkState
 │   └── EditInFlight
