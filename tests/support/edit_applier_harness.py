@@ -206,20 +206,18 @@ class ApplyHarness:
             hunk for n, change in enumerate(changes) for hunk in self.propose(change, turn=f"t{n}")
         ]
 
-    def create(self, text: str = "new\n") -> str:
-        draft = CreateDraft(
-            turn="t1", author="m", uri="file:///ws/n/b.txt", name="b", text=text, summary="s"
-        )
+    def create(self, text: str = "new\n", uri: str = "file:///ws/n/b.txt") -> str:
+        draft = CreateDraft(turn="t1", author="m", uri=uri, name="b", text=text, summary="s")
         return self.ledger.propose(prepare_draft(draft, rules()))[0].id
 
-    def move(self) -> str:
+    def move(self, uri: str = URI, new_uri: str = "file:///ws/n/b.txt") -> str:
         draft = MoveDraft(
             turn="t1",
             author="m",
-            uri=URI,
-            name="a.txt",
-            new_uri="file:///ws/n/b.txt",
-            new_name="n/b.txt",
+            uri=uri,
+            name=uri.removeprefix("file:///ws/"),
+            new_uri=new_uri,
+            new_name=new_uri.removeprefix("file:///ws/"),
             summary="s",
         )
         return self.ledger.propose(prepare_draft(draft, rules()))[0].id

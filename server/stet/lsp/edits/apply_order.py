@@ -93,14 +93,17 @@ def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hu
     step: list[Hunk] = []
     taken: set[str] = set()
     for hunk in whole:
-        files = {canonical(uri) for uri in (ledger.hunk(hunk.id).uri, hunk.new_uri) if uri}
-        if taken & files:
+        if taken & _files_of(ledger, hunk):
             yield step
             step, taken = [], set()
         step.append(hunk)
-        taken |= files
+        taken |= _files_of(ledger, hunk)  # the step before may have renamed them
     if step:
         yield step
+
+
+def _files_of(ledger: ReviewLedger, hunk: Hunk) -> set[str]:
+    return {canonical(uri) for uri in (ledger.hunk(hunk.id).uri, hunk.new_uri) if uri}
 
 
 async def _apply_batches(
