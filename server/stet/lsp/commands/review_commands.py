@@ -17,12 +17,11 @@ from stet.lsp.arguments import CommandArguments
 from stet.lsp.edits.apply_order import accept_in_order, undo_in_order
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.hunk_selection import decide_hunks, find_hunk, resolve_uri, select_hunks
-from stet.lsp.presentation.serialize import hunk_to_json
+from stet.lsp.presentation.serialize import hunk_lines, hunk_to_json
 from stet.lsp.state import ServerState
 from stet.review.errors import ReviewError, UndoConflict
 from stet.review.proposal import OPEN, UNDONE_IN_EDITOR, WHOLE_FILE, Hunk, HunkState
 from stet.text.escape import escape_line
-from stet.text.lines import split_lines
 from stet.text.position import Position
 from stet.text.render import fence_for
 from stet.workspace.uris import canonical
@@ -142,15 +141,14 @@ def _navigate(
     activity = state.workspace.snapshot().activity
     uri = named or activity.active
     selection = activity.selection_of(uri) if uri else None
-    at = Position(line - 1, 0) if line else selection.cursor if selection else Position(0, 0)
+    cursor = Position(line - 1, 0) if line else selection.cursor if selection else Position(0, 0)
     hunks = [hunk for hunk in state.ledger.hunks() if hunk.state in OPEN]
     if not hunks:
         return None
-    found = _neighbour(hunks, uri, at, forward=forward)
-    buffer = state.workspace.buffer(found.uri)
-    lines = buffer.lines if buffer else split_lines(state.ledger.base_text(found.uri) or "")
-    place = convert.to_wire_range(found.shown_at, lines, state.workspace.encoding)
-    work = state.client.show_document(found.uri, lsp.Range(place.start, place.start))
+    found = _neighbour(hunks, uri, cursor, forward=forward)
+    lines = hunk_lines(found.uri, state.workspace, state.ledger)
+    at = convert.to_wire_position(found.shown_at.start, lines, state.workspace.encoding)
+    work = state.client.show_document(found.uri, lsp.Range(at, at))
     state.server.tasks.start(work, "show a hunk")
     shape = hunk_to_json(found, state.workspace, state.ledger)
     return {"uri": found.uri, "range": shape["range"], "hunk": found.id}

@@ -8,12 +8,11 @@ from lsprotocol import types as lsp
 from stet.agent.turn import Turn
 from stet.lsp import convert
 from stet.lsp.editor_client import Client
-from stet.lsp.presentation.serialize import describe
+from stet.lsp.presentation.serialize import describe, hunk_lines
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.text.edit import map_range
 from stet.text.escape import escape
-from stet.text.lines import split_lines
 from stet.text.position import Position, Range
 from stet.tools.editor_actions import Question
 from stet.workspace.uris import canonical
@@ -158,10 +157,7 @@ class DiagnosticsPublisher:
         return self._hunk_range(hunk, self._lines(hunk.uri))
 
     def _lines(self, uri: str) -> Sequence[str]:
-        buffer = self._workspace.buffer(uri)
-        if buffer is not None:
-            return buffer.lines
-        return split_lines(self._ledger.base_text(uri) or "")
+        return hunk_lines(uri, self._workspace, self._ledger)
 
     def _diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
         place, data = self._hunk_range(hunk, lines), {"hunk": hunk.id}

@@ -187,10 +187,15 @@ def turn_to_json(turn: Turn, ledger: ReviewLedger) -> dict[str, object]:
     }
 
 
+def hunk_lines(uri: str, workspace: Workspace, ledger: ReviewLedger) -> Sequence[str]:
+    """Return the lines that the hunks of a document have their places in."""
+    buffer = workspace.buffer(uri)
+    return buffer.lines if buffer is not None else split_lines(ledger.base_text(uri) or "")
+
+
 def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[str, object]:
     """One entry of `stet.proposals`."""
-    buffer = workspace.buffer(hunk.uri)
-    lines = buffer.lines if buffer else split_lines(ledger.base_text(hunk.uri) or "")
+    lines = hunk_lines(hunk.uri, workspace, ledger)
     place = convert.to_wire_range(hunk.range, lines, workspace.encoding)
     return {
         "hunk": hunk.id,
