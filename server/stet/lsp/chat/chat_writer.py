@@ -21,6 +21,7 @@ from stet.chat.chat_layout import ChatSections, Insertion
 from stet.lsp import convert
 from stet.lsp.chat.insertion_watch import InsertionWatch
 from stet.lsp.editor_client import Client
+from stet.lsp.edits.edit_confirmation import shorten_timeout
 from stet.lsp.edits.edit_sender import wire_version
 from stet.lsp.presentation.generated_documents import GeneratedDocuments
 from stet.text.edit import TextChange
@@ -104,8 +105,6 @@ EVERY_SECONDS = 0.2
 """Between two edits: an answer that comes word by word is no reason to redraw at each."""
 CONFIRM_SECONDS = 5.0
 """How long after its yes an editor may take to send the text back; eglot waits half a second."""
-CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same after other text has arrived: Neovim confirms an edit and then drops the edit."""
 MAX_TRIES = 3
 """How often an edit may fail in a text that does not change meanwhile."""
 
@@ -206,9 +205,7 @@ class ChatWriter:
         """
         async with asyncio.timeout(CONFIRM_SECONDS) as limit:
             while not watch.has_come and (now := self._world.revision(uri)) is not None:
-                when = limit.when()
-                if now != revision and when is not None:
-                    soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
-                    limit.reschedule(min(when, soon))
+                if now != revision:
+                    shorten_timeout(limit)
                 changed.clear()
                 await changed.wait()

@@ -56,6 +56,7 @@ class EditApplier:
         self._files = FileOperations(workspace, ledger, client, renames, self._apply_closed)
         self._sender = EditSender(workspace, ledger, client)
         self.confirmation = self._sender.confirmation
+        self.closed = self._files.closed
         self._approvals: list[Approval] = []
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -79,7 +80,7 @@ class EditApplier:
 
         return resume
 
-    async def apply(self, uri: str, hunks: Iterable[Hunk]) -> None:
+    async def apply(self, uri: str, hunks: Sequence[Hunk]) -> None:
         """Apply accepted hunks of one file; the states of the hunks show the outcome.
 
         Hunks of lines stay `sent` while the user types faster than the editor confirms; see
@@ -90,13 +91,12 @@ class EditApplier:
             hunks: The hunks as accepted. A hunk that now removes more of the user's text becomes
                 pending again.
         """
-        agreed = {hunk.id: hunk for hunk in hunks}
-        approval = {one.id: one for one in agreed.values() if one.kind not in WHOLE_FILE}
+        approval = {one.id: one for one in hunks if one.kind not in WHOLE_FILE}
         self._approvals.append(approval)
         try:
             if self.document_lock(uri).locked():
                 self._ledger.outbox.hold(uri, tuple(approval))
-            await self._apply_hunks(uri, tuple(agreed), HunkState.PENDING, approval)
+            await self._apply_hunks(uri, [hunk.id for hunk in hunks], HunkState.PENDING, approval)
         finally:
             self._approvals = [one for one in self._approvals if one is not approval]
 
@@ -107,10 +107,6 @@ class EditApplier:
 
     def _is_approved(self, hunk_id: str) -> bool:
         return any(hunk_id in approval for approval in self._approvals)
-
-    def closed(self, uri: str) -> None:
-        """Handle a document that was closed: schedule the deletion that waited for it."""
-        self._files.closed(uri)
 
     async def _apply_closed(self, hunk: Hunk) -> None:
         await self._apply_hunks(hunk.uri, (hunk.id,), hunk.state, None)
@@ -131,9 +127,9 @@ class EditApplier:
         if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
             self._rejected[hunk_id] = rejected
 
-    async def undo(self, uri: str, hunk_ids: Iterable[str]) -> None:
+    async def undo(self, uri: str, hunk_ids: Sequence[str]) -> None:
         """Undo accepted hunks of one file in the editor; their states show the result."""
-        await self._apply_hunks(uri, tuple(hunk_ids), HunkState.ACCEPTED, None)
+        await self._apply_hunks(uri, hunk_ids, HunkState.ACCEPTED, None)
 
     async def write(
         self, uri: str, edit_of: Callable[[TextDocument], TextEdit | None], label: str
@@ -178,7 +174,7 @@ class EditApplier:
         return await self._document(hunks[0].uri)
 
     async def _apply_hunks(
-        self, uri: str, ids: tuple[str, ...], state: HunkState, approval: Approval | None
+        self, uri: str, ids: Sequence[str], state: HunkState, approval: Approval | None
     ) -> None:
         """Carry out hunks that are in `state`, which says whether forward or back."""
         async with self.document_lock(uri):

@@ -148,6 +148,12 @@ OPENED_SECONDS = 2.0
 """How long an editor may take to open a file that it says it shows."""
 
 
+def shorten_timeout(limit: asyncio.Timeout) -> None:
+    """Wait at most `CONFIRM_AFTER_CHANGE_SECONDS` from the present on: other text has arrived."""
+    soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
+    limit.reschedule(min(limit.when() or soon, soon))
+
+
 _ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
 
 
@@ -239,7 +245,9 @@ class EditConfirmation:
                 while self.find_misapplied(document, edit) is None:
                     if self._ledger.outbox.arrived(document.uri):
                         return True
-                    self._shorten_timeout(limit, document.uri, version)
+                    now = self._workspace.document(document.uri)
+                    if now is not None and now.version != version:
+                        shorten_timeout(limit)
                     changed.clear()
                     await changed.wait()
         return False
@@ -271,13 +279,6 @@ class EditConfirmation:
                 break
             await asyncio.sleep(POLL_SECONDS)
         return self.is_open(uri)
-
-    def _shorten_timeout(self, limit: asyncio.Timeout, uri: str, version: int | None) -> None:
-        """Wait less long once the text has become another than it was at `version`."""
-        now, when = self._workspace.document(uri), limit.when()
-        if when is not None and now is not None and now.version != version:
-            soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
-            limit.reschedule(min(when, soon))
 
     async def _is_on_disk(self, uri: str) -> bool:
         """Take the text from the disk, where the editor wrote the file itself. Return whether the
