@@ -36,7 +36,7 @@ class Progress:
         server: StetLanguageServer,
         title: str,
         message: str = "",
-        on_cancel: Callable[[], None] | None = None,
+        on_cancel: Callable[[], object] | None = None,
     ) -> None:
         """Ask the editor to show it.
 
@@ -294,7 +294,7 @@ class Client:
         return result is not None and bool(result.success)
 
     def progress(
-        self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
+        self, title: str, message: str = "", on_cancel: Callable[[], object] | None = None
     ) -> Progress:
         """Show that work has begun; nothing where the editor shows no progress."""
         return Progress(self._server, title, message, on_cancel)

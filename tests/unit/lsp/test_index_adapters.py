@@ -43,7 +43,7 @@ class Watcher(Client):
         self.has_seen = asyncio.Event()
 
     def progress(
-        self, title: str, message: str = "", on_cancel: Callable[[], None] | None = None
+        self, title: str, message: str = "", on_cancel: Callable[[], object] | None = None
     ) -> Progress:
         self.has_seen.set()
         return Shown(self.editor, title, self.log)

@@ -7,6 +7,7 @@ the question is answered elsewhere or its turn is over.
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from time import monotonic
 
 from lsprotocol import types as lsp
@@ -112,12 +113,8 @@ class TurnView:
     def _turn_started(self, turn: Turn) -> None:
         self._publisher.turn_started(turn)
         title = f"Stet: {_cut(turn.ask.prompt)}"
-        self._progress[turn.id] = self._client.progress(
-            title, "starting", lambda: self._stop(turn.id)
-        )
-
-    def _stop(self, turn_id: str) -> None:
-        self._agent.cancel(turn_id)
+        stop = partial(self._agent.cancel, turn.id)
+        self._progress[turn.id] = self._client.progress(title, "starting", stop)
 
     def _round(self, turn: Turn, number: int, limit: int) -> None:
         self._spoken[turn.id] = 0
