@@ -9,6 +9,7 @@ from tests.support.identifiers import (
     class_names,
     count_terms,
     documented_exceptions,
+    function_docstrings,
     identifiers_in,
     imported_names,
 )
@@ -61,6 +62,17 @@ def test_at_most_20_file_names_are_repeated() -> None:
 def test_no_attribute_is_documented_by_a_pronoun() -> None:
     empty = [str(path.relative_to(SOURCE)) for path in FILES if EMPTY_DOCS.search(path.read_text())]
     assert empty == []
+
+
+def test_docstrings_of_functions_begin_with_a_verb() -> None:
+    clauses = ("Whether ", "How ", "Where ", "Why ", "Which ", "When ", "What ", "All ", "Those ")
+    found = [
+        f"{path.relative_to(SOURCE)}: {text.splitlines()[0]}"
+        for path in FILES
+        for text in function_docstrings(path)
+        if text.startswith(clauses)
+    ]
+    assert found == []
 
 
 def test_docstrings_name_exceptions_that_exist() -> None:

@@ -51,6 +51,15 @@ def count_terms(identifiers: Iterable[str], terms: Iterable[str]) -> Counter[str
     return counts
 
 
+def function_docstrings(path: Path) -> Iterator[str]:
+    """Yield each docstring of a function that is no property."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            is_property = any("property" in ast.unparse(name) for name in node.decorator_list)
+            if not is_property and (text := ast.get_docstring(node)):
+                yield text
+
+
 def imported_names(path: Path) -> Iterator[str]:
     """Yield each name that a file imports."""
     for node in ast.walk(ast.parse(path.read_text())):

@@ -153,7 +153,7 @@ class Agent:
         return turn
 
     def turns(self) -> tuple[Turn, ...]:
-        """All turns, oldest first."""
+        """Return all turns, oldest first."""
         return tuple(self._turns.values())
 
     def cancel(self, turn_id: str | None = None) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ class Agent:
             self._finish_turn(ended)
 
     def _has_proposed(self, turn_id: str) -> bool:
-        """Whether anything that a turn has proposed is still of use."""
+        """Return whether anything that a turn has proposed is still of use."""
         hunks = self._ledger.hunks(turn=turn_id)
         return any(hunk.state not in _WITHDRAWN_STATES for hunk in hunks)
 

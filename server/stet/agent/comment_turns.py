@@ -185,7 +185,9 @@ def _locate_comment(reader: FileReader, live: TextDocument, task: CommentTask) -
 
 
 def _locate_in_view(view: PendingView, place: Range, source: str) -> int | None:
-    """Where the comment is in the text with what is pending in it; None where that takes it out."""
+    """Return where the comment is in the text with what is pending in it; None where that takes it
+    out.
+    """
     start = view.edit.map_offset(view.live.offset_at(place.start), Bias.RIGHT)
     if view.text.startswith(source, start):
         return start

@@ -71,7 +71,8 @@ class Conversation:
 
 
 def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...]:
-    """Earlier turns as a new one may send them: untouched if they take at most `budget` tokens.
+    """Return earlier turns as a new one may send them: untouched if they take at most `budget`
+    tokens.
 
     Otherwise they are brought down to half of it, so that this is not needed again at once.
     """
@@ -96,7 +97,7 @@ def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...
 def drop_tool_results(
     conversation: Conversation, target: int, n_recent_rounds: int = RECENT_ROUNDS
 ) -> Conversation:
-    """Placeholders for results, oldest first, until at most `target` tokens are left.
+    """Return placeholders for results, oldest first, until at most `target` tokens are left.
 
     The last `n_recent_rounds` rounds of the turn that runs keep theirs.
     """
@@ -151,7 +152,7 @@ def with_summary(prefix: Conversation, rest: Conversation, summary: str) -> Conv
 
 
 def summarize_history(history: Sequence[Exchange]) -> Exchange:
-    """Several turns as one, by a digest."""
+    """Return several turns as one, by a digest."""
     return _summary_exchange(
         f"{COMPACTED_MARK}{len(history)} earlier turns, in short.)\n{digest(Conversation(tuple(history)))}",
         history,
@@ -208,7 +209,7 @@ def _drop_exchange_results(exchange: Exchange) -> Exchange:
 
 
 def _first_recent(groups: Sequence[tuple[Message, ...]], n_recent_rounds: int) -> int:
-    """Where the last rounds begin, as an index of units; the question is never one of them."""
+    """Return where the last rounds begin, as an index of units; the question is never one of them."""
     rounds = [n for n, unit in enumerate(groups) if unit[0].role == "assistant"]
     return rounds[-n_recent_rounds] if len(rounds) > n_recent_rounds else min(1, len(groups))
 
@@ -310,7 +311,8 @@ _REFUSALS = (StopReason.REFUSED, StopReason.FILTERED)
 
 
 def history_budget(settings: Settings, window: int | None, others: int) -> int:
-    """Tokens that earlier turns may take of a turn's first request, where `others` take the rest.
+    """Return tokens that earlier turns may take of a turn's first request, where `others` take the
+    rest.
 
     By what the model can read (`window`, if known), by what may be sent without asking, and by
     `agent.maxTokens`, which every round of the turn takes from.

@@ -230,7 +230,9 @@ class AgentLoop:
         return await self._request_completion()
 
     def _record_compaction(self, usage: Usage | None) -> bool:
-        """Charge a compaction to the turn. Return whether there was one (`usage` is not None)."""
+        """Return charge a compaction to the turn. Return whether there was one (`usage` is not
+        None).
+        """
         if usage is None:
             return False
         self._n_counted_messages = self._counted_tokens = 0

@@ -82,7 +82,7 @@ def summarize_request(messages: Sequence[Message], before: Sequence[Message]) ->
 
 
 def _n_earlier(messages: Sequence[Message]) -> int:
-    """How many messages a turn begins with that are of those before it."""
+    """Return how many messages a turn begins with that are of those before it."""
     users = [n for n, message in enumerate(messages) if message.role == "user"]
     return users[-1] - 1 if len(users) > 1 and messages[0].role == "system" else 0
 
@@ -256,7 +256,7 @@ def _map_descriptions(
 def redact_parts(
     parts: Sequence[tuple[str, str]], redactor: Redactor | None
 ) -> list[tuple[str, str]]:
-    """Named texts as they would be sent."""
+    """Return named texts as they would be sent."""
     if redactor is not None:
         redactor.reserve_marks(text for _, text in parts)
         for _, text in parts:
@@ -266,7 +266,7 @@ def redact_parts(
 
 
 def _request_texts(request: Request) -> Iterable[str]:
-    """All that is said in a request."""
+    """Yield all that is said in a request."""
     for message in request.messages:
         yield message.content
         for call in message.tool_calls:

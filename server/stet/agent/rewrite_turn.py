@@ -144,7 +144,7 @@ async def _ask(turn: Turn, request: Request, services: TurnServices) -> tuple[Tu
 
 
 def create_rewrite_plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
-    """How the passage is rewritten; `small` says that the model is the embedded one.
+    """Return how the passage is rewritten; `small` says that the model is the embedded one.
 
     Raises:
         TurnFailed: If that can't be done.

@@ -213,7 +213,7 @@ class ChatArchive:
         self._rows.keep_chat(ChatRow(chat, fields, texts))
 
     def load(self) -> SavedChats:
-        """Earlier conversations; a turn that was not over when its server died has failed.
+        """Return earlier conversations; a turn that was not over when its server died has failed.
 
         Takes long where there is much, and imports what checks it: for a worker thread.
         """
@@ -235,7 +235,7 @@ def _limit_history(history: Sequence[Exchange]) -> Sequence[Exchange]:
 
 
 def _to_json(value: object) -> str:
-    """JSON that any reader takes: lone surrogates, which none would, become question marks."""
+    """Return JSON that any reader takes: lone surrogates, which none would, become question marks."""
     text = json.dumps(value, ensure_ascii=False, default=_to_plain)
     return text.encode("utf-8", "replace").decode()
 

@@ -71,7 +71,7 @@ class LoopDetector:
 
 
 def canonical_arguments(arguments: str) -> str:
-    """Arguments in the one form of equal ones; what is no JSON stays as it is."""
+    """Return arguments in the one form of equal ones; what is no JSON stays as it is."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True, separators=(",", ":"))
     except (ValueError, RecursionError):

@@ -446,7 +446,7 @@ def hide_absolute_paths(
 
 
 def _absolute_paths(arguments: Mapping[str, object]) -> Iterator[str]:
-    """Absolute paths among the arguments that name files; bare separators are no path."""
+    """Yield absolute paths among the arguments that name files; bare separators are no path."""
     for value in map(arguments.get, _NAMES):
         names = value[:_MAX_NAMES] if isinstance(value, list) else [value]
         for name in names:

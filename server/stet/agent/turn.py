@@ -209,7 +209,7 @@ class Turn:
         return (self.ask.prompt, *self.steering) if is_theirs else self.steering
 
     def is_success(self, *, has_proposed: bool) -> bool:
-        """Whether it did what it was asked for: not where all its edits came to nothing.
+        """Return whether it did what it was asked for: not where all its edits came to nothing.
 
         Args:
             has_proposed: Whether the model has proposed an edit.
@@ -310,7 +310,9 @@ def time_of(at: float) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text says anything: white space, characters without a shape and thoughts do not."""
+    """Return whether a text says anything: white space, characters without a shape and thoughts do
+    not.
+    """
     shown = THOUGHTS.sub("", text)
     return any(character.isprintable() and not character.isspace() for character in shown)
 
@@ -373,7 +375,7 @@ _LENGTH = 60
 
 
 def describe_refusals(turn: Turn) -> str:
-    """How many edits were refused, of which files and by which rule; nothing if none was."""
+    """Return how many edits were refused, of which files and by which rule; nothing if none was."""
     n_edits = len(turn.rejected)
     if not n_edits:
         return ""
@@ -385,7 +387,9 @@ def describe_refusals(turn: Turn) -> str:
 
 
 def describe_failures(turn: Turn, *, has_proposed: bool) -> str:
-    """How many edits failed though no rule is against them, and of which files; nothing if none did."""
+    """Return how many edits failed though no rule is against them, and of which files; nothing if
+    none did.
+    """
     n_edits = len(turn.failed)
     if not n_edits:
         return ""

@@ -219,7 +219,9 @@ def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange
 
 
 def with_missing_results(messages: Sequence[Message]) -> list[Message]:
-    """`messages` with a result for every call: without one, a provider refuses them for ever after."""
+    """Return `messages` with a result for every call: without one, a provider refuses them for ever
+    after.
+    """
     found: list[Message] = []
     for unit in message_groups(messages):
         found += unit
@@ -229,7 +231,9 @@ def with_missing_results(messages: Sequence[Message]) -> list[Message]:
 
 
 def message_groups(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
-    """`messages` in what must stay together: an answer that calls, with the results of its calls."""
+    """Return `messages` in what must stay together: an answer that calls, with the results of its
+    calls.
+    """
     found: list[list[Message]] = []
     for message in messages:
         if message.role == "tool" and found:
@@ -293,7 +297,7 @@ def drop_stale_history(
 
 
 def _is_current(earlier: str, guard: str, written: float) -> bool:
-    """Whether the rules of an earlier turn are those of this one."""
+    """Return whether the rules of an earlier turn are those of this one."""
     rules, _, sent = earlier.partition(" ")
     return rules == guard.partition(" ")[0] and written <= float(sent or 0)
 

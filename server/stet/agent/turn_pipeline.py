@@ -390,7 +390,9 @@ class TurnPipeline:
         return replace(ask, attachments=self._workspace.attachments)
 
     def _prompt_options(self, snapshot: Snapshot, uri: str | None) -> PromptOptions:
-        """How the model is to be, for a question about the document `uri`. Blocks on the disk."""
+        """Return how the model is to be, for a question about the document `uri`. Blocks on the
+        disk.
+        """
         roots = snapshot.roots
         if roots not in self._languages:  # detected once: the prompt starts the same
             self._languages[roots] = detect_workspace_language(snapshot)

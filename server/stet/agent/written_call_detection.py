@@ -188,7 +188,7 @@ def _whole_call(answer: str) -> str | None:
 
 
 def _is_valid(text: str, tools: Tools) -> bool:
-    """Whether a text is an object that calls a tool with arguments that this tool has."""
+    """Return whether a text is an object that calls a tool with arguments that this tool has."""
     found = _object(text)
     if not isinstance(found, dict):
         return False

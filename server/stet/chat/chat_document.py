@@ -262,7 +262,7 @@ class ChatDocument:
 
 
 def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
-    """How much of a turn is in a document that may have been saved half-way, or written in."""
+    """Return how much of a turn is in a document that may have been saved half-way, or written in."""
     expected = entry.transcript.text.rstrip()
     if has_ended:
         return len(expected)

@@ -169,7 +169,7 @@ class ChatSections:
             self.headings.replace_lines(*change.splice)
 
     def parts(self) -> Iterator[ChatPart]:
-        """All of them, in order."""
+        """Return all of them, in order."""
         return (self._part(nth) for nth in range(len(self.headings)))
 
     def draft_line(self) -> int | None:
@@ -200,7 +200,7 @@ class ChatSections:
         return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
 
     def end(self) -> Position:
-        """Where the last of all text ends."""
+        """Return where the last of all text ends."""
         return self._last_text_position(-1, len(self.lines)) or Position(0, 0)
 
     @property
@@ -224,7 +224,7 @@ class ChatSections:
 
 
 def has_ended(lines: Iterable[str]) -> bool:
-    """Whether the text of a turn has its last line."""
+    """Return whether the text of a turn has its last line."""
     return any(line.startswith("*") and _is_ending(line) for line in lines)
 
 
@@ -270,7 +270,7 @@ class Insertion:
     text: str
 
     def apply(self, text: str) -> str:
-        """`text` with it."""
+        """Return `text` with it."""
         at = TextDocument("", text).offset_at(self.at)
         return text[:at] + self.text + text[at:]
 
@@ -332,7 +332,9 @@ def escape_markdown(text: str) -> str:
 
 
 def stable_length(text: str) -> int:
-    """How much of a text that still comes can be shown: what `escape_markdown` makes of that stays so."""
+    """Return how much of a text that still comes can be shown: what `escape_markdown` makes of that
+    stays so.
+    """
     line = text.rfind("\n") + 1
     if text.startswith("#", line):
         return line

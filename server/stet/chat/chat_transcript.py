@@ -279,7 +279,7 @@ def _last_part(uri: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text of others on one line, without what would make it something else than text."""
+    """Return text of others on one line, without what would make it something else than text."""
     line = escape_markdown(escape_line(text)).strip()
     return _MARKUP.sub(r"\\\g<0>", line)
 

@@ -81,7 +81,7 @@ class AskOutcome:
         return NOT_ACCEPTED if self.refused or self.unsaved else 0
 
     def as_json(self) -> str:
-        """One object on one line, ASCII, so that nothing in it can act on a terminal."""
+        """Return one object on one line, ASCII, so that nothing in it can act on a terminal."""
         outcome = asdict(self)
         turn = outcome.pop("turn")
         return json.dumps({key: turn.get(key) for key in _REPORTED_KEYS} | outcome, default=str)

@@ -125,7 +125,7 @@ def check_settings(layers: MergedSettings) -> Iterator[Finding]:
 
 
 async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
-    """Which model would be asked, and whether it answers."""
+    """Return which model would be asked, and whether it answers."""
     try:
         choice = await select_model(settings, system)
     except NoModel as error:
@@ -158,7 +158,7 @@ async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -
 
 
 def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
-    """Which search API would be asked, and whether pages can be read; nothing if none is set.
+    """Yield which search API would be asked, and whether pages can be read; nothing if none is set.
 
     It is not asked, as each question costs.
     """
@@ -212,7 +212,7 @@ def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
 
 
 def check_grammars() -> Iterator[Finding]:
-    """Whether comments and search know more languages exactly."""
+    """Yield whether comments and search know more languages exactly."""
     if importlib.util.find_spec("tree_sitter") is None:
         fix = "Install Stet with its extra `grammars`."
         yield Finding("note", "grammars", "search cuts most languages by their lines alone", fix)
@@ -244,7 +244,7 @@ _LOCKED_SECONDS = 1.0
 
 
 def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding]:
-    """Files of settings that are there and can't be read: they count for nothing."""
+    """Yield files of settings that are there and can't be read: they count for nothing."""
     for path in (user_file_path(), root / PROJECT_FILE):
         if os.path.lexists(path) and str(path) not in layers.files:
             fix = "Let it be a file that you may read, or remove it."
@@ -252,7 +252,7 @@ def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding
 
 
 def check_folders() -> Iterator[Finding]:
-    """Whether Stet may write where its own files go, and has room there."""
+    """Yield whether Stet may write where its own files go, and has room there."""
     import platformdirs  # late: as everywhere
 
     for about, folder in (
@@ -329,7 +329,7 @@ def _check_database(path: Path) -> Finding:
 
 
 def _is_lock_taken(lock: Path) -> bool:
-    """Whether a living process holds the lock."""
+    """Return whether a living process holds the lock."""
     try:
         taken = FileLock.acquire(lock)
     except OSError:
@@ -340,7 +340,9 @@ def _is_lock_taken(lock: Path) -> bool:
 
 
 def _unwritable_reason(folder: Path) -> str:
-    """Why a folder, or the nearest above it that exists, takes no new files; empty if it does."""
+    """Return why a folder, or the nearest above it that exists, takes no new files; empty if it
+    does.
+    """
     existing = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
     if not existing.is_dir():
         return f"{existing} is no folder"

@@ -60,7 +60,7 @@ EDITORS = {
 
 
 async def check_editor(editor: EditorSpec, system: System) -> Finding:
-    """Whether an editor is there and new enough."""
+    """Return whether an editor is there and new enough."""
     try:
         output = (await output_of(system, editor.command, VERSION_SECONDS)).decode(errors="replace")
     except OSError:  # it is missing, or hangs: a TimeoutError is an OSError

@@ -119,7 +119,7 @@ async def _find_models(settings: ModelSettings) -> tuple[ModelEnvironment, Model
 
 
 def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
-    """Every provider that could be chosen by itself, and whether it can be."""
+    """Return every provider that could be chosen by itself, and whether it can be."""
     rows = []
     for preset in HOSTED:
         variable, key = find_key(preset, models.environ)

@@ -139,7 +139,9 @@ def coloured(diff: str) -> Text:
 
 
 def indented(text: Text, columns: int) -> Text:
-    """`text` moved to the right; its lines keep their length, which padding would fill or cut."""
+    """Return `text` moved to the right; its lines keep their length, which padding would fill or
+    cut.
+    """
     return Text("\n").join(Text(" " * columns) + line for line in text.split("\n"))
 
 

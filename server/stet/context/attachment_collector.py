@@ -100,7 +100,7 @@ class AttachmentCollector:
             self._exclude.add(canonical(current.document.uri))
 
     def is_folder(self, located: Located) -> bool:
-        """Whether it is a folder that is there, and no document that is open."""
+        """Return whether it is a folder that is there, and no document that is open."""
         if located.path is None or self._snapshot.document(located.uri) is not None:
             return False
         system = self._snapshot.system
@@ -278,7 +278,7 @@ def find_scope_files(
 def _latest_first(
     snapshot: Snapshot, ring: Iterable[str], skipped: Collection[str]
 ) -> list[tuple[float | None, str, str]]:
-    """Time, name and URI of the files of one distance."""
+    """Return time, name and URI of the files of one distance."""
     uris = (uri for uri in ring if canonical(uri) not in skipped)
     candidates = [(snapshot.mtime(uri), snapshot.name_of(uri), uri) for uri in uris]
     candidates.sort(key=lambda each: (each[0] is not None, -(each[0] or 0.0), each[1]))
@@ -288,7 +288,7 @@ def _latest_first(
 def _files_by_distance(
     snapshot: Snapshot, current: CurrentDocument | None, graph: LinkGraph | None
 ) -> Iterator[Iterable[str]]:
-    """URIs of the files that the scope names, those of one distance together."""
+    """Yield URIs of the files that the scope names, those of one distance together."""
     scope = snapshot.settings.context.scope
     if scope == "open":
         privacy = snapshot.privacy()

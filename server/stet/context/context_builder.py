@@ -77,7 +77,7 @@ class Excerpt:
         return self.last - max(self.first, 1) + 1 == self.total
 
     def holds(self, line: int) -> bool:
-        """Whether a line (0-based) of the document is in it."""
+        """Return whether a line (0-based) of the document is in it."""
         return self.first <= line + 1 <= self.last
 
     @property
@@ -100,7 +100,7 @@ def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt
 
 
 def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
-    """Numbered lines; where a single one is left that is too long, its start."""
+    """Return numbered lines; where a single one is left that is too long, its start."""
     lines = document.lines[first:last]
     n_cut = len(without_end(lines[0])) - limit if len(lines) == 1 else 0
     if n_cut <= 0:
@@ -112,7 +112,9 @@ def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
 def _limit_lines(
     document: TextDocument, line: int, lines: tuple[int, int], limit: int
 ) -> tuple[int, int]:
-    """`lines` (half-open), made fewer from the far end until they hold at most `limit` characters."""
+    """Return `lines` (half-open), made fewer from the far end until they hold at most `limit`
+    characters.
+    """
     first, last = lines
     size = sum(map(len, document.lines[first:last]))
     while size > limit and last - first > 1:
@@ -130,7 +132,7 @@ MAX_CHARACTERS = 200_000
 
 
 def file_element(file: AttachedFile, max_lines: int) -> str:
-    """`<file_contents>`: the first lines of a file, numbered."""
+    """Return `<file_contents>`: the first lines of a file, numbered."""
     excerpt = excerpt_around(file.document, 0, max_lines)
     attributes = {"path": file.name}
     if file.mtime is not None and (written := iso_time(file.mtime)) is not None:
@@ -172,7 +174,7 @@ MAX_LINE_CONTENT = 500
 
 
 def current_file_section(current: CurrentDocument, settings: Settings) -> ContextSection:
-    """Path, cursor line (1-based) with its content, and the numbered text."""
+    """Return path, cursor line (1-based) with its content, and the numbered text."""
     cursor = current.cursor
     excerpt = _window(current, settings.context.current_file_lines)
     head = [f"Path: {single_line(current.name)}"]
@@ -247,7 +249,8 @@ MAX_SELECTIONS = 50
 
 
 def selection_section(current: CurrentDocument, settings: Settings) -> ContextSection:
-    """One element for each selected range, in the order of the text; the limit is for all of them.
+    """Return one element for each selected range, in the order of the text; the limit is for all of
+    them.
 
     What there is no room for is counted on a last line.
 
@@ -274,12 +277,12 @@ def selection_section(current: CurrentDocument, settings: Settings) -> ContextSe
 
 
 def mentioned_section(mentions: CollectedAttachments, settings: Settings) -> ContextSection:
-    """One `<file_contents>` for each file, one list for each folder, and what there is not."""
+    """Return one `<file_contents>` for each file, one list for each folder, and what there is not."""
     return section("mentioned", "\n".join(attachment_elements(mentions, settings)))
 
 
 def workspace_section(roots: tuple[Root, ...], current: CurrentDocument | None) -> ContextSection:
-    """Absolute paths; several roots are joined by `;`.
+    """Return absolute paths; several roots are joined by `;`.
 
     The current directory is the one of the current file where that lies in a root, else the first
     root.
@@ -313,7 +316,7 @@ def build_context(
     graph: LinkGraph | None = None,
     attachments: Attachments | None = None,
 ) -> Context:
-    """Everything that is sent with `prompt`, asked at `location`.
+    """Return everything that is sent with `prompt`, asked at `location`.
 
     Asks the disk for times and for files in scope that are not open: call it in a worker thread.
     The scope `linked` follows `graph`; without one the workspace is scanned for links.
@@ -345,7 +348,7 @@ def build_context(
 def _large_line_ranges(
     current: CurrentDocument | None, shown: Sequence[TextDocument], n_lines: int
 ) -> Iterator[tuple[TextDocument, int, int]]:
-    """Which lines of very long documents a context of at most `n_lines` of each can hold."""
+    """Yield which lines of very long documents a context of at most `n_lines` of each can hold."""
     for document in shown:
         if not document.is_large:
             continue

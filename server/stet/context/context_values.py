@@ -108,12 +108,13 @@ def section(name: str, text: str) -> ContextSection:
 
 
 def empty_element(name: str, attributes: Mapping[str, str]) -> str:
-    """`<name attributes/>`."""
+    """Return `<name attributes/>`."""
     return f"<{name}{_attributes(attributes)}/>"
 
 
 def escape_tags(text: str) -> str:
-    """`text` with our own tags made visible text; a lone surrogate, which can't be sent, as U+FFFD.
+    """Return `text` with our own tags made visible text; a lone surrogate, which can't be sent, as
+    U+FFFD.
 
     What hides sentences is shown where texts go out (`stet.text.spoofing`).
     """
@@ -135,7 +136,7 @@ def _quoted(value: str) -> str:
 
 
 def _escape_match(text: str) -> str:
-    """Control characters, also those that change the direction of writing, as their escapes."""
+    """Return control characters, also those that change the direction of writing, as their escapes."""
     return _HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
@@ -196,7 +197,7 @@ def find_current_document(snapshot: Snapshot, location: EditorLocation) -> Curre
 def _cursor_and_selections(
     snapshot: Snapshot, uri: str, location: EditorLocation
 ) -> tuple[Position | None, tuple[Range, ...]]:
-    """Caret and selections: those asked about, else those the editor last told or let infer."""
+    """Return caret and selections: those asked about, else those the editor last told or let infer."""
     if location.range is not None:
         return location.caret or location.range.caret, location.selections or (location.range,)
     selection = snapshot.activity.selection_of(uri)

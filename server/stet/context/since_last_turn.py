@@ -180,7 +180,7 @@ def _short(text: str, truncate: Truncate = cut_off) -> str:
 
 
 def _id_ranges(ids: Iterable[str]) -> Iterator[str]:
-    """`h1, h2, h3, h7` as `h1-h3` and `h7`."""
+    """Yield `h1, h2, h3, h7` as `h1-h3` and `h7`."""
 
     def run_of(numbered: tuple[int, str]) -> tuple[str, int]:
         letters, number = _id_parts(numbered[1])

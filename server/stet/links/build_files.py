@@ -82,7 +82,7 @@ class BuildFile:
 
 
 def is_build(name: str) -> bool:
-    """Whether a file of this name (with or without folders) is a build file that is read."""
+    """Return whether a file of this name (with or without folders) is a build file that is read."""
     last = posixpath.basename(name)
     return last in (_GO, PACKAGE, CARGO) or _FOR_SCRIPTS.fullmatch(last) is not None
 
@@ -154,7 +154,9 @@ def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
 
 
 def guess_source(place: str) -> str:
-    """Where the source of what a build makes is most often: `./dist/esm/a.js` is made of `./src/a.js`."""
+    """Return where the source of what a build makes is most often: `./dist/esm/a.js` is made of
+    `./src/a.js`.
+    """
     made = _MADE.match(place)
     return "" if made is None else f"./src/{place[made.end() :]}"
 

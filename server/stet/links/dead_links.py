@@ -33,7 +33,7 @@ _IF_RELATIVE = frozenset({LinkKind.JAVASCRIPT, LinkKind.CSS, LinkKind.PYTHON_FRO
 
 
 def is_local(edge: Edge) -> bool:
-    """Whether a link can mean nothing but a file of the workspace."""
+    """Return whether a link can mean nothing but a file of the workspace."""
     link = edge.link
     if link.kind in _IF_RELATIVE:
         return link.written.startswith(".") and bool(link.written.strip("."))
@@ -49,11 +49,11 @@ class DeadLinkChecker:
         self._privacy = snapshot.privacy()
 
     def is_dead(self, edge: Edge) -> bool:
-        """Whether a link leads nowhere."""
+        """Return whether a link leads nowhere."""
         return not edge.targets and is_local(edge) and not self._target_exists(edge)
 
     def _target_exists(self, edge: Edge) -> bool:
-        """Whether a link means something that holds no text, or may not be shown."""
+        """Return whether a link means something that holds no text, or may not be shown."""
         source = path_of(edge.source)
         if source is None:
             return False
@@ -71,7 +71,9 @@ class DeadLinkChecker:
         return resolve_link(link, path, self._files) is not None
 
     def _exists(self, path: str) -> bool:
-        """Whether something is there. What may not be shown counts as there, so nothing is revealed."""
+        """Return whether something is there. What may not be shown counts as there, so nothing is
+        revealed.
+        """
         uri = uri_of(Path(path))
         return self._privacy.check(uri) is not None or self._snapshot.exists(uri)
 

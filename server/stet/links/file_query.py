@@ -109,7 +109,7 @@ def _is_named(query: FileQuery, located: Located) -> bool:
 
 
 def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
-    """Whether the time fits; a file that was never written has none."""
+    """Return whether the time fits; a file that was never written has none."""
     if mtime is None or (query.after is not None and mtime < query.after.timestamp()):
         return False
     return query.before is None or mtime < query.before.timestamp()
@@ -126,7 +126,7 @@ def _has_tag(tag: str, document: TextDocument) -> bool:
 
 
 def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor | None) -> bool:
-    """Whether a property of that name is there and is what is wanted."""
+    """Return whether a property of that name is there and is what is wanted."""
     if not query.property:
         return True
     folded = fold_name(query.property)

@@ -153,12 +153,12 @@ class FileTable:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether `path` lies in `folder` or deeper."""
+    """Return whether `path` lies in `folder` or deeper."""
     return path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 
 def join_path(folder: str, path: str) -> str:
-    """`path`, relative to `folder`, without `.` and `..`."""
+    """Return `path`, relative to `folder`, without `.` and `..`."""
     return posixpath.normpath(f"{folder.rstrip('/')}/{path}")
 
 

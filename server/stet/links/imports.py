@@ -28,7 +28,7 @@ _TEXT = re.compile(r"\s*+(?:r(?P<marks>#*+))?\"(?P<path>[^\"\\\r\n]++)\"")
 
 
 def find_rust(text: str) -> Iterator[Link]:
-    """`mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use other::{a, b::{c, d}}`."""
+    """Yield `mod a;`, `#[path = "b.rs"] mod a;`, `use crate::a::B`, `use other::{a, b::{c, d}}`."""
     inside: list[str | None] = [""]
     paths: list[Link] = []
     for match in _TOKEN.finditer(masking.mask_rust(text)):
@@ -146,7 +146,7 @@ _LATEX_IMAGE = _pattern(r"\\includegraphics\*?(?:\[[^\[\]\r\n]*+\])?" + _LATEX_N
 
 
 def find_python(text: str) -> Iterator[Link]:
-    """`import a.b, c as d` and `from .a import b, c as d`."""
+    """Yield `import a.b, c as d` and `from .a import b, c as d`."""
     masked = _PYTHON_CONTINUED.sub(lambda end: " " * len(end[0]), masking.mask_python(text))
     for found in _statements(_PYTHON_IMPORT, masked):
         yield from _names(LinkKind.PYTHON, _PYTHON_MODULE, found, "names")
@@ -213,7 +213,7 @@ find_references = _finder(str, _REFERENCE, path=LinkKind.REFERENCE)
 
 
 def find_latex_images(text: str) -> Iterator[Link]:
-    r"""`\includegraphics{a}`, with the folders that a `\graphicspath{{b/}{c/}}` names."""
+    r"""Yield `\includegraphics{a}`, with the folders that a `\graphicspath{{b/}{c/}}` names."""
     masked = masking.mask_latex(text)
     said = _LATEX_FOLDERS.search(masked)
     folders = "" if said is None else "\n".join(_LATEX_FOLDER.findall(said["folders"]))

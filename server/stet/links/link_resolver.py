@@ -194,7 +194,7 @@ Exists = Callable[[str], bool]
 
 
 def existing_target(link: Link, source: str, files: FileTable, exists: Exists) -> str | None:
-    """Where a relative URL leads that means no file of `files`, if something is there.
+    """Return where a relative URL leads that means no file of `files`, if something is there.
 
     The disk is not asked about what lies outside the roots; it is taken to be there.
     """

@@ -50,7 +50,7 @@ class FileMove:
     exists: Exists
 
     def moved(self, path: str) -> str:
-        """Where the file `path` is after the move."""
+        """Return where the file `path` is after the move."""
         return self.new if path == self.old else path
 
 
@@ -96,7 +96,7 @@ def files_linking_to(
 
 
 def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
-    """Each link alone; a `from ... import` with its names."""
+    """Yield each link alone; a `from ... import` with its names."""
     part: list[Link] = []
     for link in links:
         if part and link.kind is not LinkKind.PYTHON_NAME:
@@ -148,7 +148,8 @@ def _still_means(
 
 
 def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
-    """Whether a relative path that was the shortest leads now out of its folder and back into it.
+    """Return whether a relative path that was the shortest leads now out of its folder and back
+    into it.
 
     It still means the right file, but moving the file back would not bring the old text back.
     """
@@ -158,8 +159,8 @@ def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) ->
 
 
 def _is_misspelt(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
-    """Whether a path leads to a file by the old case or Unicode form of a name only: to the moved one,
-    or from a folder whose own name has another form now.
+    """Return whether a path leads to a file by the old case or Unicode form of a name only: to the
+    moved one, or from a folder whose own name has another form now.
 
     Here it means the file still; on other disks and on the web it would not.
     """
@@ -231,7 +232,7 @@ class _ImportTarget:
 
 
 def _split(module: str | None) -> tuple[str | None, str]:
-    """`..a.b` as `..a` and `b`; a module without a package has none to be imported from."""
+    """Return `..a.b` as `..a` and `b`; a module without a package has none to be imported from."""
     if module is None:
         return None, ""
     lead = module[: len(module) - len(module.lstrip("."))]

@@ -134,7 +134,7 @@ def _parted(path: str) -> tuple[str, str]:
 
 
 def _like_written(link: Link, written: str, path: str) -> str | None:
-    """`path` with the beginning that `written` has."""
+    """Return `path` with the beginning that `written` has."""
     if written.startswith("/"):
         if path.startswith("../"):
             return None
@@ -165,7 +165,7 @@ def _without_ending(path: str, written: str, old: str, kind: LinkKind) -> str:
 
 
 def _cut(path: str, ending: str) -> str:
-    """`path` without `ending`; the folder of an index is a name too."""
+    """Return `path` without `ending`; the folder of an index is a name too."""
     return f"./{path}".removesuffix(ending).removeprefix("./")
 
 

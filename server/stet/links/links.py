@@ -164,7 +164,9 @@ def find_html_links(text: str) -> Iterator[Link]:
 
 
 def _inline(text: str) -> Iterator[Link]:
-    """`[text](target "title")` and `![text](target)`: a closing bracket that has an opening one."""
+    """Yield `[text](target "title")` and `![text](target)`: a closing bracket that has an opening
+    one.
+    """
     n_open = 0
     for match in _BRACKETS.finditer(text):
         if match[0] == "[":
@@ -223,7 +225,7 @@ _FINDERS: Mapping[str, tuple[_Finder, ...]] = {
 
 
 def has_links(name: str) -> bool:
-    """Whether files of this name can link to others at all, so that they are worth reading."""
+    """Return whether files of this name can link to others at all, so that they are worth reading."""
     return ending_of(name) in _FINDERS
 
 

@@ -134,7 +134,7 @@ def _is_script(file: str, files: FileTable) -> bool:
 
 
 def _holds_roots(folder: str, files: FileTable) -> bool:
-    """Whether each file in `folder` is the root of a crate: a test, say, or a program."""
+    """Return whether each file in `folder` is the root of a crate: a test, say, or a program."""
     above, name = posixpath.split(folder)
     if name in _CRATE_TARGETS:
         if _has_file(above, ("Cargo.toml",), files):

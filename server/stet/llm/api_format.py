@@ -223,7 +223,7 @@ def to_api_messages(messages: Iterable[Message], model: str) -> list[dict[str, A
 
 
 def to_api_message(message: Message) -> dict[str, Any]:
-    """One message as the API wants it."""
+    """Return one message as the API wants it."""
     content = encodable(message.content)
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
@@ -248,7 +248,9 @@ def to_api_tool_choice(names: Iterable[str]) -> dict[str, Any]:
 
 
 def encodable(text: str) -> str:
-    """`text` with lone surrogates (an editor may send them) replaced: UTF-8 has no room for them."""
+    """Return `text` with lone surrogates (an editor may send them) replaced: UTF-8 has no room for
+    them.
+    """
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -293,7 +295,7 @@ def _shortened(text: str) -> str:
 
 
 def _depth(value: object) -> int:
-    """How many levels a value of JSON has, its own included."""
+    """Return how many levels a value of JSON has, its own included."""
     depth, level = 0, [value]
     while level := [each for one in level if isinstance(one, dict | list) for each in _each(one)]:
         depth += 1
@@ -305,7 +307,7 @@ def _each(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
 
 
 def _has_surrogates(arguments: str) -> bool:
-    """Whether a lone surrogate may be in it, as such or by its number."""
+    """Return whether a lone surrogate may be in it, as such or by its number."""
     return "\\ud" in arguments.lower() or any("\ud800" <= c <= "\udfff" for c in arguments)
 
 

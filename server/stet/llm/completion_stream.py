@@ -67,7 +67,7 @@ class EventDecoder:
         return self._collect([last, b""])
 
     def _lines(self) -> list[bytes]:
-        """Whole lines; a CR at the very end waits, as an LF may follow."""
+        """Return whole lines; a CR at the very end waits, as an LF may follow."""
         held = self._rest[-1:] == b"\r"
         text = bytes(self._rest[:-1] if held else self._rest)
         *lines, rest = _LINE_END.split(text)

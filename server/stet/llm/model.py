@@ -304,7 +304,7 @@ TOKENS_PER_MESSAGE = 4
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens in `text`, about; 0 only for the empty text."""
+    """Return tokens in `text`, about; 0 only for the empty text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
@@ -313,7 +313,7 @@ def _estimate_calls(calls: Iterable[ToolCall]) -> int:
 
 
 def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()) -> int:
-    """Tokens of a whole request, about: messages, earlier calls and the tools' schemas."""
+    """Return tokens of a whole request, about: messages, earlier calls and the tools' schemas."""
     n_tokens = 0
     for message in messages:
         n_tokens += TOKENS_PER_MESSAGE + estimate_tokens(message.content)

@@ -54,7 +54,7 @@ class ModelEndpoint:
         return hostname_of(self.base_url) in LOOPBACK
 
     def redact_key(self, text: str) -> str:
-        """`text` with the key blotted out, should a server have echoed it."""
+        """Return `text` with the key blotted out, should a server have echoed it."""
         return text.replace(self.api_key, "[key]") if self.api_key else text
 
 
@@ -69,7 +69,7 @@ def hostname_of(url: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Host, and port where the address names one; "" where it is no http address."""
+    """Return host, and port where the address names one; "" where it is no http address."""
     name = hostname_of(url)
     port = urlsplit(url).port if name else None
     return f"{name}:{port}" if port else name

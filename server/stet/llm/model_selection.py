@@ -222,7 +222,7 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
-    """Whether a local server could be chosen: else none is bothered, and no time is spent."""
+    """Return whether a local server could be chosen: else none is bothered, and no time is spent."""
     if SCRIPT_ENV in environ or settings.base_url:
         return False
     if settings.provider != "auto":
@@ -355,7 +355,7 @@ def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) 
 def _tools(
     preset: ProviderSpec, settings: ModelSettings, *, is_users: bool
 ) -> Literal["native", "text", "auto"]:
-    """How tools are called: at an address of the user's (`is_users`) anything may answer."""
+    """Return how tools are called: at an address of the user's (`is_users`) anything may answer."""
     if settings.tool_calls != "auto":
         return settings.tool_calls
     return "auto" if is_users else preset.tools

@@ -61,7 +61,7 @@ class ServerQuirks:
         self._answers_between = False
 
     def adapt(self, body: dict[str, Any]) -> dict[str, Any]:
-        """`body` as this server takes it."""
+        """Return `body` as this server takes it."""
         mended = {key: value for key, value in body.items() if key not in self._dropped}
         if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
             mended[self._max_tokens_field] = mended.pop("max_tokens")
@@ -70,7 +70,9 @@ class ServerQuirks:
         return mended
 
     def learn(self, failure: AttemptFailure, sent: Mapping[str, Any]) -> bool:
-        """Whether the failure of `sent` taught something, so that the round can go on at once."""
+        """Return whether the failure of `sent` taught something, so that the round can go on at
+        once.
+        """
         if failure.status not in _BAD_REQUEST:
             return False
         if "tool_choice" in sent:  # older models and other servers at this address don't know it

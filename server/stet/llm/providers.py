@@ -84,11 +84,13 @@ def listed_price(provider: str, model: str) -> tuple[Price, str] | None:
 
 
 def is_free(provider: str) -> bool:
-    """Whether a provider's models run on a machine of the user's, and so cost nothing a token."""
+    """Return whether a provider's models run on a machine of the user's, and so cost nothing a
+    token.
+    """
     return provider in _FREE
 
 
 def _is_version(name: str, listed: str) -> bool:
-    """Whether `name` is the listed model, or a version of it."""
+    """Return whether `name` is the listed model, or a version of it."""
     rest = name.removeprefix(listed) if name.startswith(listed) else None
     return rest is not None and (not rest or _SNAPSHOT.fullmatch(rest) is not None)

@@ -95,7 +95,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _in_range(seconds: float) -> float:
-    """Seconds that can be added to any date."""
+    """Return seconds that can be added to any date."""
     return min(max(0.0, seconds), MAX_SECONDS)
 
 

@@ -53,7 +53,7 @@ def call(name: str, /, **arguments: Any) -> Completion:
 
 
 def combine(*completions: Completion) -> Completion:
-    """One answer that says and calls what all of them do, in order."""
+    """Return one answer that says and calls what all of them do, in order."""
     calls = tuple(tool_call for completion in completions for tool_call in completion.tool_calls)
     text = "".join(completion.text for completion in completions)
     return Completion(text, calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
@@ -140,7 +140,7 @@ async def _completion(reply: Reply, request: Request) -> Completion:
 
 
 def _reply(entry: Any, where: str, system: System) -> Reply:
-    """One entry of a script file as a reply.
+    """Return one entry of a script file as a reply.
 
     Raises:
         NoModel: If it is not of the form.

@@ -375,7 +375,7 @@ class _StreamWatch:
         return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
     def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
-        """Which of the three clocks ran out."""
+        """Return which of the three clocks ran out."""
         again = RetryMode.NEVER
         if self.deadline >= self._end:
             what, seconds = "did not end its answer within", self._timeouts.total

@@ -94,7 +94,7 @@ class CommandArguments:
         return self._pop(name, int, "a line number, from 1", lambda value: value >= 1)
 
     def count(self, name: str, default: int, most: int) -> int:
-        """How many: a whole number from 1 to `most`; `default` if it is not there."""
+        """Return how many: a whole number from 1 to `most`; `default` if it is not there."""
         what = f"a whole number from 1 to {most}"
         value = self._pop(name, int, what, lambda value: 1 <= value <= most)
         return default if value is None else value

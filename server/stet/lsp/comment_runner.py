@@ -184,7 +184,7 @@ class CommentRunner:
     def _is_users(
         self, comment: AiComment, document: TextDocument, lines: tuple[range, ...]
     ) -> bool:
-        """Whether the user has written or changed a comment since the document was opened."""
+        """Return whether the user has written or changed a comment since the document was opened."""
         stretch = _range_of(document, comment)
         first, last = stretch.start.line, stretch.end.line
         if not any(first < part.stop and part.start <= last for part in lines):

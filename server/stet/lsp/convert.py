@@ -17,21 +17,23 @@ from stet.workspace.workspace import Modification, ModificationKind, WireEdit
 
 
 def to_position(place: lsp.Position, lines: Sequence[str], encoding: Encoding) -> Position:
-    """Where the editor's `place` is in a text with these `lines`."""
+    """Return where the editor's `place` is in a text with these `lines`."""
     if place.line >= len(lines):
         return Position(len(lines) - 1, len(lines[-1]))
     return Position(place.line, column_from_units(lines[place.line], place.character, encoding))
 
 
 def to_range(wire_range: lsp.Range, lines: Sequence[str], encoding: Encoding) -> Range:
-    """Where the editor's `wire_range` is in a text with these `lines`; a reversed one is turned."""
+    """Return where the editor's `wire_range` is in a text with these `lines`; a reversed one is
+    turned.
+    """
     start = to_position(wire_range.start, lines, encoding)
     end = to_position(wire_range.end, lines, encoding)
     return Range(min(start, end), max(start, end))
 
 
 def change_modification(params: object) -> Modification:
-    """`textDocument/didChange`, straight from JSON: this is what every keystroke costs.
+    """Return `textDocument/didChange`, straight from JSON: this is what every keystroke costs.
 
     Raises:
         InvalidParams: If it has not the protocol's shape.
@@ -59,7 +61,7 @@ def watched_uris(params: object) -> list[str]:
 
 
 def _wire_edit(change: Mapping[str, object]) -> WireEdit:
-    """One content change.
+    """Return one content change.
 
     Raises:
         TypeError: For a part of the wrong type; other shapes raise what indexing them raises.
@@ -79,14 +81,16 @@ def _wire_edit(change: Mapping[str, object]) -> WireEdit:
 
 
 def to_wire_position(place: Position, lines: Sequence[str], encoding: Encoding) -> lsp.Position:
-    """`place` (code points) of a text with these `lines` as the editor counts; clamped to them."""
+    """Return `place` (code points) of a text with these `lines` as the editor counts; clamped to
+    them.
+    """
     if place.line >= len(lines):
         place = Position(len(lines) - 1, len(lines[-1]))
     return lsp.Position(place.line, units_from_column(lines[place.line], place.character, encoding))
 
 
 def to_wire_range(stretch: Range, lines: Sequence[str], encoding: Encoding) -> lsp.Range:
-    """`stretch` (code points) of a text with these `lines` as the editor counts."""
+    """Return `stretch` (code points) of a text with these `lines` as the editor counts."""
     return lsp.Range(
         to_wire_position(stretch.start, lines, encoding),
         to_wire_position(stretch.end, lines, encoding),
@@ -100,7 +104,7 @@ def range_to_json(wire_range: lsp.Range) -> dict[str, dict[str, int]]:
 
 
 def text_edits(edit: TextEdit, document: TextDocument, encoding: Encoding) -> list[lsp.TextEdit]:
-    """`edit` (offsets in code points of `document`) as edits of one `TextDocumentEdit`.
+    """Return `edit` (offsets in code points of `document`) as edits of one `TextDocumentEdit`.
 
     All ranges belong to the text before the edit, as the protocol wants it.
     """

@@ -186,7 +186,7 @@ class Client:
         return await self._operate("delete", label, lsp.DeleteFile(uri=uri))
 
     def can(self, operation: str) -> bool:
-        """Whether the editor does `create`, `rename` or `delete` to a file for a server."""
+        """Return whether the editor does `create`, `rename` or `delete` to a file for a server."""
         return self._server.editor.apply_edit and (
             operation in self._server.editor.resource_operations
         )

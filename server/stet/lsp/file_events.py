@@ -206,7 +206,7 @@ class RenameTracker:
                 self.rename(old, new)
 
     def _is_rename(self, old: str, new: str, *, replaces: bool) -> bool:
-        """Whether the first is no more, or the second was only just made.
+        """Return whether the first is no more, or the second was only just made.
 
         Where that `replaces` another file, only the former tells: both may have been saved just now.
         """

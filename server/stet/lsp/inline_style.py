@@ -273,7 +273,7 @@ class BlockImport:
             self._client.start(work, "blocks in a closed note")
 
     def _is_note(self, uri: str) -> bool:
-        """Whether a document may hold blocks: by its name and language, not its text."""
+        """Return whether a document may hold blocks: by its name and language, not its text."""
         language = self._workspace.language(uri)
         return is_tracked(uri) and TextDocument(uri, "", language_id=language).is_markdown
 
@@ -381,6 +381,6 @@ def _find_on_disk(uri: str, snapshot: Snapshot) -> BlockDraft | None:
 
 
 def _may_begin_block(lines: Sequence[str], number: int) -> bool:
-    """Whether a line may begin a block."""
+    """Return whether a line may begin a block."""
     line = lines[number] if number < len(lines) else ""
     return len(line) <= _LONG_LINE and SIGN in line

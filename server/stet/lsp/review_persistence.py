@@ -36,7 +36,8 @@ from stet.workspace.workspace import Workspace
 
 
 def completed_operations(system: System, hunks: Iterable[Hunk]) -> tuple[Hunk, ...]:
-    """Those of the hunks that were sent and the disk shows done. It asks the disk: for a thread.
+    """Return those of the hunks that were sent and the disk shows done. It asks the disk: for a
+    thread.
 
     A move is, where the old name is gone and a file has the new one; a removal, where the file is
     gone and the trash holds its text; a new file without text, where there is an empty one. Of other

@@ -110,7 +110,7 @@ def _front_matter(text: str) -> FrontMatter | None:
 
 
 def _looks_like_yaml(text: str) -> bool:
-    """Whether a first line `---` opens properties; else it is a rule across the page."""
+    """Return whether a first line `---` opens properties; else it is a rule across the page."""
     lines = _LINE_BREAK.split(text[:1000])
     return len(lines) > 1 and re.match(r"[\w-]+:(?:\s|$)", lines[1]) is not None
 
@@ -155,7 +155,7 @@ def _removed(yaml: str, old: YamlEntry) -> Replacement:
 
 
 def _end_of(yaml: str, old: YamlEntry) -> int:
-    """Where the last thing of a value ends; comments and empty lines below are not its own."""
+    """Return where the last thing of a value ends; comments and empty lines below are not its own."""
     start, end = _value_start(yaml, old), 0
     for node in nodes_in(old.value):
         place = node.end_mark.index
@@ -182,7 +182,7 @@ def _value_start(yaml: str, old: YamlEntry) -> int:
 
 
 def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replacement]:
-    """Another value for a property that is there: items of a list where it stays one."""
+    """Return another value for a property that is there: items of a list where it stays one."""
     node = old.value
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
     end = line_end(yaml[start : next_line(yaml, start)]) or end

@@ -49,7 +49,8 @@ class PropertyFilter:
         return cls("" if sign == "=" else sign, text, now and parse_age(text, now))
 
     def matches(self, value: object) -> bool:
-        """Whether a property's value (`read_properties`) meets it: for a list, whether an item does.
+        """Return whether a property's value (`read_properties`) meets it: for a list, whether an
+        item does.
 
         `!=` is met where no item equals.
         """

@@ -77,7 +77,9 @@ def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
 
 
 def _is_deeper(node: Node, depth: int) -> bool:
-    """Whether nodes in `node`, of which there are at most `MAX_NODES`, are nested deeper than that."""
+    """Return whether nodes in `node`, of which there are at most `MAX_NODES`, are nested deeper
+    than that.
+    """
     ring = [node]
     for _ in range(depth):
         ring = [each for one in ring for each in _inside(one)]
@@ -128,7 +130,7 @@ def _composed(yaml: str, first_line: int) -> Node:
 
 
 def nodes_in(node: Node) -> Iterator[Node]:
-    """`node` and all nodes in it, aliases followed; a few more than `MAX_NODES` at the most."""
+    """Yield `node` and all nodes in it, aliases followed; a few more than `MAX_NODES` at the most."""
     todo = [node]
     for _ in range(MAX_NODES + 2):
         if not todo:
@@ -148,7 +150,9 @@ def to_plain(node: Node) -> object:
 
 
 def equals_json(value: object, expected: object) -> bool:
-    """Whether a value of `to_plain` is the JSON value `expected`; a date is the text that spells it."""
+    """Return whether a value of `to_plain` is the JSON value `expected`; a date is the text that
+    spells it.
+    """
     if isinstance(expected, Mapping):
         return (
             isinstance(value, dict)
@@ -256,6 +260,6 @@ def _on_lines(
 
 
 def _lines_of(yaml: str, item: Node) -> tuple[int, int]:
-    """Where the lines of an item begin and end."""
+    """Return where the lines of an item begin and end."""
     stop = len(yaml[: item.end_mark.index].rstrip())
     return line_start(yaml, item.start_mark.index), next_line(yaml, stop)

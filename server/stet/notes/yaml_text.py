@@ -179,12 +179,12 @@ def unquote_name(name: str, quote: str) -> str:
 
 
 def quote_name(name: str, quote: str) -> str:
-    """How a name is written between such quotes; none: as it is."""
+    """Return how a name is written between such quotes; none: as it is."""
     if quote == "'":
         return name.replace("'", "''")
     return _TO_ESCAPE.sub(r"\\\g<0>", name) if quote == '"' else name
 
 
 def is_item(name: str) -> bool:
-    """Whether YAML reads the whole name if it is in brackets without quotes."""
+    """Return whether YAML reads the whole name if it is in brackets without quotes."""
     return _NO_ITEM.search(name) is None

@@ -61,7 +61,7 @@ class ReportDirectory:
         return path
 
     def reports(self) -> list[Path]:
-        """Those that are there, the newest first; none where the folder can't be read."""
+        """Return those that are there, the newest first; none where the folder can't be read."""
         try:
             return sorted(self.folder.glob("crash-*.txt"), reverse=True)
         except OSError:

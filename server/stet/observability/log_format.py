@@ -46,18 +46,18 @@ class PrivateFormatter(logging.Formatter):
         return escape(hide_secrets(text[: self._most + _BEYOND], os.environ)[: self._most])
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
-        """Where it was raised and what it is; what it says too, if the user asked for debug."""
+        """Return where it was raised and what it is; what it says too, if the user asked for debug."""
         is_debug = logging.getLogger(STET_LOGGER).isEnabledFor(logging.DEBUG)
         return format_safe_traceback(ei[1], with_messages=is_debug) if ei[1] is not None else ""
 
 
 def is_loggable(record: logging.LogRecord) -> bool:
-    """Whether a record may be written: below warnings, libraries write what they send."""
+    """Return whether a record may be written: below warnings, libraries write what they send."""
     return record.levelno >= logging.WARNING or is_stet_record(record)
 
 
 def is_stet_record(record: logging.LogRecord) -> bool:
-    """Whether a record comes from Stet itself."""
+    """Return whether a record comes from Stet itself."""
     return record.name == STET_LOGGER or record.name.startswith(f"{STET_LOGGER}.")
 
 

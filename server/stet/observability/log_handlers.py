@@ -155,14 +155,14 @@ class LazyLogFile(SafeHandler):
 
 
 def log_folder() -> Path:
-    """Where the logs of all processes are; it need not exist."""
+    """Return where the logs of all processes are; it need not exist."""
     import platformdirs  # late: most runs log nothing
 
     return platformdirs.user_log_path("stet")
 
 
 def log_file_path(kind: str = "stet") -> Path:
-    """Where this process has its log, or its file of another kind; it need not exist."""
+    """Return where this process has its log, or its file of another kind; it need not exist."""
     return log_folder() / f"{kind}-{os.getpid()}.log"
 
 

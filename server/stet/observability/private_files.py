@@ -86,7 +86,7 @@ def _folder_of(path: Path) -> Iterator[int | None]:
 
 
 def _stet_folders(folder: Path) -> tuple[Path, ...]:
-    """Those of `folder` and the ones above it that are Stet's own, from the top."""
+    """Return those of `folder` and the ones above it that are Stet's own, from the top."""
     parts = folder.parts
     if PRIVATE_FOLDERS not in parts:
         return ()

@@ -169,7 +169,9 @@ _QUOTES = "#[]'\"`"
 
 
 def has_grammar(ending: str) -> bool:
-    """Whether the grammar for files with this ending (`.go`) is installed; nothing of it is loaded."""
+    """Return whether the grammar for files with this ending (`.go`) is installed; nothing of it is
+    loaded.
+    """
     name = _ENDINGS.get(ending)
     return name is not None and _is_installed(GRAMMARS[name].package)
 
@@ -296,7 +298,9 @@ class _GrammarOutline:
         return bisect_right(self._starts, place) - 1
 
     def _alone(self, nodes: Iterable[Any]) -> dict[int, int]:
-        """Comments and attributes that have their lines to themselves: the first line by the last."""
+        """Return comments and attributes that have their lines to themselves: the first line by the
+        last.
+        """
         found = {}
         for node in nodes:
             start, end = node.start_byte, node.end_byte
@@ -384,7 +388,7 @@ _BRACKETS = frozenset({"parenthesized_declarator", "reference_declarator", "attr
 
 
 def _decorated(node: Any) -> Iterable[int]:
-    """Where decorators and annotations in front of a definition end."""
+    """Yield where decorators and annotations in front of a definition end."""
     for child in node.children[:MAX_DECLARATORS]:
         if child.type == "decorator":
             yield child.end_byte

@@ -19,7 +19,7 @@ _PYTHON = frozenset({".py", ".pyi", ".pyw"})
 
 
 def is_code(ending: str) -> bool:
-    """Whether files with this ending (`.go`) are known to be code."""
+    """Return whether files with this ending (`.go`) are known to be code."""
     return ending in _PYTHON or has_mask(ending)
 
 

@@ -134,7 +134,7 @@ _BODY = re.compile(r"\{|=>|=\s*$")
 
 
 def has_mask(ending: str) -> bool:
-    """Whether the comments and strings of files with this ending (`.go`) are known."""
+    """Return whether the comments and strings of files with this ending (`.go`) are known."""
     return ending in _MASKS
 
 
@@ -158,7 +158,7 @@ class _LineScanner:
         self._done = 0
 
     def definitions(self) -> Iterator[Definition]:
-        """All of them, each when its end is found."""
+        """Yield all of them, each when its end is found."""
         for number, line in enumerate(self._masked):
             code = line.strip()
             if not code:
@@ -223,7 +223,7 @@ class _LineScanner:
         return name
 
     def _first(self, number: int, code: str) -> int:
-        """Where the comments, the attributes and the lone type above a head begin."""
+        """Return where the comments, the attributes and the lone type above a head begin."""
         first = number
         if self._is_c and first > self._floor and code.partition("(")[0].strip().isidentifier():
             above = self._masked[first - 1]
@@ -234,7 +234,9 @@ class _LineScanner:
         return first
 
     def _above(self, first: int) -> int:
-        """Where the comment or the attribute that ends above the line `first` begins; else `first`."""
+        """Return where the comment or the attribute that ends above the line `first` begins; else
+        `first`.
+        """
         if first <= self._floor:
             return first
         if self._is_above(first - 1):
@@ -273,7 +275,9 @@ def _n_open(code: str) -> int:
 
 
 def _is_type(code: str, name: str) -> bool:
-    """Whether the words before `name` say that definitions lie in it, rather than statements."""
+    """Return whether the words before `name` say that definitions lie in it, rather than
+    statements.
+    """
     for word in code[:MAX_HEAD_CHARACTERS].split():
         if _TYPE.fullmatch(word):
             return True
@@ -283,6 +287,6 @@ def _is_type(code: str, name: str) -> bool:
 
 
 def indent_width(line: str) -> int:
-    """How far a line is indented, in columns."""
+    """Return how far a line is indented, in columns."""
     lead = line[: len(line) - len(line.lstrip(" \t"))]
     return len(lead.expandtabs()) if "\t" in lead else len(lead)

@@ -143,7 +143,7 @@ def _without_quotes(text: str, start: int, end: int, before: str) -> Iterator[re
 
 
 def _is_on_next_line(match: re.Match[str], kind: str) -> bool:
-    """Whether a value on the line after its name is a secret: in quotes, folded, or no code."""
+    """Return whether a value on the line after its name is a secret: in quotes, folded, or no code."""
     value = match["secret"]
     if not _is_secret(value, kind):
         return False
@@ -169,13 +169,13 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_mixed(value: str) -> bool:
-    """Whether a value that begins with a sign is a password for all that."""
+    """Return whether a value that begins with a sign is a password for all that."""
     classes = (any(map(each, value)) for each in (str.islower, str.isupper, str.isdigit))
     return value[0] in "#@%~" and len(value) >= _LEAST_MIXED and all(classes) and " " not in value
 
 
 def _is_without_digits(value: str) -> bool:
-    """Whether letters alone are by chance: of both cases, and in no order of a word."""
+    """Return whether letters alone are by chance: of both cases, and in no order of a word."""
     is_mixed = value.isalnum() and not value.islower() and not value.isupper()
     return is_mixed and len(value) >= _LEAST_LETTERS and is_unspeakable(value, _FEW)
 
@@ -195,7 +195,7 @@ def _kind(name: str) -> str:
 
 
 def _is_secret(value: str, kind: str) -> bool:
-    """Whether a value in quotes is more than a word, a name, a placeholder or a sentence."""
+    """Return whether a value in quotes is more than a word, a name, a placeholder or a sentence."""
     if _PLACE_HOLDER.search(value) or value.count(" ") > 1 or value != value.strip():
         return False
     if not re.search("[A-Za-z]", value) or (_URL.match(value) and not _is_mixed(value)):
@@ -208,7 +208,7 @@ def _is_secret(value: str, kind: str) -> bool:
 
 
 def _has_digits_as_secrets(value: str, kind: str) -> bool:
-    """Whether a value of letters and digits has enough of these to be no name."""
+    """Return whether a value of letters and digits has enough of these to be no name."""
     n_digits = sum(map(str.isdigit, value))
     if len(value) >= _LEAST_MIXED and n_digits and is_unspeakable(value) and value[:1] not in "/.":
         return True
@@ -232,7 +232,7 @@ def _is_set(match: re.Match[str], text: str, start: int) -> bool:
 
 
 def _is_bare_secret(match: re.Match[str], start: int, before: str) -> bool:
-    """Whether a value without quotes is a secret, for a name that begins at `start`.
+    """Return whether a value without quotes is a secret, for a name that begins at `start`.
 
     Code has names there. In a file of settings the name is in capitals and the sign close to it.
     """
@@ -257,7 +257,7 @@ def _is_bare_secret(match: re.Match[str], start: int, before: str) -> bool:
 
 
 def _is_by_chance(value: str, kind: str) -> bool:
-    """Whether letters of both cases and digits are in no order of a name."""
+    """Return whether letters of both cases and digits are in no order of a name."""
     if len(value) < _LEAST_MIXED:
         return False
     return is_unspeakable(value, _FEW) or (kind == _LOGIN and _IN_WORDS.search(value) is not None)
@@ -330,7 +330,8 @@ def follows(text: str, end: int, start: int) -> bool:
 
 
 def is_secret_by_name(text: str, start: int, end: int) -> bool:
-    """Whether a run of letters, digits and signs looks made by a machine and is named as a secret.
+    """Return whether a run of letters, digits and signs looks made by a machine and is named as a
+    secret.
 
     Args:
         text: Any.
@@ -343,7 +344,7 @@ def is_secret_by_name(text: str, start: int, end: int) -> bool:
 
 
 def is_named_secret(text: str, start: int) -> bool:
-    """Whether the name of a secret is before `start`, with only signs between the two."""
+    """Return whether the name of a secret is before `start`, with only signs between the two."""
     head = text[max(0, start - _BEFORE_VALUE) : start]
     if (scheme := _SCHEME.search(head[-16:])) is not None:
         head = head[: len(head) - len(scheme.group())]
@@ -377,7 +378,9 @@ def _is_telling(name: str) -> bool:
 
 
 def is_made(value: str) -> bool:
-    """Whether letters, digits and signs look made by a machine: digits of a number, a UUID, or by chance."""
+    """Return whether letters, digits and signs look made by a machine: digits of a number, a UUID,
+    or by chance.
+    """
     if _UUID.fullmatch(value) or _HEX.fullmatch(value):
         return entropy(value) > 2.5
     if _DIGIT.search(value) is None and (value.islower() or value.isupper()):

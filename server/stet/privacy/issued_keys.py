@@ -161,7 +161,9 @@ def issued_key(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _is_of_letters(text: str, start: int, end: int) -> bool:
-    """Whether a run without digits may be a key: letters of both cases, and no names put together."""
+    """Return whether a run without digits may be a key: letters of both cases, and no names put
+    together.
+    """
     letters = _LETTERS.match(text, start, end)
     if letters is None or letters.group().islower() or letters.group().isupper():
         return False
@@ -169,7 +171,7 @@ def _is_of_letters(text: str, start: int, end: int) -> bool:
 
 
 def _is_issued(word: str) -> bool:
-    """Whether a word is a key by its shape."""
+    """Return whether a word is a key by its shape."""
     at = 0
     has_issuer = False
     if not word[:1].isalnum() or _LIKE_UUID.search(word):
@@ -194,7 +196,7 @@ def _random_head(word: str, at: int) -> re.Match[str] | None:
 
 
 def _is_short_key(rest: str) -> bool:
-    """Whether few letters were made by chance: after a word that says that a key follows."""
+    """Return whether few letters were made by chance: after a word that says that a key follows."""
     if not _SHORT.fullmatch(rest):
         return False
     if _HEX.fullmatch(rest):
@@ -249,7 +251,7 @@ def _is_random_or_hex(part: str) -> bool:
 
 
 def _is_random(letters: str, least: tuple[float, float]) -> bool:
-    """Whether letters change their class as often as chance has it.
+    """Return whether letters change their class as often as chance has it.
 
     Args:
         letters: Without signs, but for those of base64.

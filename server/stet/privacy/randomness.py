@@ -32,7 +32,7 @@ _LEAST_PAIRS = 6
 
 
 def is_unspeakable(word: str, most: float = 0.5) -> bool:
-    """Whether a word has pairs of letters, and few of them are frequent in words.
+    """Return whether a word has pairs of letters, and few of them are frequent in words.
 
     Args:
         word: In ASCII, of any case; what is no letter parts its neighbours.
@@ -94,7 +94,9 @@ def long_runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def with_signs(text: str, start: int) -> int:
-    """Where a value begins that a run is part of: it may begin with signs of base64, after a quote or `=`."""
+    """Return where a value begins that a run is part of: it may begin with signs of base64, after a
+    quote or `=`.
+    """
     first = start
     while first > 0 and start - first < _MOST_SIGNS and text[first - 1] in "+/-":
         first -= 1
@@ -102,14 +104,16 @@ def with_signs(text: str, start: int) -> int:
 
 
 def is_random_string(text: str, start: int, end: int) -> bool:
-    """Whether a run looks random, and nothing around it says that it is no secret."""
+    """Return whether a run looks random, and nothing around it says that it is no secret."""
     if end - start > MOST or not looks_random(text[start:end]):
         return False
     return not _is_known(text, start, end)
 
 
 def looks_random(word: str) -> bool:
-    """Whether a word in ASCII changes its classes as often, and has as many characters, as chance has."""
+    """Return whether a word in ASCII changes its classes as often, and has as many characters, as
+    chance has.
+    """
     classes = word.encode("ascii", "replace").translate(CLASSES)
     if not (b"a" in classes and b"A" in classes and b"0" in classes):
         return False
@@ -126,7 +130,7 @@ def looks_random(word: str) -> bool:
 
 
 def entropy(word: str) -> float:
-    """Bits for each character, by how often each occurs in the word (Shannon 1948)."""
+    """Return bits for each character, by how often each occurs in the word (Shannon 1948)."""
     size = len(word)
     return -sum(n / size * math.log2(n / size) for n in Counter(word).values())
 

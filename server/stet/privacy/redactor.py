@@ -92,7 +92,7 @@ class KnownSecrets:
 
 
 def _piece_starts(secret: str) -> list[int]:
-    """Where the pieces of a secret begin: so that each part of `PART` characters holds one."""
+    """Return where the pieces of a secret begin: so that each part of `PART` characters holds one."""
     last = len(secret) - LEAST
     return sorted({*range(0, last + 1, _STEP), last})
 
@@ -223,7 +223,9 @@ class Redactor:
         return merge_overlaps(sorted(spans, key=lambda span: (span[0], -span[1])))
 
     def known(self) -> list[tuple[str, str]]:
-        """Every secret that is looked for in all texts, with its kind: for another process of ours."""
+        """Return every secret that is looked for in all texts, with its kind: for another process
+        of ours.
+        """
         with self._lock:
             return list(self._known)
 

@@ -83,7 +83,7 @@ class RequestLog:
 
 
 def short_names(parts: list[str]) -> tuple[str, ...]:
-    """Names of places as they are noted: each once, on one line, and not too many."""
+    """Return names of places as they are noted: each once, on one line, and not too many."""
     once = list(dict.fromkeys(" ".join(part.split())[:MAX_PART] for part in parts))
     if len(once) <= MAX_PARTS:
         return tuple(once)

@@ -83,7 +83,7 @@ def find_in_layouts(
 
 
 def is_encoded_key(run: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> bool:
-    """Whether a run of base64 is the encoding of a key, or of text that holds one."""
+    """Return whether a run of base64 is the encoding of a key, or of text that holds one."""
     if "_" in run or "-" in run or run.islower() or run.isupper():
         return False
     try:
@@ -173,7 +173,7 @@ def _row_secrets(text: str, start: int, end: int) -> tuple[list[SecretSpan], int
 
 
 def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[SecretSpan]:
-    """Those of a row that begins at `start`."""
+    """Yield those of a row that begins at `start`."""
     for n in columns:
         value = cells[n].strip(" \t\"'")
         if len(value) >= _LEAST_PART and not _NO_SECRET.search(value) and _is_value(value):
@@ -182,14 +182,14 @@ def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[
 
 
 def _is_value(value: str) -> bool:
-    """Whether a cell is no word and no code."""
+    """Return whether a cell is no word and no code."""
     if " " in value or "(" in value or value.endswith((")", ":")):
         return False
     return value.strip("-:") != "" and not value.isalpha()
 
 
 def _private_keys(text: str) -> Iterator[SecretSpan]:
-    """Lines of private keys whose first line is missing, or both."""
+    """Yield lines of private keys whose first line is missing, or both."""
     for end in _END.finditer(text) if "PRIVATE KEY" in text else ():
         before = text.rfind("-----", 0, end.start())
         start = max(before + 5 if before >= 0 else 0, end.start() - _MOST_BODY)
@@ -233,7 +233,7 @@ def _lines_from(text: str, start: int) -> Iterator[SecretSpan]:
 
 
 def _static_keys(text: str) -> Iterator[SecretSpan]:
-    """Lines of hexadecimal digits in the static keys of OpenVPN."""
+    """Yield lines of hexadecimal digits in the static keys of OpenVPN."""
     for at in _hint_offsets(text, "OpenVPN Static key V"):
         end = text.find("-----END", at, at + _MOST_BODY)
         for line in _HEX_LINE.finditer(text, at, end if end >= 0 else at + _MOST_STATIC):
@@ -257,7 +257,9 @@ def _encoded_private_keys(text: str) -> Iterator[SecretSpan]:
 
 
 def _is_private(run: str) -> bool:
-    """Whether base64 begins with the first line of a private key, or of other text before it."""
+    """Return whether base64 begins with the first line of a private key, or of other text before
+    it.
+    """
     whole = re.match(r"[A-Za-z0-9+/]{4,}", run)
     if whole is None:
         return False
@@ -284,7 +286,7 @@ def _split_keys(text: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> Ite
 def _keys_in(
     text: str, parts: list[tuple[int, int]], is_key: Callable[[str], Iterator[SecretSpan]]
 ) -> Iterator[SecretSpan]:
-    """Those of `parts` that a key is made of, once they are joined."""
+    """Yield those of `parts` that a key is made of, once they are joined."""
     whole = "".join(text[start:end] for start, end in parts)
     if len(whole) < _LEAST_PART or not any(one.isdigit() for one in whole):
         return

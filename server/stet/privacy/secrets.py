@@ -271,7 +271,9 @@ _MIXED = re.compile(r"(?=[^A-Z]{0,40}[A-Z])(?=[^a-z]{0,40}[a-z])[^0-9]{0,40}[0-9
 
 
 def _is_by_word(rule: FormRule) -> bool:
-    """Whether what it finds begins a word of a long run, so that only such runs are looked at."""
+    """Return whether what it finds begins a word of a long run, so that only such runs are looked
+    at.
+    """
     return (
         rule.source.startswith(BEGIN) and rule.is_long and all(map(_IN_RUN.fullmatch, rule.hints))
     )
@@ -362,7 +364,7 @@ def _in_runs(text: str) -> Iterator[SecretSpan]:
 
 
 def _keys(text: str) -> Iterator[SecretSpan]:
-    """Keys that are known by their form alone, in a text of one line."""
+    """Yield keys that are known by their form alone, in a text of one line."""
     yield from _by_form(text)
     for start, end in long_runs(text):
         if (found := _by_word(text, start, end)) is not None:

@@ -30,7 +30,9 @@ MAX_CHARACTERS = 300_000
 
 
 def normalize_spelling(text: str) -> str:
-    """`text` with one spelling of each name: case, width, slashes, `./` and `%2F` make no difference."""
+    """Return `text` with one spelling of each name: case, width, slashes, `./` and `%2F` make no
+    difference.
+    """
     text = unquote(text) if "%" in text else text
     text = _UNSEEN.sub("", normalize_unicode("NFKC", text)).casefold()
     text = _HERE.sub("", _SLASHES.sub("/", text))

@@ -86,7 +86,7 @@ class DiffDecisions:
 
 
 def document_name(text: str) -> str | None:
-    """Which page an edited text comes from; None where its first line is gone."""
+    """Return which page an edited text comes from; None where its first line is gone."""
     found = (_NAME.match(line) for line in split_lines(text) if line.startswith(FIRST_LINE))
     return next((match[1] for match in found if match), None)
 
@@ -140,7 +140,7 @@ def _sections(text: str) -> tuple[dict[str, list[list[str]]], bool]:
 
 
 def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
-    """Why an edited section can't be taken, or nothing."""
+    """Return why an edited section can't be taken, or nothing."""
     shown = section.lines
     is_same = _unchanged_lines(now) == _unchanged_lines(shown)
     if section.hunk.kind in {HunkKind.MOVE, HunkKind.REMOVE}:
@@ -160,7 +160,7 @@ def _section_problem(section: DiffSection, now: Sequence[str]) -> str:
 
 
 def _unchanged_lines(lines: Sequence[str]) -> list[str]:
-    """Context and removed lines as they compare."""
+    """Return context and removed lines as they compare."""
     unchanged = [line.rstrip() for line in lines if not line.startswith(("+", "\\"))]
     while unchanged and not unchanged[-1]:
         unchanged.pop()
@@ -196,7 +196,9 @@ def _new_text(section: DiffSection, now: Sequence[str]) -> str | None:
 
 
 def _ended(lines: list[str], now: Sequence[str], end: str, *, open_end: bool) -> str:
-    """`lines` as one text; the last has no end only if it had none and the page still says so."""
+    """Return `lines` as one text; the last has no end only if it had none and the page still says
+    so.
+    """
     if not lines:
         return ""
     *above, last = [line if line != without_end(line) else f"{line}{end}" for line in lines]
@@ -368,7 +370,7 @@ def _render_section(section: DiffSection, old: tuple[int, int], new: tuple[int, 
 
 
 def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
-    """Lines as a diff shows them; one without an end is said to have none."""
+    """Yield lines as a diff shows them; one without an end is said to have none."""
     for line in lines:
         body = without_end(line)
         yield mark + body

@@ -139,7 +139,7 @@ class ReviewLedger:
     def hunks(
         self, *, uri: str | None = None, turn: str | None = None, chat: str | None = None
     ) -> tuple[Hunk, ...]:
-        """All hunks, of one file, one turn or one chat if named, in order of file and place.
+        """Return all hunks, of one file, one turn or one chat if named, in order of file and place.
 
         `range` is in the current text as long as the hunk is live, or can be undone or restored.
         """

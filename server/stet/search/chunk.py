@@ -251,7 +251,7 @@ def _stretches(word: str) -> list[tuple[int, int]]:
 
 
 def _embedding_text(path: str, named: str, found: list[str]) -> str:
-    """Names first, as they say most, then the words of the body, each once."""
+    """Return names first, as they say most, then the words of the body, each once."""
     seen: dict[str, None] = {}
     for at in range(0, MAX_LOOKED_AT, _A_FEW):
         some = found[at : at + _A_FEW]

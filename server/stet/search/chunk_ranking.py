@@ -283,7 +283,7 @@ def _toward(best: float, value: float, certain: float) -> float:
 
 
 def _share(words_: Set[str], asked: PreparedQuery) -> float:
-    """Which share of some words is asked for."""
+    """Return which share of some words is asked for."""
     return len(words_ & asked.words) / len(words_) if words_ else 0.0
 
 
@@ -303,14 +303,14 @@ def _reciprocal(rank: int | None) -> float:
 
 
 def score(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> float:
-    """How good an answer a chunk is; higher is better, comparable within one question."""
+    """Return how good an answer a chunk is; higher is better, comparable within one question."""
     weights = _OF_DEFINITIONS if row.is_definition else _OF_OTHERS
     value: float = sum(map(operator.mul, features(asked, row, ranks), weights))
     return value
 
 
 def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
-    """Why a chunk is among the answers, for people: `named user, names; meaning`."""
+    """Return why a chunk is among the answers, for people: `named user, names; meaning`."""
     reasons = []
     where = (("named", row.name), ("in its head", row.head), ("path", row.path), ("text", row.body))
     left = [spaced for spaced, _ in asked.spaced]
@@ -397,7 +397,9 @@ def _limit_shares(
 
 
 def _has_many(each: Iterable[str], enough: int) -> bool:
-    """Whether there are `enough` different ones; told by the first few of nearly every ranking."""
+    """Return whether there are `enough` different ones; told by the first few of nearly every
+    ranking.
+    """
     seen: set[str] = set()
     for one in each:
         seen.add(one)
@@ -422,8 +424,8 @@ def deduplicate(chunks: Iterable[int], rows: Mapping[int, ChunkRow]) -> list[int
 
 
 def cap_per_file(rows: Iterable[ChunkRow]) -> Iterator[ChunkRow]:
-    """Those of some chunks, the best first, that are an answer: few of one file, fewer that read the
-    same.
+    """Yield those of some chunks, the best first, that are an answer: few of one file, fewer that
+    read the same.
     """
     n_of_file: Counter[str] = Counter()
     n_of_text: Counter[str] = Counter()

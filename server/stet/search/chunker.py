@@ -61,7 +61,7 @@ def split_passages(lines: Sequence[str], definitions: Iterable[Definition]) -> I
 
 
 def _closes(lines: Sequence[str], chunk: Chunk) -> bool:
-    """Whether a passage holds only brackets and the like, for which no one searches."""
+    """Return whether a passage holds only brackets and the like, for which no one searches."""
     return chunk.end - chunk.first <= MAX_CLOSING and all(
         _CLOSING.fullmatch(line.strip()) for line in lines[chunk.first : chunk.end]
     )

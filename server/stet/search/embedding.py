@@ -24,7 +24,7 @@ _MAX_KNOWN = 16_000
 
 
 def can_embed() -> bool:
-    """Whether what the local embedding needs is installed."""
+    """Return whether what the local embedding needs is installed."""
     return all(
         importlib.util.find_spec(name) is not None
         for name in ("wordllama", "tokenizers", "safetensors", "numpy")

@@ -66,7 +66,7 @@ class ChunkSpans:
             self._sizes[chunks[0]] = len(chunks)
 
     def chunks_of(self, file: int) -> range:
-        """All chunks of a file."""
+        """Return all chunks of a file."""
         return range(file, file + self._sizes[file])
 
 

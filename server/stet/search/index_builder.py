@@ -239,7 +239,9 @@ class IndexBuilder:
         self._save(landed)
 
     def _changed_of(self, files: Mapping[str, Located | None]) -> list[SourceFile]:
-        """Those of the files that have another text now; what is known of the others is set right."""
+        """Return those of the files that have another text now; what is known of the others is set
+        right.
+        """
         uris = [uri for uri in files if uri not in self._avoided]
         if uris:
             self._reading(uris)

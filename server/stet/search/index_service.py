@@ -335,7 +335,9 @@ class IndexService:
         await self._start_again()
 
     def _was_steady(self) -> bool:
-        """Whether the process that has ended was of use: ready, and asked or left alone for a while."""
+        """Return whether the process that has ended was of use: ready, and asked or left alone for
+        a while.
+        """
         if self._complete_since is None:
             return False
         seconds = asyncio.get_running_loop().time() - self._complete_since

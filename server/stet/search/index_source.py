@@ -60,7 +60,9 @@ class IndexSource:
                 yield from self.disk.walk(str(path))
 
     def is_unchanged(self, located: Located, known: FileStamp | None) -> bool:
-        """Whether a file was last written when `known` was, and is as long, as a walk has seen it."""
+        """Return whether a file was last written when `known` was, and is as long, as a walk has
+        seen it.
+        """
         if known is None or known.mtime is None:
             return False
         stat = self._stat(located.uri, located)

@@ -102,12 +102,12 @@ class IndexStore:
     # -- what is in it ---------------------------------------------------------------------------
 
     def stamps(self) -> dict[str, FileStamp]:
-        """All files, by URI."""
+        """Return all files, by URI."""
         rows = self._db.execute("SELECT uri, mtime, size, hash FROM files")
         return {uri: FileStamp(*stamp) for uri, *stamp in rows}
 
     def counts(self) -> tuple[int, int, int]:
-        """How many files, chunks, and texts that are not embedded yet."""
+        """Return how many files, chunks, and texts that are not embedded yet."""
         sql = "SELECT (SELECT count(*) FROM files), (SELECT count(*) FROM chunks), (SELECT count(*) FROM unread)"
         n_files, n_chunks, n_unread = self._db.execute(sql).fetchone()
         return n_files, n_chunks, n_unread
@@ -232,7 +232,7 @@ class IndexStore:
     # -- vectors ---------------------------------------------------------------------------------
 
     def pending_texts(self, limit: int) -> list[tuple[bytes, str]]:
-        """Texts that are not embedded yet, each with its hash."""
+        """Return texts that are not embedded yet, each with its hash."""
         return self._db.execute("SELECT meant, text FROM unread LIMIT ?", (limit,)).fetchall()
 
     def save_vectors(
@@ -269,8 +269,8 @@ class IndexStore:
     def best(
         self, wanted: str, limit: int, folder: str = "", without: Exclusion = NO_EXCLUSION
     ) -> list[tuple[int, float]]:
-        """Chunks that fit a question in the language of FTS5, the best by BM25 first, each with its
-        score; of equals the older first.
+        """Return chunks that fit a question in the language of FTS5, the best by BM25 first, each
+        with its score; of equals the older first.
         """
         tables, conditions, values = "words", "words MATCH ?", [wanted]
         if folder or without.uris:
@@ -319,7 +319,7 @@ class IndexStore:
         return self._db.execute(sql).fetchall()
 
     def chunks_of(self, uris: Collection[str]) -> list[int]:
-        """All chunks of some files."""
+        """Return all chunks of some files."""
         sql = (
             "SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id"  # noqa: S608
             f" WHERE uri IN ({_marks(len(uris))})"
@@ -327,7 +327,7 @@ class IndexStore:
         return [each for (each,) in self._db.execute(sql, tuple(uris))]
 
     def chunks_below(self, folder: str) -> list[int]:
-        """All chunks of files below a folder, as files are called."""
+        """Return all chunks of files below a folder, as files are called."""
         prefix = folder.rstrip("/") + "/"
         sql = (
             "SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file"
@@ -336,7 +336,7 @@ class IndexStore:
         return [each for (each,) in self._db.execute(sql, (len(prefix), prefix))]
 
     def rows(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
-        """Chunks by their id; none for one that is gone."""
+        """Return chunks by their id; none for one that is gone."""
         sql = (
             "SELECT chunks.id, uri, files.name, first, end, chunks.name, scope, is_definition,"
             " c0, c1, c2, c3 FROM chunks JOIN files ON files.id = chunks.file"

@@ -355,7 +355,7 @@ def _ended(error: BaseException) -> None:
 
 
 def _is_of_the_disk(error: BaseException) -> bool:
-    """Whether it is no fault of ours: there is no room, say."""
+    """Return whether it is no fault of ours: there is no room, say."""
     if isinstance(error, sqlite3.Error):
         return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {
             sqlite3.SQLITE_FULL,

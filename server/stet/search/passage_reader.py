@@ -172,14 +172,14 @@ class _RecordingSystem:
         self._known, self.asked = DiskAnswers({}, {}), DiskAnswers({}, {})
 
     def still_holds(self, answers: DiskAnswers) -> bool:
-        """Whether the disk still says all of this."""
+        """Return whether the disk still says all of this."""
         self.asked = DiskAnswers({}, {})  # earlier records belong to another file
         return all(
             self.real_path(path) == answer for path, answer in answers.real_paths.values()
         ) and all(self.stat(path) == answer for path, answer in answers.stats.values())
 
     def is_settled(self) -> bool:
-        """Whether nothing that was asked about was written just now."""
+        """Return whether nothing that was asked about was written just now."""
         latest = self._system.now() - SETTLED_SECONDS
         return all(
             answer is None or answer.mtime < latest for _, answer in self.asked.stats.values()
@@ -249,7 +249,7 @@ def _best_line(document: TextDocument, first: int, end: int, terms: set[str]) ->
 
 
 def _max_words(line: str, terms: set[str]) -> int:
-    """How many of the words a line has at most, told without cutting it into words.
+    """Return how many of the words a line has at most, told without cutting it into words.
 
     A word is compared by the beginnings of its parts, and by all of them put together.
     """

@@ -140,7 +140,7 @@ class VectorTable:
         return [(self._ids[int(places[at])], float(found[at])) for at in order]
 
     def cosines(self, chunks: Sequence[int], vector: "np.ndarray[Any, Any]") -> dict[int, float]:
-        """How near chunks are to `vector`; those without a vector are left out."""
+        """Return how near chunks are to `vector`; those without a vector are left out."""
         import numpy as np
 
         known = [chunk for chunk in chunks if chunk in self._places]

@@ -213,7 +213,7 @@ class _QueryTerms:
         return cls(tuple(found), is_literal, phrase, re.compile("|".join(map(re.escape, found))))
 
     def weigh(self, text: str) -> tuple[float, ...]:
-        """How often each term is in `text`."""
+        """Return how often each term is in `text`."""
         folded = folded_text(text)
         if self.is_literal:
             return tuple(float(folded.count(term)) for term in self.terms)
@@ -231,7 +231,7 @@ def _part_weight(term: str, folded: str) -> float:
 def _scan(
     snapshot: Snapshot, folder: str, query_terms: _QueryTerms, tally: _Tally
 ) -> Iterator[_ScoredFile | None]:
-    """Every file, None for one that says nothing. Blocks on the disk."""
+    """Yield every file, None for one that says nothing. Blocks on the disk."""
     redactor = redactor_of(snapshot)
     for located in snapshot.walk(folder):
         if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
@@ -306,7 +306,7 @@ def _lines(
 
 
 def _is_title(line: str, document: TextDocument) -> bool:
-    """Whether a line is a heading, or begins a definition."""
+    """Return whether a line is a heading, or begins a definition."""
     if document.is_markdown:
         return _HEADING.match(line) is not None
     return defined_name(line) is not None

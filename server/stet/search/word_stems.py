@@ -30,7 +30,7 @@ STOP_WORDS = frozenset({
 
 
 def folded_text(text: str) -> str:
-    """`text` as it is compared: one Unicode form, without case."""
+    """Return `text` as it is compared: one Unicode form, without case."""
     return text.lower() if text.isascii() else normalize_unicode("NFC", text).casefold()
 
 

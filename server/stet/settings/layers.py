@@ -32,7 +32,7 @@ _LOWERED = frozenset({"agent.maxCost"})
 
 
 def user_file_path() -> Path:
-    """Where the user's file is; it need not exist."""
+    """Return where the user's file is; it need not exist."""
     import platformdirs  # late: only two callers ever need it
 
     return platformdirs.user_config_path("stet") / "config.toml"
@@ -159,7 +159,7 @@ def _without_negations(entries: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _is_lower(key: str, value: object, now: object) -> bool:
-    """Whether a project lowers a limit that it may lower."""
+    """Return whether a project lowers a limit that it may lower."""
     if key not in _LOWERED or not isinstance(value, int | float):
         return False
     return not isinstance(now, int | float) or value < now

@@ -300,7 +300,7 @@ def _key_of(kind: type) -> str:
 
 
 def _is_name(value: object) -> bool:
-    """Whether `value` is a line of text that a person may call something by."""
+    """Return whether `value` is a line of text that a person may call something by."""
     return is_text(value) and bool(str(value).strip()) and str(value).isprintable()
 
 
@@ -324,7 +324,7 @@ def _leaves() -> dict[str, Any]:
 
 @functools.cache
 def _sections() -> frozenset[str]:
-    """Every prefix of a setting's key, with its dot; the empty one too."""
+    """Return every prefix of a setting's key, with its dot; the empty one too."""
     found = {""}
     for key in _leaves():
         parts = key.split(".")

@@ -44,7 +44,7 @@ def shorten(text: str, most: int = _MAX_SHOWN) -> str:
 
 
 def is_text(value: object) -> bool:
-    """Whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
+    """Return whether `value` is a string that can be written as UTF-8 (no lone surrogates)."""
     return isinstance(value, str) and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
@@ -129,7 +129,7 @@ _DENY_FAULTS = (
 
 
 def deny_problem(entry: str) -> str:
-    """Why an entry names nothing, and what would; "" if it may name something."""
+    """Return why an entry names nothing, and what would; "" if it may name something."""
     text = re.sub(r"(?<!\\) +$", "", entry)
     return next((why for pattern, why in _DENY_FAULTS if re.search(pattern, text)), "")
 

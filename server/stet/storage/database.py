@@ -188,7 +188,7 @@ class Database:
             return load_chats(connection, self._owner.run, now)
 
     def load_presets(self) -> tuple[dict[str, str], str | None]:
-        """All presets, and what this run has attached; as `load`.
+        """Return all presets, and what this run has attached; as `load`.
 
         Raises:
             StoreError: If they can't be read.
@@ -297,7 +297,7 @@ class Database:
         self._connection.executemany("INSERT INTO text (hash, packed) VALUES (?, ?)", rows)
 
     def _foreign_hunks(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Those of the hunks `ids` that belong to another run."""
+        """Return those of the hunks `ids` that belong to another run."""
         other = "SELECT 1 FROM hunk WHERE id = ? AND owner <> ?"
         find, run = self._connection.execute, self._owner.run
         return tuple(one for one in ids if find(other, (one, run)).fetchone() is not None)

@@ -134,7 +134,7 @@ def unpack(name: object, packed: object) -> str:
 
 
 def hunk_fields(hunk: Hunk) -> str:
-    """Everything of a hunk but its id and its texts, as JSON in ASCII."""
+    """Return everything of a hunk but its id and its texts, as JSON in ASCII."""
     start, end = hunk.range.start, hunk.range.end
     shared = _shared_fields(
         hunk.proposal, hunk.turn, hunk.chat, hunk.uri, hunk.new_uri, hunk.author, hunk.block,
@@ -190,7 +190,7 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
 
 
 def is_live(hunk: Hunk) -> bool:
-    """Whether the user has not decided yet."""
+    """Return whether the user has not decided yet."""
     return hunk.state in LIVE
 
 

@@ -247,7 +247,7 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _version(connection: sqlite3.Connection, latest: int) -> int:
-    """How many steps the file has taken; before anything is written to it.
+    """Return how many steps the file has taken; before anything is written to it.
 
     Raises:
         DatabaseTooNew: If that is more than there are.

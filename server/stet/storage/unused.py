@@ -87,7 +87,7 @@ def _is_unused(folder: Path, before: float) -> bool:
 
 
 def _state_files(folder: Path) -> list[Path] | None:
-    """All files of a state folder; None if anything in it is not as Stet makes it."""
+    """Return all files of a state folder; None if anything in it is not as Stet makes it."""
     owners = folder / _OWNERS
     files = [file for file in folder.iterdir() if file != owners]
     if os.path.lexists(owners):
@@ -152,7 +152,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _is_free(file: Path) -> bool:
-    """Whether a file is no lock that a server holds which is still running."""
+    """Return whether a file is no lock that a server holds which is still running."""
     if file.parent.name != _OWNERS:
         return True
     lock = FileLock.acquire(file)

@@ -192,12 +192,14 @@ def is_interpreter(part: str) -> bool:
 
 
 def has_script_option(parts: Sequence[str]) -> bool:
-    """Whether an option among these is followed by the script that it takes."""
+    """Return whether an option among these is followed by the script that it takes."""
     return any(_OPTION.fullmatch(one) and not rest.startswith("-") for one, rest in pairwise(parts))
 
 
 def programs_in(parts: Sequence[str]) -> tuple[list[int], str]:
-    """Where programs are named, and the one that what follows may still be a script for; "" if none."""
+    """Return where programs are named, and the one that what follows may still be a script for; ""
+    if none.
+    """
     programs: list[int] = []
     owner, before = "", ""
     for number, part in enumerate(parts):
@@ -230,7 +232,7 @@ def _script_flag_after(owner: str, before: str, part: str) -> str:
 
 
 def _continues_after(owner: str, before: str, part: str) -> bool:
-    """Whether the program or the script of `owner` is still to come after this element."""
+    """Return whether the program or the script of `owner` is still to come after this element."""
     if not owner:
         return False
     if part.startswith(("-", "/")) or part == "eval":
@@ -259,7 +261,7 @@ def _is_number(part: str) -> bool:
 
 
 def _takes_value(owner: str, option: str) -> bool:
-    """Whether what follows this option of `owner` is its value."""
+    """Return whether what follows this option of `owner` is its value."""
     return option in ({"-F", "-v"} if _TEXT.fullmatch(program_name(owner)) else _WITH_VALUE)
 
 
@@ -283,7 +285,8 @@ def _selects_program(argv: Sequence[str], at: int) -> bool:
 
 
 def _is_subcommand(argv: Sequence[str], program: int, at: int) -> bool:
-    """Whether the element at `at` is the first word after the program, or after one that runs others.
+    """Return whether the element at `at` is the first word after the program, or after one that
+    runs others.
 
     Where it can't be told from an option's value, it is.
     """
@@ -424,7 +427,7 @@ def _check_for_make(name: str, value: str) -> None:
 
 
 def _expanded(part: str, arguments: Mapping[str, str]) -> str:
-    """One element, in one pass: braces in an argument are text.
+    """Return one element, in one pass: braces in an argument are text.
 
     Raises:
         BadCommand: If an argument makes an option of it.

@@ -203,7 +203,7 @@ def _is_older(entry: os.DirEntry[str], before: float) -> bool:
 
 
 def _is_same_entry(source: PinnedPath, target: PinnedPath) -> bool:
-    """Whether both are one name of one folder, spelled in two ways."""
+    """Return whether both are one name of one folder, spelled in two ways."""
     path, new = source.path, target.path
     if path.parent != new.parent or path.name == new.name:
         return False

@@ -98,7 +98,7 @@ class System:
         return _read(open_no_follow(path), path, limit)
 
     def list_folder(self, path: Path) -> Iterator[tuple[str, FileStat]]:
-        """Names and stats in a folder, sorted by name; nothing where it can't be read."""
+        """Return names and stats in a folder, sorted by name; nothing where it can't be read."""
         return _entries(path, lambda name: os.lstat(path / name))
 
     def list_real(self, path: Path) -> Iterator[tuple[str, FileStat]]:
@@ -119,7 +119,7 @@ class System:
             os.close(folder)
 
     def real_path(self, path: Path) -> Path:
-        """`path` with every link resolved; the part that does not exist stays as it is.
+        """Return `path` with every link resolved; the part that does not exist stays as it is.
 
         Where the file system folds case, names are spelled as they are on the disk.
         """
@@ -127,7 +127,7 @@ class System:
         return _spelling_on_disk(resolved) if self.folds_case else resolved
 
     def now(self) -> float:
-        """Seconds since the epoch, UTC."""
+        """Return seconds since the epoch, UTC."""
         return time.time()
 
     monotonic = staticmethod(time.monotonic)
@@ -284,7 +284,9 @@ class System:
         return user_files.trash_place(folder, path, self.now())
 
     def _without_links(self, trashed: Path) -> Path:
-        """Where a place in the trash truly is: links may lead to the state folder, it is the user's."""
+        """Return where a place in the trash truly is: links may lead to the state folder, it is the
+        user's.
+        """
         return self.real_path(trashed.parent) / trashed.name
 
 
@@ -311,7 +313,8 @@ def _read(descriptor: int, path: Path, limit: int) -> bytes:
 def _entries(
     folder: Path | int, status_of: Callable[[str], os.stat_result]
 ) -> Iterator[tuple[str, FileStat]]:
-    """Names and stats in a folder, given by its path or descriptor; nothing where it can't be read.
+    """Yield names and stats in a folder, given by its path or descriptor; nothing where it can't be
+    read.
 
     `status_of` is asked, as an entry's own stat has no number of links on Windows.
     """
@@ -326,13 +329,13 @@ def _entries(
 
 
 def _file_stat(status: os.stat_result) -> FileStat:
-    """Our view of the system's answer."""
+    """Return our view of the system's answer."""
     kind = _KINDS.get(stat.S_IFMT(status.st_mode), FileKind.OTHER)
     return FileStat(kind, status.st_size, status.st_mtime, status.st_nlink)
 
 
 def _resolved(path: Path) -> Path:
-    """`path` with every link resolved.
+    """Return `path` with every link resolved.
 
     A link that becomes a folder just then is an error up to Python 3.12: it is looked at again.
     """
@@ -343,7 +346,7 @@ def _resolved(path: Path) -> Path:
 
 
 def _spelling_on_disk(path: Path) -> Path:
-    """`path` with each existing part as its folder lists it (case and Unicode form)."""
+    """Return `path` with each existing part as its folder lists it (case and Unicode form)."""
     spelled = Path(path.anchor)
     for part in path.relative_to(path.anchor).parts:
         spelled /= _listed_name(spelled, part)
@@ -351,7 +354,7 @@ def _spelling_on_disk(path: Path) -> Path:
 
 
 def _listed_name(folder: Path, name: str) -> str:
-    """How `folder` spells `name`; `name` itself where it holds nothing of that name."""
+    """Return how `folder` spells `name`; `name` itself where it holds nothing of that name."""
     try:
         listed = sorted(entry.name for entry in folder.iterdir())
     except OSError:
@@ -368,7 +371,7 @@ def _folded(name: str) -> str:
 
 
 def is_alive(process_id: int) -> bool:
-    """Whether a process of that id exists; True where that can't be found out.
+    """Return whether a process of that id exists; True where that can't be found out.
 
     On Windows signal 0 would end the process; there the end of standard input has to do.
     """

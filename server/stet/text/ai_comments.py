@@ -144,7 +144,7 @@ def _without_marks(line: str) -> tuple[str, set[Marker]]:
 
 
 def _is_split(before: _CommentLine, piece: _CommentLine) -> bool:
-    """Whether a comment is not the next line of the one before."""
+    """Return whether a comment is not the next line of the one before."""
     is_next = before.line >= 0 and piece.line == before.line + 1 and piece.is_alone
     return not is_next or (piece.column, piece.sign) != (before.column, before.sign)
 

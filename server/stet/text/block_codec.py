@@ -156,17 +156,19 @@ def _block_id_at(line: str) -> str | None:
 
 
 def is_leftover(line: str) -> bool:
-    """Whether a line reads as one of a block's own: of a fenced one, or one that names a hunk."""
+    """Return whether a line reads as one of a block's own: of a fenced one, or one that names a
+    hunk.
+    """
     return _is_fence_leftover(line) or _block_id_at(line) is not None
 
 
 def may_hold_blocks(text: str) -> bool:
-    """Whether a search is worth the time; cheap."""
+    """Return whether a search is worth the time; cheap."""
     return any(sign in text for sign in _SIGNS)
 
 
 def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
-    """Whether lines where a block was still hold a part of it.
+    """Return whether lines where a block was still hold a part of it.
 
     Args:
         lines: The lines that are there now.
@@ -240,7 +242,7 @@ def _fence_id(line: str) -> str | None:
 
 
 def _is_fence_leftover(line: str) -> bool:
-    """Whether a line can only be what is left of a block."""
+    """Return whether a line can only be what is left of a block."""
     plain = without_end(line).rstrip()
     return plain == TAG or _FENCE_OPENING.fullmatch(plain) is not None
 
@@ -339,7 +341,7 @@ def _conflict_id(line: str) -> str | None:
 
 
 def _is_conflict_leftover(line: str, size: int) -> bool:
-    """Whether a line looks like a marker of this length, left of a block."""
+    """Return whether a line looks like a marker of this length, left of a block."""
     plain = without_end(line)
     marks = (_MARKER_OPENING.fullmatch(plain), _SPLIT.fullmatch(plain), _CLOSING.fullmatch(plain))
     return any(mark is not None and len(mark[1]) == size for mark in marks)

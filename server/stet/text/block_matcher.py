@@ -151,7 +151,7 @@ class BlockMatcher:
         return BlockMatch(edit, block.kind)
 
     def _pick_shown(self, old: list[str], spans: list[TextSpan]) -> int:
-        """Which of several places is the one shown: copies of it were put elsewhere since.
+        """Return which of several places is the one shown: copies of it were put elsewhere since.
 
         Raises:
             AmbiguousBlock: None of the places, or there were several then.
@@ -295,7 +295,7 @@ class BlockMatcher:
             )
 
     def _source_span(self, place: int, text: str) -> TextSpan:
-        """Where `text`, found at `place` of the plain form, is in the live text."""
+        """Return where `text`, found at `place` of the plain form, is in the live text."""
         end = place + len(text)
         return TextSpan(self._view.source_offset(place), self._view.source_offset(end))
 
@@ -304,7 +304,7 @@ class BlockMatcher:
         return TextSpan(start_of(block.first), start_of(block.first + block.n))
 
     def _is_blank(self, around: TextSpan) -> bool:
-        """Whether nothing is left of a place: the user took the block away, or moved it."""
+        """Return whether nothing is left of a place: the user took the block away, or moved it."""
         return not self._current[around.start : around.end].strip()
 
     def _line_number(self, offset: int) -> int:

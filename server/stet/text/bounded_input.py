@@ -188,5 +188,7 @@ _ENDLESS = re.compile(r"&#(?:[0-9]{100,}+|[xX][0-9a-fA-F]{100,}+);?")
 
 
 def unescape_entities(text: str) -> str:
-    """`text` without references; one of a hundred digits is no character, as with any too large."""
+    """Return `text` without references; one of a hundred digits is no character, as with any too
+    large.
+    """
     return html.unescape(_ENDLESS.sub("\ufffd", text) if "&#" in text else text)

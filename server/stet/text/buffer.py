@@ -115,7 +115,9 @@ def join_surrogates(
 
 
 def _is_inside_pair(line: str, column: int, units: int) -> bool:
-    """Whether a place that is the column `column`, rounded down, lies within the character there."""
+    """Return whether a place that is the column `column`, rounded down, lies within the character
+    there.
+    """
     is_pair = line[column : column + 1] > "\uffff"
     return is_pair and units_from_column(line, column, Encoding.UTF16) < units
 

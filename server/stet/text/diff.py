@@ -65,7 +65,7 @@ def apply_hunks(hunks: Iterable[LineHunk], lines: Sequence[str]) -> list[str]:
 def join_moved_blocks(
     hunks: Sequence[LineHunk], old: Sequence[str], new: Sequence[str]
 ) -> tuple[LineHunk, ...]:
-    """`hunks`, which lead from `old` to `new`, with the blocks that were moved told as such.
+    """Return `hunks`, which lead from `old` to `new`, with the blocks that were moved told as such.
 
     Only what is taken out in one place and put in at another, whole, in a difference of at most
     `_MAX_HUNKS` hunks: the work stays small.
@@ -170,7 +170,7 @@ def _hunks_outside(
 
 
 def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:
-    """Which lines changed where the lines `old`, from line `first` on, became `new`.
+    """Return which lines changed where the lines `old`, from line `first` on, became `new`.
 
     Returns:
         Sequential, bottom to top; lines that both have are left out.
@@ -202,8 +202,8 @@ def changes_between(old: str, new: str) -> tuple[TextChange, ...]:
 
 
 def long_changes_between(old: str, new: str) -> tuple[TextChange, ...]:
-    """`changes_between` for very long texts: only the lines from the first to the last that differ are
-    split and compared.
+    """Return `changes_between` for very long texts: only the lines from the first to the last that
+    differ are split and compared.
     """
     head = _line_start(old, new, n_common(old, new))
     tail = n_common(old[head:][::-1], new[head:][::-1])
@@ -233,7 +233,7 @@ def _line_start(old: str, new: str, at: int) -> int:
 
 
 def _starts_line(text: str, at: int) -> bool:
-    r"""Whether a line starts at an offset: not between `\r` and `\n`."""
+    r"""Return whether a line starts at an offset: not between `\r` and `\n`."""
     before = text[at - 1 : at] if at else "\n"
     return before == "\n" or (before == "\r" and text[at : at + 1] != "\n")
 
@@ -288,7 +288,7 @@ def _change(hunk: LineHunk, above: int = 0) -> TextChange:
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
-    r"""How many characters both begin and end with; no `\r\n` is torn."""
+    r"""Return how many characters both begin and end with; no `\r\n` is torn."""
     head = n_common(old, new)
     if old[:head].endswith("\r") and "\n" in (old[head : head + 1], new[head : head + 1]):
         head -= 1
@@ -320,19 +320,19 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int 
 
 
 def _patch_lines(text: str) -> list[str]:
-    r"""Lines that end at `\n` only, each with its end; none for an empty text."""
+    r"""Return lines that end at `\n` only, each with its end; none for an empty text."""
     lines = [line + "\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
 
 
 def _plain(name: str) -> str:
-    """`name` on one line."""
+    """Return `name` on one line."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _section(a: Sequence[str], b: Sequence[str], group: list[LineHunk], context: int) -> str:
-    """One `@@` section: the hunks of `group` with `context` common lines round them."""
+    """Return one `@@` section: the hunks of `group` with `context` common lines round them."""
     first, last = group[0], group[-1]
     n_before = min(context, first.old_start)
     start, end = first.old_start - n_before, min(last.old_end + context, len(a))

@@ -213,7 +213,8 @@ class TextEdit:
         return self._rewritten(text, 0) + text[self._end :]
 
     def changes(self, text: str) -> bool:
-        """Whether `text` is another one after the edit; only the stretch that is replaced is looked at.
+        """Return whether `text` is another one after the edit; only the stretch that is replaced is
+        looked at.
 
         Raises:
             ValueError: `text` is too short: the edit was made for another one.
@@ -228,7 +229,9 @@ class TextEdit:
         return TextEdit(tuple(Replacement(one.start + n, one.end + n, one.text) for one in old))
 
     def compose(self, then: "TextEdit") -> "TextEdit":
-        """One edit that does this one and `then`, which was made for the text after this one."""
+        """Return one edit that does this one and `then`, which was made for the text after this
+        one.
+        """
         left, done = [*_pieces_after(self)][::-1], 0
         made: list[_Piece] = []
         for replacement in then.replacements:
@@ -239,7 +242,7 @@ class TextEdit:
         return TextEdit(tuple(_replacements([*made, *reversed(left)])))
 
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
-        """Where `offset` of the text before is in the text after.
+        """Return where `offset` of the text before is in the text after.
 
         Within what is replaced, and at a place where text is put in, `bias` says on which side of the
         new text.

@@ -63,7 +63,7 @@ def units_from_column(line: str, column: int, encoding: Encoding) -> int:
 
 
 def _width(text: str, encoding: Encoding) -> int:
-    """How many units `text` costs."""
+    """Return how many units `text` costs."""
     if text.isascii():
         return len(text)
     if encoding is _UTF8:

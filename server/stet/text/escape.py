@@ -17,7 +17,9 @@ _LINK = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z][\w.+-]*:)")
 
 
 def escape(text: str) -> str:
-    """`text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line feed."""
+    """Return `text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line
+    feed.
+    """
     return _ACTING.sub(_escape_match, text.replace("\r\n", "\n"))
 
 
@@ -27,7 +29,8 @@ def escape_line(text: str) -> str:
 
 
 def disable_links(text: str) -> str:
-    """`text` without Markdown's links and pictures: editors make links of them in messages too.
+    """Return `text` without Markdown's links and pictures: editors make links of them in messages
+    too.
 
     Neither those that name their address (`[x](command:y)`), nor by reference (`[x][y]`, `[y]: command:z`),
     nor in brackets. One to `command:` would run anything at a click. The blank can be seen, and changes

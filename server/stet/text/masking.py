@@ -14,7 +14,7 @@ _NOT_A_LINE_END = re.compile(r"[^\r\n]")
 
 
 def blank(text: str) -> str:
-    """Spaces in place of `text`."""
+    """Return spaces in place of `text`."""
     return _NOT_A_LINE_END.sub(" ", text)
 
 
@@ -60,7 +60,7 @@ _PARAGRAPH_END = re.compile(r"(?:\r\n|\n|\r)[ \t>]*(?=[\r\n]|\Z)")
 
 
 def mask_markdown(text: str) -> str:
-    """Markdown without its fences, its inline code and its HTML comments."""
+    """Return Markdown without its fences, its inline code and its HTML comments."""
     return _without_comments(_without_ticks(_without_fences(text)))
 
 

@@ -107,7 +107,9 @@ def _merge_if_torn(
 
 
 def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
-    """Whether what an edit replaces begins at the beginning of a line, and ends at the end of one."""
+    """Return whether what an edit replaces begins at the beginning of a line, and ends at the end
+    of one.
+    """
     start, end = edit.replacements[0].start, edit.replacements[-1].end
     return start == 0 or text[start - 1] in "\r\n", end == len(text) or text[end] in "\r\n"
 

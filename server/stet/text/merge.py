@@ -55,7 +55,7 @@ class Merger:
         return _side(self._base, whole_lines(self.theirs))
 
     def merge(self, ours: str) -> str | None:
-        """`ours` with what the agent changed, as `merge` has it; None if they conflict."""
+        """Return `ours` with what the agent changed, as `merge` has it; None if they conflict."""
         found = self.merge_detailed(ours)
         return None if found is None else found.text
 
@@ -124,7 +124,7 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
 
 
 def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:
-    """Which line end became which, if it did so in every line that both sides have."""
+    """Return which line end became which, if it did so in every line that both sides have."""
     ends = {old: new for old, new in hunks if old != new and old and new}
     if ends:
         unchanged_ends = {*map(line_end, unchanged), *(old for old, new in hunks if old == new)}
@@ -175,7 +175,7 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[
 def _overlapping_hunks(
     ours: Sequence[LineHunk], theirs: Sequence[LineHunk]
 ) -> Iterator[tuple[tuple[LineHunk, ...], tuple[LineHunk, ...]]]:
-    """Hunks of both sides that collide, together; the others alone; in order of place."""
+    """Yield hunks of both sides that collide, together; the others alone; in order of place."""
     tagged = [(hunk, 0) for hunk in ours] + [(hunk, 1) for hunk in theirs]
     group: tuple[list[LineHunk], list[LineHunk]] = ([], [])
     for hunk, side in sorted(tagged, key=lambda one: (one[0].old_start, len(one[0].old))):
@@ -189,19 +189,19 @@ def _overlapping_hunks(
 
 
 def _overlap(hunk: LineHunk, other: LineHunk) -> bool:
-    """Whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
+    """Return whether two hunks share a line, or touch and both add lines; `hunk` starts no later."""
     if other.old_start == hunk.old_end:
         return _line_delta([hunk]) > 0 and _line_delta([other]) > 0
     return other.old_start < hunk.old_end
 
 
 def _line_delta(hunks: Sequence[LineHunk]) -> int:
-    """How many lines more there are after these hunks."""
+    """Return how many lines more there are after these hunks."""
     return sum(len(hunk.new) - len(hunk.old) for hunk in hunks)
 
 
 def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
-    """Lines that all three have, up to their ends."""
+    """Return lines that all three have, up to their ends."""
     if base == ours:
         return theirs
     if base == theirs:
@@ -242,7 +242,8 @@ def _converted(lines: Sequence[str], ends: dict[str, str]) -> Sequence[str]:
 def _resolve(
     stretch: _Stretch, ends: dict[str, str], *, same_size: bool
 ) -> tuple[list[str], bool] | None:
-    """Lines that both sides changed, and whether one of them is mixed; None if they conflict.
+    """Return lines that both sides changed, and whether one of them is mixed; None if they
+    conflict.
 
     Args:
         stretch: The lines.
@@ -270,7 +271,7 @@ def _same_text(one: str, other: str) -> bool:
 
 
 def _resolve_line(base: str, ours: str, theirs: str) -> str | None:
-    """One line that at least one side changed, with its end."""
+    """Return one line that at least one side changed, with its end."""
     old, mine, other = without_end(base), without_end(ours), without_end(theirs)
     if mine in {old, other}:
         text: str | None = other

@@ -121,7 +121,7 @@ BOM = "\ufeff"
 
 
 def normalize_text(text: str) -> str:
-    r"""`text` with every line end as `\n`, and without a byte order mark."""
+    r"""Return `text` with every line end as `\n`, and without a byte order mark."""
     return text.removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -175,16 +175,18 @@ class NormalizedText:
         return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     def source_offset(self, offset: int) -> int:
-        """Where an offset of the plain form is in the text."""
+        """Return where an offset of the plain form is in the text."""
         line = bisect_right(self._starts, offset) - 1
         return self._source_starts[line] + offset - self._starts[line]
 
     def source_line_start(self, line: int) -> int:
-        """Where a line starts in the text; for the line after the last one, the end of the text."""
+        """Return where a line starts in the text; for the line after the last one, the end of the
+        text.
+        """
         return self._source_starts[line]
 
     def plain_span(self, block: MatchedLines) -> tuple[int, int]:
-        """Where a block starts and ends in the plain form, without its last line end."""
+        """Return where a block starts and ends in the plain form, without its last line end."""
         start, lines = self._starts[block.first], self.lines[block.first : block.first + block.n]
         return start, start + sum(map(len, lines)) + block.n - 1
 
@@ -240,9 +242,9 @@ class TextSpan:
     end: int
 
     def contains(self, other: "TextSpan") -> bool:
-        """Whether the other stretch lies in this one."""
+        """Return whether the other stretch lies in this one."""
         return self.start <= other.start and other.end <= self.end
 
     def overlaps(self, other: "TextSpan") -> bool:
-        """Whether both have text in common."""
+        """Return whether both have text in common."""
         return self.start < other.end and other.start < self.end

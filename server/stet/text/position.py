@@ -38,7 +38,7 @@ class Range:
         return self.start == self.end
 
     def touches_lines_of(self, other: "Range") -> bool:
-        """Whether the two share a line.
+        """Return whether the two share a line.
 
         An end at column 0 of a later line does not claim that line.
         """

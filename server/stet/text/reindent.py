@@ -146,7 +146,7 @@ def _words(line: str) -> Counter[str]:
 
 
 def _likeness(one: Counter[str], other: Counter[str]) -> float:
-    """How much two lines share, 0 to 1; 0 if less than half."""
+    """Return how much two lines share, 0 to 1; 0 if less than half."""
     n_words = one.total() + other.total()
     likeness = 2 * (one & other).total() / n_words if n_words else 0.0
     return likeness if likeness >= 0.5 else 0.0
@@ -206,8 +206,8 @@ def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: s
 
 
 def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Which line of `old` each line of `new` is, or takes the place of; lines beyond their number, and
-    those that are only put in, have none.
+    """Yield which line of `old` each line of `new` is, or takes the place of; lines beyond their
+    number, and those that are only put in, have none.
     """
     hunks = diff_lines(old, new)
     yield from unchanged_lines(hunks, len(old))
@@ -247,7 +247,7 @@ def reindent_block(
 
 
 def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Both texts, with what the first line of the old one lacks before it.
+    """Return both texts, with what the first line of the old one lacks before it.
 
     Raises:
         UnclearEdit: The new text does not lack it.
@@ -344,7 +344,7 @@ def _merge_line(current: str, old: str, new: str, indent: IndentRule) -> str:
 
 
 def _parts(line: str) -> tuple[str, str, str]:
-    """Indent, text and trailing white space."""
+    """Return indent, text and trailing white space."""
     body = line.strip(SPACES)
     start = line.find(body)
     return line[:start], body, line[start + len(body) :]

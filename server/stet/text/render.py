@@ -30,7 +30,8 @@ def number_lines(lines: Sequence[str], first: int) -> str:
 
 
 def mark_lines(lines: Sequence[str], mark: str) -> str:
-    r"""Lines that are not in the file (yet), with `mark` where others have a number: `   h3+\ttext\n`.
+    r"""Return lines that are not in the file (yet), with `mark` where others have a number: `
+    h3+\ttext\n`.
 
     `strip_new_line_marks` recognises the form.
     """
@@ -38,7 +39,9 @@ def mark_lines(lines: Sequence[str], mark: str) -> str:
 
 
 def iso_time(seconds: float) -> str | None:
-    """ISO 8601 in UTC, to the second, of seconds since the epoch; None for a time no calendar has."""
+    """Return ISO 8601 in UTC, to the second, of seconds since the epoch; None for a time no
+    calendar has.
+    """
     try:
         moment = datetime.fromtimestamp(seconds, UTC)
     except (OverflowError, ValueError, OSError):
@@ -121,7 +124,8 @@ def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
 
 
 def strip_consistent_numbers(content: str, first: int, neighbours: Sequence[str]) -> str:
-    r"""Whole lines for line `first` (1-based) without line numbers, if all of them carry their own.
+    r"""Return whole lines for line `first` (1-based) without line numbers, if all of them carry
+    their own.
 
     They do if they are what `number_lines` makes of lines that start there. There is no quoted
     text to compare with here, so nothing less will do: a table may begin its lines with a number.

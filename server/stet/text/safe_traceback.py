@@ -85,7 +85,7 @@ def _calls(error: BaseException) -> Iterator[str]:
 
 
 def _call(call: traceback.FrameSummary) -> str:
-    """Where a call is; its line only where that is a program's, known to all who have it."""
+    """Return where a call is; its line only where that is a program's, known to all who have it."""
     where = package_path(call.filename)
     line = f"\n    {call.line}" if call.line and "/" in where else ""
     return f"  {where}:{call.lineno} in {call.name}{line}"

@@ -58,7 +58,7 @@ def common_runs(a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
 
 
 def n_common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items (or characters) both begin with, found by halving: slices compare fast."""
+    """Return how many items (or characters) both begin with, found by halving: slices compare fast."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -70,7 +70,7 @@ def n_common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def common_ends(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
-    """How many items (or characters) both begin with, and end with after that."""
+    """Return how many items (or characters) both begin with, and end with after that."""
     head = n_common(one, other)
     return head, n_common(one[head:][::-1], other[head:][::-1])
 
@@ -150,7 +150,7 @@ def _greedy(a: Sequence[int], b: Sequence[int], gap: _Gap) -> list[Run]:
 
 
 def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[Run]:
-    """Pairs in order, those that follow one another on both sides as one run."""
+    """Return pairs in order, those that follow one another on both sides as one run."""
     runs: list[Run] = []
     first, second, n = -1, -1, 0
     for i, j in pairs:
@@ -164,7 +164,7 @@ def _as_runs(pairs: Sequence[tuple[int, int]]) -> list[Run]:
 
 
 def _leg(a: list[int], b: list[int], x0: int, y0: int) -> tuple[list[tuple[int, int]], int, int]:
-    """One leg from (x0, y0): the pairs on its path, and where it ended.
+    """Return one leg from (x0, y0): the pairs on its path, and where it ended.
 
     It ends at the end of both, or where the farthest path is after `_MAX_EDITS` edits. A diagonal
     is `(x - x0) - (y - y0)`, from `-_MAX_EDITS` to `_MAX_EDITS`: Python's negative indices hold

@@ -137,7 +137,7 @@ def _unescape_match(shown: re.Match[str]) -> str:
 
 
 def _count_matches(find: Callable[[str], list[str]], texts: Iterable[str]) -> Counter[str]:
-    """How often each thing is found in the texts."""
+    """Return how often each thing is found in the texts."""
     return Counter(found for text in texts for found in find(text))
 
 
@@ -150,7 +150,7 @@ def _hidden_in_code(text: str) -> list[str]:
 
 
 def _mixed_script_words(text: str) -> list[str]:
-    """Words of Latin letters in which some letters only look like Latin ones."""
+    """Return words of Latin letters in which some letters only look like Latin ones."""
     if text.isascii():
         return []
     words = (word for word in _WORD.findall(text) if not word.isascii())

@@ -68,7 +68,7 @@ class StrippedDocument:
         return line - self._line_shifts[-1]
 
     def to_real_lines(self, first: int, end: int) -> tuple[int, int] | None:
-        """Where whole lines of the plain text, or a gap between two, are in the real one.
+        """Return where whole lines of the plain text, or a gap between two, are in the real one.
 
         Returns:
             None if a block replaces one of these lines or is between two of them.
@@ -96,7 +96,7 @@ class StrippedDocument:
 
 
 def _n_more(block: InlineBlock) -> int:
-    """How many lines more the text has without a block."""
+    """Return how many lines more the text has without a block."""
     return len(whole_lines(block.before)) - (block.end - block.first)
 
 
@@ -168,7 +168,7 @@ def plain_changes(
 
 
 def _is_of_whole_lines(change: TextChange) -> bool:
-    """Whether the line that a change ends at the start of stays as it is."""
+    """Return whether the line that a change ends at the start of stays as it is."""
     return bool(line_end(change.text)) or (not change.text and not change.range.start.character)
 
 
@@ -311,7 +311,7 @@ def _match_opening(line: str) -> re.Match[str] | None:
 
 
 def _closes(line: str, fence: str) -> bool:
-    """Whether a line closes a fence."""
+    """Return whether a line closes a fence."""
     if line[:1] not in {fence[0], " "}:
         return False  # nearly all lines, and soon seen
     found = _CLOSING.fullmatch(without_end(line))

@@ -59,7 +59,7 @@ async def run(params: ExploreStructure, ctx: ToolContext) -> str:
 
 
 def _tree(files: Iterable[Located], top: _Folder, depth: int) -> list[str]:
-    """One line a folder: how many files are in and below it, and of which kinds."""
+    """Return one line a folder: how many files are in and below it, and of which kinds."""
     counts: dict[_Folder, Counter[str]] = {top: Counter()}
     deeper: set[_Folder] = set()
     for located in files:

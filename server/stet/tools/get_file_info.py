@@ -28,7 +28,7 @@ class GetFileInfo(Params):
 
 
 async def run(params: GetFileInfo, ctx: ToolContext) -> str:
-    """One fact a line.
+    """Return one fact a line.
 
     Raises:
         ToolError: If there is no such file or it may not be shown.
@@ -82,7 +82,7 @@ def _on_disk(snapshot: Snapshot, located: Located) -> Iterator[str]:
 
 
 def _state(snapshot: Snapshot, located: Located, document: TextDocument) -> str:
-    """Whether the file is open, and whether what is shown is on the disk."""
+    """Return whether the file is open, and whether what is shown is on the disk."""
     if document.version is None:
         return "not open"
     closed = dataclasses.replace(snapshot, documents={})

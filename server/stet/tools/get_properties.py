@@ -24,7 +24,7 @@ class GetProperties(Params):
 
 
 async def run(params: GetProperties, ctx: ToolContext) -> str:
-    """One property a line.
+    """Return one property a line.
 
     Raises:
         ToolError: If there is no such note or its front matter can't be read.

@@ -133,7 +133,7 @@ def _format_link(
 
 
 def _uses_wiki(document: TextDocument, here: str, links: Mapping[str, tuple[Link, ...]]) -> bool:
-    """Whether wikilinks are the style: of the note, else of the workspace's notes."""
+    """Return whether wikilinks are the style: of the note, else of the workspace's notes."""
     notes = (link for path, found in links.items() if ending_of(path) in NOTES for link in found)
     for style in (find_links(document.text, here), notes):
         kinds = Counter(link.kind in _WIKI for link in style if link.kind in _WIKI | _URL)

@@ -26,7 +26,7 @@ class ListTags(Params):
 
 
 async def run(params: ListTags, ctx: ToolContext) -> str:
-    """One tag a line.
+    """Return one tag a line.
 
     Raises:
         ToolError: If the folder is not in the workspace.
@@ -53,7 +53,7 @@ def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
 
 
 def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
-    """Tags that differ only in case or Unicode form are one, in the commonest spelling."""
+    """Return tags that differ only in case or Unicode form are one, in the commonest spelling."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     n_notes: Counter[str] = Counter()
     for tags in notes:

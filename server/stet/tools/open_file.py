@@ -35,7 +35,7 @@ async def run(params: OpenFile, ctx: ToolContext) -> str:
 
 
 def _n_lines(snapshot: Snapshot, uri: str) -> int | None:
-    """How many lines a file has; None where it has none to show."""
+    """Return how many lines a file has; None where it has none to show."""
     try:
         return snapshot.show(uri).n_lines
     except NotShown:

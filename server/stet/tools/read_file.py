@@ -69,7 +69,7 @@ async def run(params: ReadFile, ctx: ToolContext) -> str:
 
 
 def _fitting(lines: Sequence[str]) -> int:
-    """How many of `lines` fit into one answer."""
+    """Return how many of `lines` fit into one answer."""
     sizes = accumulate(map(len, lines[:MAX_LINES]))
     return sum(size <= MAX_CHARACTERS for size in sizes)
 

@@ -89,11 +89,11 @@ class ToolRun:
     hunks: tuple[str, ...] = ()
 
     def can_transition_to(self, state: ToolState) -> bool:
-        """Whether the next step may lead there."""
+        """Return whether the next step may lead there."""
         return state in TRANSITIONS[self.course].get(self.state, frozenset())
 
     def transition_to(self, state: ToolState, error: str = "") -> "ToolRun":
-        """One step on.
+        """Return one step on.
 
         Raises:
             IllegalTransition: If its course does not lead there.

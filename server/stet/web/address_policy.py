@@ -54,19 +54,19 @@ _EXCEPTABLE = tuple(ip_network(each) for each in (*_PRIVATE, "::1/128", "fc00::/
 
 
 def is_public(ip: Ip) -> bool:
-    """Whether an address is one of the open internet, and leads nowhere else."""
+    """Return whether an address is one of the open internet, and leads nowhere else."""
     # All that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo) are outside or refused.
     is_routed = isinstance(ip, IPv4Address) or ip in _GLOBAL_6
     return is_routed and not any(ip in network for network in _REFUSED)
 
 
 def may_allow(ip: Ip) -> bool:
-    """Whether a setting may open this address of a private network or of this machine."""
+    """Return whether a setting may open this address of a private network or of this machine."""
     return any(ip in network for network in _EXCEPTABLE)
 
 
 def is_allowed_host(address: WebAddress, allowed: Sequence[str]) -> bool:
-    """Whether the settings name this place: `host` for any port, or `host:port`."""
+    """Return whether the settings name this place: `host` for any port, or `host:port`."""
     host = address.url_host
     spelled = {host, address.host, f"{host}:{address.port}"}
     return any(one.strip().lower().removesuffix(".") in spelled for one in allowed)

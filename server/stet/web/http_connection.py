@@ -91,7 +91,7 @@ async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits)
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Whom to believe: the authorities of this machine. Made once: reading them takes long."""
+    """Return whom to believe: the authorities of this machine. Made once: reading them takes long."""
     return httpcore2.default_ssl_context()
 
 
@@ -112,7 +112,7 @@ def _headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _content_type(address: WebAddress, headers: Mapping[str, str]) -> tuple[str, str, bool]:
-    """Kind and charset of the text, and whether it is packed.
+    """Return kind and charset of the text, and whether it is packed.
 
     Raises:
         WebError: If it is no text that can be read.

@@ -86,7 +86,7 @@ def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:
 
 
 def _readable(html: str, url: str) -> tuple[str, str]:
-    """Title and readable text, as Markdown, of a page."""
+    """Return title and readable text, as Markdown, of a page."""
     import trafilatura  # only for pages, and after the limits hold
 
     tree = trafilatura.load_html(html)
@@ -105,7 +105,7 @@ def _readable(html: str, url: str) -> tuple[str, str]:
 
 
 def _all_text(tree: Any) -> str:
-    """All that a page shows, where no main part of it was found: it is short, or all links."""
+    """Return all that a page shows, where no main part of it was found: it is short, or all links."""
     for hidden in list(tree.iter("script", "style", "noscript", "template", "title", "svg")):
         hidden.drop_tree()
     lines = (" ".join(line.split()) for line in tree.itertext())

@@ -41,7 +41,7 @@ class SearchEndpoint:
         return urlsplit(self.base_url).hostname in {"127.0.0.1", "localhost", "::1"}
 
     def redact_key(self, text: str) -> str:
-        """`text` with the key blotted out, should a server have echoed it."""
+        """Return `text` with the key blotted out, should a server have echoed it."""
         return text.replace(self.api_key, "[key]")
 
 
@@ -228,7 +228,7 @@ def _text(response: Mapping[str, Any], name: str) -> str:
 
 
 def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
-    """Each address once, the first time; those without one not at all."""
+    """Return each address once, the first time; those without one not at all."""
     first: dict[str, WebHit] = {}
     for hit in hits:
         if hit.url:

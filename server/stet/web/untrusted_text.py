@@ -11,7 +11,7 @@ import secrets
 
 
 def fence_untrusted(text: str, what: str) -> str:
-    """`text` between two lines with a fresh word, and what it is; ends in a line feed."""
+    """Return `text` between two lines with a fresh word, and what it is; ends in a line feed."""
     word = secrets.token_hex(8)
     end = "" if text.endswith("\n") else "\n"
     return (
@@ -29,11 +29,11 @@ _LINE_ENDS = re.compile("\r\n|[\r\u2028\u2029]")
 
 
 def strip_hidden(text: str) -> tuple[str, int]:
-    """`text` without them, every line end a line feed; and how many were taken out."""
+    """Return `text` without them, every line end a line feed; and how many were taken out."""
     return _HIDDEN.subn("", _LINE_ENDS.sub("\n", text))
 
 
 def strip_to_line(text: str, limit: int) -> str:
-    """`text` without them, on one line of at most `limit` characters."""
+    """Return `text` without them, on one line of at most `limit` characters."""
     line = " ".join(strip_hidden(text)[0].split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -55,7 +55,7 @@ class WebAccess:
         return WebSearchAnswer(tuple(hits), answer.text)
 
     def is_allowed(self, address: WebAddress) -> bool:
-        """Whether the settings name the host, so that the user need not be asked."""
+        """Return whether the settings name the host, so that the user need not be asked."""
         return is_allowed_host(address, self.fetcher.allowed)
 
     async def read(self, address: WebAddress, permit: AskPermission) -> WebPage:

@@ -222,7 +222,7 @@ class KnownAddresses:
         self.urls.add(address.url)
 
     def contains(self, address: WebAddress, words: str) -> bool:
-        """Whether the whole address has been named, so that nothing in it is the model's."""
+        """Return whether the whole address has been named, so that nothing in it is the model's."""
         return address.url in self.urls or address.url in (one.url for one in find_addresses(words))
 
     def count_unapproved(self, address: WebAddress, words: str) -> None:
@@ -237,7 +237,7 @@ class KnownAddresses:
         self.n_sent_characters = 0
 
     def why_ask(self, address: WebAddress, words: str) -> str:
-        """Why the user must be asked before this address is read, for them; "": no need to.
+        """Return why the user must be asked before this address is read, for them; "": no need to.
 
         Args:
             address: What is to be read.

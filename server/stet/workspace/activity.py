@@ -105,7 +105,9 @@ class Selection:
 
 
 def may_move(range_: Range, change: TextChange) -> bool:
-    """Whether `change` can have moved a place of `range_`; a quick look, for every keystroke."""
+    """Return whether `change` can have moved a place of `range_`; a quick look, for every
+    keystroke.
+    """
     start = change.range.start.line
     if start > range_.end.line:
         return False
@@ -113,7 +115,7 @@ def may_move(range_: Range, change: TextChange) -> bool:
 
 
 def stays_in_line(change: TextChange) -> bool:
-    """Whether `change` moves no line."""
+    """Return whether `change` moves no line."""
     text = change.text
     return change.range.start.line == change.range.end.line and not ("\n" in text or "\r" in text)
 
@@ -131,7 +133,7 @@ def inferred_range(range_: Range) -> Range:
 
 
 def _range_after(range_: Range, change: TextChange) -> Range:
-    """`range_` in the text after `change`; empty where its text was typed over."""
+    """Return `range_` in the text after `change`; empty where its text was typed over."""
     if range_.start == range_.end:
         place = map_position(range_.start, change, Bias.RIGHT)
         return Range(place, place)
@@ -296,7 +298,7 @@ class Activity:
         self.moved()
 
     def view(self) -> ActivityView:
-        """Where the user is at this moment."""
+        """Return where the user is at this moment."""
         recent = tuple(uri for key, uri in reversed(self._spelling.items()) if key in self._open)
         selections = MappingProxyType(dict(self._selections))
         return ActivityView(self.active, recent, selections, MappingProxyType(dict(self._visible)))
@@ -321,7 +323,7 @@ class Activity:
             self.moved()
 
     def _may_move(self, source: ActivitySource) -> bool:
-        """Whether an inferred event moves the pointer."""
+        """Return whether an inferred event moves the pointer."""
         return not self._is_reported and source is not ActivitySource.HOVER
 
     def _point_at(self, key: str | None) -> None:

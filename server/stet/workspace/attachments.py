@@ -54,7 +54,7 @@ class Attachments:
         return self._mapped(lambda key: new + key[len(old) :] if _is_in(key, old) else key)
 
     def holds(self, uri: str) -> bool:
-        """Whether a file or folder is itself among them."""
+        """Return whether a file or folder is itself among them."""
         key = canonical(uri)
         return any(key == canonical(file) for file in (*self.files, *self.folders))
 
@@ -71,7 +71,7 @@ class Attachments:
 
 
 def _is_in(key: str, folder: str) -> bool:
-    """Whether `key` is `folder` or lies in it; both canonical."""
+    """Return whether `key` is `folder` or lies in it; both canonical."""
     return key == folder or key.startswith(f"{folder}/")
 
 

@@ -16,12 +16,14 @@ _BINARY_ENDINGS = (
 
 
 def is_binary(head: bytes) -> bool:
-    """Whether the first bytes of a file show that it is no text: a NUL among them."""
+    """Return whether the first bytes of a file show that it is no text: a NUL among them."""
     return b"\0" in head[:SNIFFED_BYTES]
 
 
 def has_binary_ending(name: str) -> bool:
-    """Whether a file name alone says that there is no text inside, so that it need not be opened."""
+    """Return whether a file name alone says that there is no text inside, so that it need not be
+    opened.
+    """
     return name.lower().endswith(_BINARY_ENDINGS)
 
 

@@ -54,7 +54,7 @@ class GrepResult:
 
 
 async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
-    """Every line that matches `pattern`, below `folder`; empty for everywhere.
+    """Return every line that matches `pattern`, below `folder`; empty for everywhere.
 
     Raises:
         InvalidRegex: With a sentence.

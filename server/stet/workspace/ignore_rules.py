@@ -72,7 +72,9 @@ class IgnorePatterns:
     patterns: tuple[IgnorePattern, ...]
 
     def match(self, path: tuple[str, ...], *, is_folder: bool) -> bool | None:
-        """Whether the entry at `path` is named; None where no pattern says anything about it."""
+        """Return whether the entry at `path` is named; None where no pattern says anything about
+        it.
+        """
         for pattern in reversed(self.patterns):
             if pattern.matches(path, is_folder=is_folder):
                 return not pattern.negated
@@ -94,7 +96,7 @@ def parse_patterns(lines: Iterable[str]) -> tuple[IgnorePatterns, tuple[str, ...
 
 
 def _parse(text: str) -> IgnorePattern:
-    """One pattern.
+    """Return one pattern.
 
     Raises:
         InvalidIgnorePattern: If it can match nothing.
@@ -132,7 +134,7 @@ def _glob(part: str) -> re.Pattern[str]:
 
 
 def _regex_pieces(part: str) -> Iterator[str]:
-    """`*` for a star, an expression of one character for everything else."""
+    """Yield `*` for a star, an expression of one character for everything else."""
     at = 0
     while at < len(part):
         character = part[at]

@@ -60,7 +60,7 @@ _QUOTED_ABSOLUTE = re.compile(
 
 
 def is_absolute(name: str) -> bool:
-    """Whether a name begins as a path from the top of a disk, or a URI of one, does."""
+    """Return whether a name begins as a path from the top of a disk, or a URI of one, does."""
     return _ABSOLUTE.match(name) is not None
 
 
@@ -119,7 +119,7 @@ def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
 
 
 def windows_fault(part: str) -> str | None:
-    """Why Windows would not take one part of a path for a plain name."""
+    """Return why Windows would not take one part of a path for a plain name."""
     if fault := alias_fault(part):
         return fault
     if any(character in '<>"|?*' for character in part):
@@ -128,7 +128,7 @@ def windows_fault(part: str) -> str | None:
 
 
 def alias_fault(part: str) -> str | None:
-    """Why one part of a path means something else on Windows than it says.
+    """Return why one part of a path means something else on Windows than it says.
 
     Nothing new is called so on any machine: a repository is checked out on others.
     """
@@ -153,7 +153,8 @@ def folded(part: str) -> str:
 
 @lru_cache(maxsize=4096)
 def loosest(part: str) -> str:
-    """`folded`, and as Windows takes it: no stream after a colon, no dots or spaces at the end.
+    """Return `folded`, and as Windows takes it: no stream after a colon, no dots or spaces at the
+    end.
 
     Two parts with one such form may be one name on some disk.
     """
@@ -161,7 +162,9 @@ def loosest(part: str) -> str:
 
 
 def has_odd_characters(name: str) -> bool:
-    """Whether a name holds control or invisible characters, or halves of some, which no person writes."""
+    """Return whether a name holds control or invisible characters, or halves of some, which no
+    person writes.
+    """
     return any(
         (unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _JOINERS)
         or character in "\u2028\u2029"

@@ -90,7 +90,7 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
 
 
 def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
-    """Untitled documents, and what is no document of this machine."""
+    """Return untitled documents, and what is no document of this machine."""
     name = snapshot.name_of(uri)
     refusal = snapshot.privacy().check(uri)
     if refusal is None and snapshot.document(uri) is None:
@@ -100,7 +100,9 @@ def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
 
 
 def _is_outside(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
-    """Whether no root holds the place, and whether that is so although its name lies below one."""
+    """Return whether no root holds the place, and whether that is so although its name lies below
+    one.
+    """
     bases = [snapshot.system.real_path(root.path) for root in snapshot.roots]
     if any(base == real or base in real.parents for base in bases):
         return False, False
@@ -199,7 +201,9 @@ def _missing_parts(system: System, path: Path) -> tuple[list[Path], FileStat | N
 def _creation_refusal(
     system: System, name: str, missing: list[Path], stat: FileStat | None
 ) -> Refusal | None:
-    """Why no file may be made where `stat` lies now, and what is `missing` would have to be made."""
+    """Return why no file may be made where `stat` lies now, and what is `missing` would have to be
+    made.
+    """
     if stat is not None:
         return Refusal("exists", f"{name!r} exists already.")
     for place in missing:

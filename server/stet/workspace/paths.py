@@ -35,7 +35,9 @@ class Root:
 
 
 def name_roots(folders: Iterable[tuple[str, Path]]) -> tuple[Root, ...]:
-    """Roots for `(uri, path)` pairs, each named by as much of its path as tells it from the others."""
+    """Return roots for `(uri, path)` pairs, each named by as much of its path as tells it from the
+    others.
+    """
     known: dict[Path, str] = {}
     for uri, path in folders:
         known.setdefault(path, uri)
@@ -184,7 +186,7 @@ class Locator:
         return canonical(uri_of(path)) in self.documents or self.system.stat(path) is not None
 
     def _checked(self, path: Path, name: str) -> Located:
-        """`path` as an open document, or as something inside the roots.
+        """Return `path` as an open document, or as something inside the roots.
 
         Raises:
             PathRefused: If it is neither.

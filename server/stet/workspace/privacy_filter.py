@@ -66,7 +66,7 @@ class PrivacyFilter:
     asked_keys: Collection[str]
 
     def check(self, uri: str, real: Path | None = None) -> Refusal | None:
-        """Why the document may not be shown; None if it may. Does not ask whether it exists.
+        """Return why the document may not be shown; None if it may. Does not ask whether it exists.
 
         Args:
             uri: Of the document.
@@ -94,7 +94,7 @@ class PrivacyFilter:
         return None if is_open else self._check_inside(path, real)
 
     def check_folder(self, folder: Path) -> Refusal | None:
-        """Why nothing in and below a folder may be shown; None if something may."""
+        """Return why nothing in and below a folder may be shown; None if something may."""
         real = self.system.real_path(folder)
         for path in dict.fromkeys((folder, real)):
             refusal = self._check_path(path, is_asked=False, is_folder=True)
@@ -178,7 +178,7 @@ class PrivacyFilter:
         return path.name or "/"
 
     def _is_state(self, path: Path) -> bool:
-        """Whether a path is Stet's state folder or lies in it; links not resolved."""
+        """Return whether a path is Stet's state folder or lies in it; links not resolved."""
         parts = tuple(map(loosest, path.parts))
         return any(parts[: len(root_parts)] == root_parts for root_parts in self._state_folders())
 
@@ -225,11 +225,13 @@ class PrivacyFilter:
         return None
 
     def _is_denied(self, parts: tuple[str, ...], *, is_folder: bool) -> bool:
-        """Whether `privacy.deny` names the entry."""
+        """Return whether `privacy.deny` names the entry."""
         return _is_matched(self.settings.privacy.deny, "privacy.deny", parts, is_folder=is_folder)
 
     def _check_excluded(self, root: Root, parts: tuple[str, ...]) -> Refusal | None:
-        """Whether a folder is one of `context.excludedFolders`: a name, a path, or `root/path`."""
+        """Return whether a folder is one of `context.excludedFolders`: a name, a path, or
+        `root/path`.
+        """
         lines = tuple(f"{name.strip('/')}/" for name in self.settings.context.excluded_folders)
         for names in (parts, (*root.name.split("/"), *parts)):
             if _is_matched(lines, "context.excludedFolders", names, is_folder=True):
@@ -237,7 +239,9 @@ class PrivacyFilter:
         return None
 
     def _bases(self) -> list[tuple[Root, Path]]:
-        """Each root with its path as written, and again with its real path where that differs."""
+        """Return each root with its path as written, and again with its real path where that
+        differs.
+        """
         return [
             (root, base)
             for root in self.roots
@@ -292,7 +296,7 @@ def _folded_pattern(line: str) -> str:
 def _is_matched(
     lines: tuple[str, ...], setting: str, parts: tuple[str, ...], *, is_folder: bool
 ) -> bool:
-    """Whether patterns of the settings name the entry at `parts`."""
+    """Return whether patterns of the settings name the entry at `parts`."""
     if not lines:
         return False
     return bool(_patterns(lines, setting).match(tuple(map(folded, parts)), is_folder=is_folder))

@@ -187,7 +187,7 @@ _STORED = frozenset(
 
 
 def is_secret_shape(names: list[str]) -> bool:
-    """Whether the folded parts of a path look like those of a file that holds a secret."""
+    """Return whether the folded parts of a path look like those of a file that holds a secret."""
     name = names[-1]
     if len(name) > MAX_PART:
         return False  # on no disk
@@ -225,7 +225,7 @@ def _is_named_secret(names: list[str]) -> bool:
 
 
 def _is_login(names: list[str]) -> bool:
-    """Whether a file in a folder of a program's own is what it keeps a login in."""
+    """Return whether a file in a folder of a program's own is what it keeps a login in."""
     above = names[:-1][-_DEPTH:]
     is_programs = any(part.startswith(".") or part in _HOMES for part in above)
     if not is_programs or _PROJECT_FOLDERS.intersection(names[:-1]):
@@ -237,7 +237,7 @@ def _is_login(names: list[str]) -> bool:
 
 
 def _is_stored(names: list[str]) -> bool:
-    """Whether a file of data lies directly in a folder for secrets."""
+    """Return whether a file of data lies directly in a folder for secrets."""
     return len(names) > 1 and names[-2] in _STORES and _split(names[-1])[1] in _STORED
 
 
@@ -386,7 +386,7 @@ def is_secret(parts: tuple[str, ...]) -> bool:
 
 
 def _is_secret_at(above: list[str], name: str) -> bool:
-    """Whether a folded file name is a secret's; samples without values are not."""
+    """Return whether a folded file name is a secret's; samples without values are not."""
     # Without the endings that editors give to copies.
     names = {name, *(name.removesuffix(ending) for ending in _COPY_ENDINGS)}
     if not _STARTS.isdisjoint((*above, *names)) and any(

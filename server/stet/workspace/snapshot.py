@@ -110,7 +110,9 @@ class Snapshot:
         return self.documents.get(canonical(uri))
 
     def exists(self, uri: str) -> bool:
-        """Whether a document is open or something lies at its path. Not filtered: text is not told."""
+        """Return whether a document is open or something lies at its path. Not filtered: text is
+        not told.
+        """
         path = path_of(uri)
         return self.document(uri) is not None or (
             path is not None and self.system.stat(path) is not None
@@ -153,7 +155,7 @@ class Snapshot:
                 self.redactor.learn(text)
 
     def show_walked(self, located: Located) -> TextDocument:
-        """`show` of a file that `walk` has just come to, which asked every rule on its way.
+        """Return `show` of a file that `walk` has just come to, which asked every rule on its way.
 
         Raises:
             NotShown: As `show`.

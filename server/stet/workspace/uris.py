@@ -27,7 +27,7 @@ def scheme_of(uri: str) -> str:
 
 
 def is_tracked(uri: str) -> bool:
-    """Whether documents of this scheme are followed at all."""
+    """Return whether documents of this scheme are followed at all."""
     return scheme_of(uri) in TRACKED_SCHEMES
 
 
@@ -81,7 +81,8 @@ def untitled_name(uri: str) -> str:
 
 
 def _host_and_path(uri: str) -> tuple[str, bytes]:
-    """Host ('' for this machine) and decoded absolute path of a `file:` URI, dot segments removed.
+    """Return host ('' for this machine) and decoded absolute path of a `file:` URI, dot segments
+    removed.
 
     A `?` or `#` that a client forgot to encode is taken as part of the name: documents have neither
     query nor fragment.
@@ -97,7 +98,7 @@ def _host_and_path(uri: str) -> tuple[str, bytes]:
 
 
 def _whole(text: str) -> str:
-    """`text` with lone surrogates percent-encoded."""
+    """Return `text` with lone surrogates percent-encoded."""
     return _HALF.sub(lambda half: quote(half.group(), errors="surrogatepass"), text)
 
 

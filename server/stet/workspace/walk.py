@@ -53,7 +53,7 @@ class EntryDecision:
     is_passing: bool = False
 
     def is_current(self, stat: FileStat) -> bool:
-        """Whether it is still true; what lies in a folder changes nothing."""
+        """Return whether it is still true; what lies in a folder changes nothing."""
         return self.stat == stat or (self.stat.kind is stat.kind is FileKind.FOLDER)
 
 
@@ -152,15 +152,19 @@ class WorkspaceWalk:
         yield from sorted(found, key=lambda located: located.name)
 
     def _real(self, root: Root, path: Path) -> Path:
-        """Where a path below a root is, if no link has come in since the way there was looked at."""
+        """Return where a path below a root is, if no link has come in since the way there was
+        looked at.
+        """
         return self._bases[root.path] / path.relative_to(root.path)
 
     def _is_walked(self, root: Root, start: Path) -> bool:
-        """Whether a walk of `root` may begin at `start`."""
+        """Return whether a walk of `root` may begin at `start`."""
         return self._innermost(start) == root and self.privacy.check_folder(start) is None
 
     def _without_links(self, top: Path) -> Path:
-        """`top` by the way that leads through no link below its root: the one the rules speak of."""
+        """Return `top` by the way that leads through no link below its root: the one the rules
+        speak of.
+        """
         real = self.system.real_path(top)
         for root in self.privacy.roots:
             base = self.system.real_path(root.path)
@@ -185,7 +189,7 @@ class WorkspaceWalk:
                 yield from self._below(root, folder / name, (*parts, name), patterns)
 
     def _patterns_above(self, root: Root, parts: tuple[str, ...]) -> PatternsInForce:
-        """Those in force in the folder above the one at `parts`."""
+        """Return those in force in the folder above the one at `parts`."""
         rules, ignore_files = self.privacy.rules, (GIT_IGNORE, STET_IGNORE)
         folders = (parts[:depth] for depth in range(len(parts)))
         return tuple(
@@ -260,7 +264,7 @@ class WorkspaceWalk:
         return EntryDecision(stat, key, Located(uri, path, self.locator.name_of_path(path), stat))
 
     def _is_text(self, path: Path, stat: FileStat) -> bool | None:
-        """Whether a file holds text; None where it can't be read now."""
+        """Return whether a file holds text; None where it can't be read now."""
         if stat.size > MAX_FILE_BYTES or has_binary_ending(path.name):
             return False
         try:

@@ -135,7 +135,7 @@ class DocumentHistory:
         return tuple(islice(self._changes, len(self._changes) - n_changes, None))
 
     def remembered(self) -> tuple[TextChange, ...]:
-        """All changes that are still known, oldest first."""
+        """Return all changes that are still known, oldest first."""
         return tuple(self._changes)
 
 
@@ -298,7 +298,7 @@ class Workspace:
         return None if document is None else document.history.revision
 
     def changes_since(self, uri: str, revision: int) -> tuple[TextChange, ...] | None:
-        """How an open document changed since `revision`, oldest first.
+        """Return how an open document changed since `revision`, oldest first.
 
         Returns:
             None where that is no longer known, or the document was closed (and perhaps opened
@@ -308,7 +308,9 @@ class Workspace:
         return None if document is None else document.history.since(revision)
 
     def changes_since_opened(self, uri: str) -> tuple[TextChange, ...]:
-        """How a document changed since it was opened, oldest first, as far as that is still known."""
+        """Return how a document changed since it was opened, oldest first, as far as that is still
+        known.
+        """
         document = self._open.get(canonical(uri))
         return () if document is None else document.history.remembered()
 

@@ -97,7 +97,7 @@ class _DocumentationSlot:
 
 
 def wants_documentation(passage: RewritePassage) -> bool:
-    """Whether the user asks for a docstring or a comment; prose has neither."""
+    """Return whether the user asks for a docstring or a comment; prose has neither."""
     known_prose = passage.is_prose and passage.language
     return not known_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
@@ -204,7 +204,7 @@ def _docstring_slot(node: _Definition, lines: list[str]) -> _DocumentationSlot |
 
 
 def _other_slots(passage: RewritePassage) -> list[_DocumentationSlot]:
-    """One comment line above the selection."""
+    """Return one comment line above the selection."""
     first = next((n for n, line in enumerate(passage.lines) if line.strip()), None)
     if first is None:
         raise TurnFailed("The selection is empty.")

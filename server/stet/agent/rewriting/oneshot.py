@@ -197,13 +197,15 @@ def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:
 
 
 def _has_words_of(new: str, old: str) -> bool:
-    """Whether the text `new` keeps some of the words of the code `old`."""
+    """Return whether the text `new` keeps some of the words of the code `old`."""
     words = set(_WORD.findall(old))
     return len(words & set(_WORD.findall(new))) >= _LEAST_COMMON * len(words)
 
 
 def _has_other_shape(new: str, old: str) -> bool:
-    """Whether `new` is far longer or shorter than `old`, or has lines that may be talk; both stripped."""
+    """Return whether `new` is far longer or shorter than `old`, or has lines that may be talk; both
+    stripped.
+    """
     lines, old_lines = new.split("\n"), old.split("\n")
     is_longer = len(new) > _MOST_TIMES * len(old) + _MOST_MORE
     is_shorter = len(new) * _LEAST_SHARE < len(old)
@@ -214,7 +216,9 @@ def _has_other_shape(new: str, old: str) -> bool:
 
 
 def _may_be_talk(new: str, old: str) -> bool:
-    """Whether `new` begins as what is said about a text does, and `old` does not; both stripped."""
+    """Return whether `new` begins as what is said about a text does, and `old` does not; both
+    stripped.
+    """
     first, old_first = (text.partition("\n")[0].rstrip() for text in (new, old))
     return (
         (_TALK.match(new) is not None and _TALK.match(old) is None)

@@ -37,7 +37,7 @@ _EXAMPLES = (
 
 
 def wants_correction(passage: RewritePassage) -> bool:
-    """Whether the user asks to correct prose."""
+    """Return whether the user asks to correct prose."""
     return passage.is_prose and _REQUEST_WORDS.search(passage.prompt) is not None
 
 
@@ -77,7 +77,7 @@ def _split_line(line: str) -> tuple[str, str, str]:
 
 
 def _front_matter(lines: list[str]) -> int:
-    """How many lines the YAML in front of the text has, its marks included."""
+    """Return how many lines the YAML in front of the text has, its marks included."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     marks = (n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))

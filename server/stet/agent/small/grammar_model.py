@@ -388,7 +388,7 @@ def _result(text: str, name: str | None, request: str) -> str:
 
 
 def _quoted(messages: Sequence[Message]) -> Iterator[tuple[object, object]]:
-    """File and old text of every edit so far: no line is changed twice in a turn."""
+    """Yield file and old text of every edit so far: no line is changed twice in a turn."""
     for message in messages:
         for call in message.tool_calls:
             if call.name == "edit_file":

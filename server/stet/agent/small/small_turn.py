@@ -51,7 +51,7 @@ async def run_small(turn: Turn, services: TurnServices) -> Turn:
 
 
 def preview_small(ask: Ask, ctx: ToolContext) -> list[tuple[str, str]]:
-    """Role and text of each message that a turn would send first."""
+    """Return role and text of each message that a turn would send first."""
     files = _files(ctx)
     if ask.mode is Mode.ASK:
         messages = _answer_messages(ask, files)

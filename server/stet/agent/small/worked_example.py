@@ -69,7 +69,7 @@ EXAMPLES = (
 
 
 def worked_example() -> tuple[Message, ...]:
-    """All parts as the loop would have them: question, calls, results."""
+    """Return all parts as the loop would have them: question, calls, results."""
     messages: list[Message] = []
     for n, example in enumerate(EXAMPLES):
         calls = (

@@ -121,7 +121,7 @@ def resolve_address(
 
 
 def _check(url: str) -> bool:
-    """Whether a server's address is on this machine.
+    """Return whether a server's address is on this machine.
 
     Raises:
         InvalidSetting: If it is no address that may be used.

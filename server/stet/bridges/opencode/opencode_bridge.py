@@ -88,7 +88,9 @@ class OpenCodeBridge:
         self._state = (OFF, "")
 
     def to_json(self) -> dict[str, str]:
-        """How it is: `state` (off, connecting, told, no session, waiting, retrying, stopped) and `why`."""
+        """Return how it is: `state` (off, connecting, told, no session, waiting, retrying, stopped)
+        and `why`.
+        """
         state, why = self._state
         return {"state": state, "why": why}
 

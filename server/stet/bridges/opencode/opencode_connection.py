@@ -274,7 +274,9 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
 
 
 def _is_healthy(raw: bytes) -> bool:
-    """Whether OpenCode says here that it is well; the page of a web interface, say, does not."""
+    """Return whether OpenCode says here that it is well; the page of a web interface, say, does
+    not.
+    """
     if len(raw) > MAX_HEALTH:
         return False
     try:

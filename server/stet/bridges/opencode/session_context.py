@@ -112,7 +112,7 @@ def collect_context(snapshot: Snapshot) -> SessionContext:
 
 
 def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
-    """Names of the files that are open and may be named; whether the first has the focus."""
+    """Return names of the files that are open and may be named; whether the first has the focus."""
     privacy = world.privacy()
 
     def may_be_named(uri: str) -> bool:

@@ -93,7 +93,7 @@ class EmbeddedModel:
             await end_child(process)
 
     async def _has_died(self) -> bool:
-        """Whether the child is gone; what is left of it is cleared away then."""
+        """Return whether the child is gone; what is left of it is cleared away then."""
         if self._process is None:
             return True
         try:

@@ -62,7 +62,7 @@ class ModelWeights:
     size: int
 
     def path(self, folder: Path) -> Path:
-        """Where the file lies, installed."""
+        """Return where the file lies, installed."""
         return folder / Path(self.member).name
 
 
@@ -83,7 +83,7 @@ def default_folder() -> Path:
 
 
 async def why_unavailable(weights: ModelWeights, folder: Path, system: System) -> str:
-    """Why the embedded model can't be used, as a sentence that says what to do; "": it can."""
+    """Return why the embedded model can't be used, as a sentence that says what to do; "": it can."""
     if find_spec(RUNTIME) is None:
         return HOW_TO_GET_RUNTIME
     found = await asyncio.to_thread(system.stat, weights.path(folder))

@@ -47,7 +47,7 @@ class OpenChatTexts:
         """How the documents that are being read have changed since that began."""
 
     def is_being_read(self, uri: str) -> bool:
-        """Whether a document is open whose parts are not known yet."""
+        """Return whether a document is open whose parts are not known yet."""
         return canonical(uri) in self._missed
 
     def sections(self, uri: str) -> ChatSections | None:
@@ -121,7 +121,7 @@ class ChatWriter:
         self._watches: dict[str, tuple[InsertionWatch, asyncio.Event]] = {}
 
     def can_write(self, document: ChatDocument) -> bool:
-        """Whether the editor has the document open and takes edits."""
+        """Return whether the editor has the document open and takes edits."""
         is_open = self._world.buffer(document.uri) is not None
         return is_open and self._client.capabilities.apply_edit and not document.is_refused
 

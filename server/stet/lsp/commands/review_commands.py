@@ -28,7 +28,7 @@ from stet.workspace.uris import canonical
 
 
 def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, object]]:
-    """Hunks of every state, in order of file and place, filtered as asked."""
+    """Return hunks of every state, in order of file and place, filtered as asked."""
     with CommandArguments("stet.proposals", values) as arguments:
         uri = resolve_uri(arguments, state.workspace)
         turn, chat, group = (arguments.text(name) for name in ("turn", "chat", "group"))
@@ -111,7 +111,7 @@ def preview(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
 
 
 def _accept_refusal(hunk: Hunk, *, protected: bool) -> str:
-    """Why a hunk can't be accepted now, or nothing."""
+    """Return why a hunk can't be accepted now, or nothing."""
     if hunk.state is HunkState.CONFLICT:
         return f"{hunk.reason}; `stet.resolve` has the ways out"
     if hunk.state is not HunkState.PENDING:
@@ -308,7 +308,7 @@ def _retry_ask(state: ServerState, hunk: Hunk) -> Ask:
 
 
 def _fenced(text: str) -> str:
-    """`text` as a block that it can't end by itself."""
+    """Return `text` as a block that it can't end by itself."""
     fence = fence_for(text)
     end = "" if text.endswith(("\n", "\r")) or not text else "\n"
     return f"{fence}\n{text}{end}{fence}"

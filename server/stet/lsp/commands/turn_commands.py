@@ -128,7 +128,7 @@ async def _build_context(
 
 
 def status(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
-    """Whether everything is ready, which model is in use, and what waits for the user."""
+    """Return whether everything is ready, which model is in use, and what waits for the user."""
     CommandArguments("stet.status", values).finish()
     choice = state.startup.choice
     hunks = state.ledger.hunks()

@@ -490,5 +490,5 @@ def _as_exception(error: object) -> JsonRpcException:
 
 
 def _is_id(value: object) -> bool:
-    """Whether `value` may be the id of a request."""
+    """Return whether `value` may be the id of a request."""
     return isinstance(value, str | int) and not isinstance(value, bool)

@@ -104,7 +104,7 @@ def _is_pipe(descriptor: int) -> bool:
 
 
 def _is_same(reading: int, writing: int) -> bool:
-    """Whether both are one socket, which can't be two pipes of the event loop."""
+    """Return whether both are one socket, which can't be two pipes of the event loop."""
     return os.path.sameopenfile(reading, writing)
 
 

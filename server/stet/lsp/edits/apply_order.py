@@ -58,7 +58,7 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
 
 
 def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
-    """Whether a removal is of a file whose name nothing that was made later takes up."""
+    """Return whether a removal is of a file whose name nothing that was made later takes up."""
     files = {canonical(uri) for one in later for uri in (one.uri, one.new_uri) if uri}
     return hunk.kind is HunkKind.REMOVE and canonical(hunk.uri) not in files
 

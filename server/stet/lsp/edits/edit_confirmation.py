@@ -94,7 +94,9 @@ def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
 
 
 def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
-    """`edit` with its lines and columns read in another text, beyond whose ends they are cut."""
+    """Return `edit` with its lines and columns read in another text, beyond whose ends they are
+    cut.
+    """
 
     def moved(offset: int) -> int:
         return other.offset_at(document.position_at(offset))
@@ -189,7 +191,7 @@ class EditConfirmation:
         return await self._wait_in_document(document, edit)
 
     def is_open(self, uri: str) -> bool:
-        """Whether the editor has shown us its text."""
+        """Return whether the editor has shown us its text."""
         return self._workspace.document(uri) is not None
 
     async def wait_for_text(self, uri: str, text: str) -> bool:

@@ -144,7 +144,7 @@ class FileOperations:
             await self._delete(hunk, path, saved_text=hunk.new)
 
     def _changed_reason(self, hunk: Hunk) -> str:
-        """Why a new file whose text has changed is not undone."""
+        """Return why a new file whose text has changed is not undone."""
         name = self._name(hunk.uri)
         edits = (one for one in self._ledger.hunks(uri=hunk.uri) if one.kind not in WHOLE_FILE)
         later = [one.id for one in edits if one.state is HunkState.ACCEPTED]
@@ -164,7 +164,9 @@ class FileOperations:
         await self._wait(outcome, lambda: self._has_text(uri, text, outcome))
 
     async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
-        """Whether `text` is there: in the editor, on the disk, or in a buffer we are not told of."""
+        """Return whether `text` is there: in the editor, on the disk, or in a buffer we are not
+        told of.
+        """
         opened = self._workspace.document(uri)
         if opened is not None:
             # After the editor's confirmation the user may have continued to type.
@@ -250,7 +252,8 @@ class FileOperations:
         return next(same, places[0] if places else None)
 
     def _real(self, path: Path, hunk: Hunk) -> Path:
-        """Where a file is, checked as it is resolved: a link may have come after the policy check.
+        """Return where a file is, checked as it is resolved: a link may have come after the policy
+        check.
 
         Raises:
             EditError: If that is outside the workspace and its name is not, or the gate would not let the
@@ -322,7 +325,9 @@ class FileOperations:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:
-        """Where a document lies, and its text on the disk; None if it lies nowhere, or is not there."""
+        """Return where a document lies, and its text on the disk; None if it lies nowhere, or is
+        not there.
+        """
         path = path_of(uri)
         if path is None or await self._is_gone(path):
             return path, None

@@ -60,7 +60,9 @@ class HeadlessProtocol(LanguageClient):
         self._fault = f"{source.__name__}: {error}"
 
     async def last_words(self, otherwise: str) -> str:
-        """Why the server failed: the last line it wrote to stderr, or else what is known here."""
+        """Return why the server failed: the last line it wrote to stderr, or else what is known
+        here.
+        """
         if self.stopped:
             await asyncio.wait(self._async_tasks, timeout=_LAST_WORDS_SECONDS)
         lines = self._stderr.decode(errors="replace").split("\n")

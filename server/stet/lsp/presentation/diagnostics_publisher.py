@@ -35,11 +35,11 @@ class TrackedLocation:
         self._revision = workspace.revision(uri) or 0
 
     def is_in(self, uri: str) -> bool:
-        """Whether it is in this document."""
+        """Return whether it is in this document."""
         return canonical(uri) == canonical(self.uri)
 
     def touches(self, uri: str, stretch: Range) -> bool:
-        """Whether it shares a line with a stretch of a document."""
+        """Return whether it shares a line with a stretch of a document."""
         return self.is_in(uri) and (
             self._range is None or self.current_range().touches_lines_of(stretch)
         )
@@ -153,7 +153,7 @@ class DiagnosticsPublisher:
         return self._diagnostic(hunk, self._lines(hunk.uri))
 
     def hunk_range(self, hunk: Hunk) -> lsp.Range:
-        """Where a reader sees the hunk, as whole lines of the current text."""
+        """Return where a reader sees the hunk, as whole lines of the current text."""
         return self._hunk_range(hunk, self._lines(hunk.uri))
 
     def _lines(self, uri: str) -> Sequence[str]:
@@ -172,7 +172,7 @@ class DiagnosticsPublisher:
         return self._range(hunk.shown_at, lines)
 
     def _range(self, stretch: Range, lines: Sequence[str]) -> lsp.Range:
-        """Whole lines and never empty: some editors offer nothing at an empty range."""
+        """Return whole lines and never empty: some editors offer nothing at an empty range."""
         if len(lines) == 1 and not lines[0]:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         first = min(stretch.start.line, len(lines) - 1)

@@ -61,7 +61,7 @@ class GeneratedDocuments:
         self._listeners.append(listener)
 
     def is_generated(self, uri: str) -> bool:
-        """Whether a document is Stet's own; it need not be open."""
+        """Return whether a document is Stet's own; it need not be open."""
         path = path_of(uri)
         return path is not None and any(folder in path.parents for folder in self._folders)
 

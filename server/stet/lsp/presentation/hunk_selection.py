@@ -104,7 +104,7 @@ def _review_page(arguments: CommandArguments, pages: DiffDocuments) -> TextDocum
 
 
 def _selected_location(document: TextDocument, workspace: Workspace) -> EditorLocation:
-    """Everything that is selected in a document, and the caret."""
+    """Return everything that is selected in a document, and the caret."""
     selection = workspace.snapshot().activity.selection_of(document.uri)
     if selection is None:
         return EditorLocation(document.uri, None)
@@ -151,7 +151,7 @@ def _range_argument(
 
 
 def _lines(first: int, last: int, document: TextDocument) -> Range:
-    """Whole lines, 1-based and inclusive."""
+    """Return whole lines, 1-based and inclusive."""
     first, last = min(first, last), max(first, last)
     if last > max(document.n_lines, 1):
         raise InvalidParams(f"line {last} is behind the end: the text has {document.n_lines} lines")

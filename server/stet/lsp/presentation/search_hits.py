@@ -68,7 +68,7 @@ def locate_passages(
 
 
 def passage_to_json(place: LocatedPassage) -> dict[str, object]:
-    """One entry of the answer of `stet.search`."""
+    """Return one entry of the answer of `stet.search`."""
     passage = place.passage
     return {
         "uri": passage.uri,
@@ -113,7 +113,7 @@ def _locate(
 
 
 def _lines(document: TextDocument, first: int, end: int, encoding: Encoding) -> lsp.Range:
-    """Whole lines, from `first` to before `end`, as far as they are there."""
+    """Return whole lines, from `first` to before `end`, as far as they are there."""
     stretch = Range(Position(first, 0), Position(max(first, end), 0))
     return convert.to_wire_range(stretch, document.lines, encoding)
 

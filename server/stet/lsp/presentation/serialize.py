@@ -88,7 +88,7 @@ def diff_of(hunk: Hunk, limit: int) -> list[str]:
 
 
 def plain_markdown(text: str) -> str:
-    """`text` on one line, with nothing in it that Markdown would act on."""
+    """Return `text` on one line, with nothing in it that Markdown would act on."""
     return _MARKS.sub(lambda mark: "".join(f"\\{each}" for each in mark[0]), escape_line(text))
 
 
@@ -116,7 +116,7 @@ def _notes(hunk: Hunk) -> list[str]:
 
 
 def _names(hunk: Hunk) -> tuple[str, str]:
-    """Old and new name of a moved file, without the folders that both are in."""
+    """Return old and new name of a moved file, without the folders that both are in."""
     old, new = (escape_line(unquote(uri)).split("/") for uri in (hunk.uri, hunk.new_uri))
     n = n_common(old[:-1], new[:-1])
     return f"from {'/'.join(old[n:])}", f"to {'/'.join(new[n:])}"
@@ -194,7 +194,7 @@ def hunk_lines(uri: str, workspace: Workspace, ledger: ReviewLedger) -> Sequence
 
 
 def hunk_to_json(hunk: Hunk, workspace: Workspace, ledger: ReviewLedger) -> dict[str, object]:
-    """One entry of `stet.proposals`."""
+    """Return one entry of `stet.proposals`."""
     lines = hunk_lines(hunk.uri, workspace, ledger)
     place = convert.to_wire_range(hunk.range, lines, workspace.encoding)
     return {

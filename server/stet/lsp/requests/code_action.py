@@ -237,7 +237,7 @@ def actions_on(
 def _action_specs(
     here: Sequence[Hunk], in_file: Sequence[Hunk], ledger: ReviewLedger, editor: ClientCapabilities
 ) -> Iterator[tuple[Hunk, _ActionSpec]]:
-    """Each with the hunk it hangs on."""
+    """Yield each with the hunk it hangs on."""
     numbers = {hunk.id: n for n, hunk in enumerate(in_file, 1)}
     for hunk in here:
         what = f"hunk {numbers[hunk.id]}/{len(in_file)} ({hunk.id})"

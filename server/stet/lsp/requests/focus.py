@@ -47,7 +47,7 @@ def did_change_selection(state: ServerState, params: object) -> None:
 
 
 def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, object]:
-    """`stet.focus`: for editors whose only feed is a key binding."""
+    """Return `stet.focus`: for editors whose only feed is a key binding."""
     with CommandArguments("stet.focus", arguments_sent) as arguments:
         place = resolve_location(arguments, state.workspace)
     if place.uri is None:

@@ -130,7 +130,8 @@ def authorize_blocks(
 
 
 def refusal_at(snapshot: Snapshot, real: Path, hunk: Hunk) -> Refusal | None:
-    """Why what a hunk does must not be done at `real`, where its place leads at this very moment.
+    """Return why what a hunk does must not be done at `real`, where its place leads at this very
+    moment.
 
     Asks the disk. Between this and what is done there a link may come in again, which is not followed.
     """

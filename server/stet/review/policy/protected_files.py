@@ -293,7 +293,9 @@ _COMPILED = re.compile(
 
 
 def has_hidden_part(parts: tuple[str, ...]) -> bool:
-    """Whether a file or a folder on the way to it begins with a dot: programs hide there what they obey."""
+    """Return whether a file or a folder on the way to it begins with a dot: programs hide there
+    what they obey.
+    """
     hidden = [part for part in parts if part.startswith(".")]
     return bool(hidden) and not (hidden == [parts[-1]] and parts[-1] in _PLACEHOLDERS)
 
@@ -313,7 +315,9 @@ def _is_code_called_hook(above: tuple[str, ...], name: str) -> bool:
 
 
 def is_configuration(parts: tuple[str, ...]) -> bool:
-    """Whether a file is named like the configuration of some program, or like what it keeps locked."""
+    """Return whether a file is named like the configuration of some program, or like what it keeps
+    locked.
+    """
     name = parts[-1]
     if name.startswith("app.config.") and _SOURCE_FOLDERS.intersection(parts[:-1]):
         return False  # a module of Angular's
@@ -321,7 +325,9 @@ def is_configuration(parts: tuple[str, ...]) -> bool:
 
 
 def is_top_level(name: str) -> bool:
-    """Whether a file that lies in a root of the workspace says by its name that a program reads it there."""
+    """Return whether a file that lies in a root of the workspace says by its name that a program
+    reads it there.
+    """
     if "." not in name:
         return not (_DOCUMENT.fullmatch(name) or _PROGRAM.fullmatch(name))
     return _TOP_LEVEL.fullmatch(name) is not None

@@ -106,7 +106,7 @@ class EditRules:
 def check_edit(
     rules: EditRules, uri: str, name: str, hunks: tuple[LineHunk, ...]
 ) -> Refusal | None:
-    """Whether `hunks` may be proposed for the existing file `uri`, called `name`."""
+    """Return whether `hunks` may be proposed for the existing file `uri`, called `name`."""
     return (
         _mode_refusal(rules)
         or rules.path_status(uri).refusal
@@ -116,8 +116,8 @@ def check_edit(
 
 
 def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Refusal | None:
-    """Whether the capabilities allow what `hunks` do to the file called `name`, and a user can look
-    through them.
+    """Return whether the capabilities allow what `hunks` do to the file called `name`, and a user
+    can look through them.
     """
     if len(hunks) > MAX_HUNKS:
         return Refusal(
@@ -141,12 +141,12 @@ def check_hunks(rules: EditRules, name: str, hunks: tuple[LineHunk, ...]) -> Ref
 
 
 def check_create(rules: EditRules, uri: str, name: str) -> Refusal | None:
-    """Whether a new file `uri`, called `name`, may be proposed."""
+    """Return whether a new file `uri`, called `name`, may be proposed."""
     return _mode_refusal(rules) or _new_file_refusal(rules, uri, name, rules.path_status(uri))
 
 
 def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
-    """Whether a file may get another name; the edits of its links are drafts of their own.
+    """Return whether a file may get another name; the edits of its links are drafts of their own.
 
     It must lie in the editable scope. What holds no text can't be read, and so never does in the
     scope `context`: there it may be moved if it lies where new files may, and if files link to it,
@@ -166,7 +166,7 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
 
 
 def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
-    """Whether a file may be proposed for the trash."""
+    """Return whether a file may be proposed for the trash."""
     refusal = _mode_refusal(rules) or _whole_file_refusal(rules.path_status(draft.uri), draft.name)
     if refusal is None and not rules.settings.can_delete:
         refusal = Refusal(
@@ -177,7 +177,7 @@ def check_remove(rules: EditRules, draft: RemoveDraft) -> Refusal | None:
 
 
 def check_open(rules: EditRules, name: str, uri: str = "") -> Refusal | None:
-    """Whether the file called `name`, at `uri`, may be opened in front of the user."""
+    """Return whether the file called `name`, at `uri`, may be opened in front of the user."""
     if not rules.settings.can_navigate:
         return Refusal(
             "edit.canNavigate",
@@ -225,7 +225,7 @@ def _outside_scope(rules: EditRules, name: str, sentences: Mapping[str, str]) ->
 
 
 def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:
-    """Whether a file may come to be at `uri`."""
+    """Return whether a file may come to be at `uri`."""
     if not rules.settings.can_create:
         return Refusal(
             "edit.canCreate", f"The user allows no new files (edit.canCreate is off): {name!r}."
@@ -256,7 +256,7 @@ def _outside_refusal(status: PathStatus, name: str) -> Refusal | None:
 
 
 def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
-    """Whether a file without text is known by all the files that link to it."""
+    """Return whether a file without text is known by all the files that link to it."""
     return (
         rules.settings.scope == "context"
         and not draft.holds_text
@@ -267,13 +267,13 @@ def _is_known(rules: EditRules, draft: MoveDraft) -> bool:
 
 
 def _is_case_change(draft: MoveDraft) -> bool:
-    """Whether the new name differs from the old one in case or Unicode form only."""
+    """Return whether the new name differs from the old one in case or Unicode form only."""
     same = folded(draft.name) == folded(draft.new_name)
     return same and draft.name != draft.new_name
 
 
 def _only_inserts(hunk: LineHunk) -> bool:
-    """Whether nothing of the old text is lost: the new text is the old one with text put in.
+    """Return whether nothing of the old text is lost: the new text is the old one with text put in.
 
     In one place of the hunk, or in one place of each of its lines.
     """
@@ -285,7 +285,7 @@ def _only_inserts(hunk: LineHunk) -> bool:
 
 
 def _is_put_into(old: str, new: str) -> bool:
-    """Whether `new` is `old` with one text put in."""
+    """Return whether `new` is `old` with one text put in."""
     return len(new) > len(old) and new.endswith(old[n_common(old, new) :])
 
 

@@ -155,7 +155,7 @@ class _HeadingName:
         return cls(level, " ".join(words.split()[1 if level else 0 :]))
 
     def is_named_by(self, other: "_HeadingName") -> bool:
-        """Whether `other`, as written, means this one."""
+        """Return whether `other`, as written, means this one."""
         return self.words == other.words and other.level in (0, self.level)
 
     def __str__(self) -> str:
@@ -166,7 +166,9 @@ _Chain = tuple[_HeadingName, ...]
 
 
 def _ends_with(parents: _Chain, path: list[_HeadingName]) -> bool:
-    """Whether `path` names the last of `parents`, with any of the others before it, in order."""
+    """Return whether `path` names the last of `parents`, with any of the others before it, in
+    order.
+    """
     if not parents[-1].is_named_by(path[-1]):
         return False
     rest = iter(parents[:-1])
@@ -174,7 +176,7 @@ def _ends_with(parents: _Chain, path: list[_HeadingName]) -> bool:
 
 
 def _headings(shown: TextDocument) -> list[tuple[tuple[int, int], _Chain]]:
-    """Lines (0-based, half-open) and chain of headings, outermost first, of every heading."""
+    """Return lines (0-based, half-open) and chain of headings, outermost first, of every heading."""
     # Only turns that name a heading pay for the parser.
     from markdown_it import MarkdownIt
 
@@ -238,7 +240,7 @@ def _insert(shown: TextDocument, line: int, content: str) -> TextEdit:
 
 
 def _as_lines(content: str, shown: TextDocument, *, closed: bool) -> str:
-    """`content` with the file's line ends, and one at its end or none; no line stays none."""
+    """Return `content` with the file's line ends, and one at its end or none; no line stays none."""
     if not content:
         return ""
     end = dominant_line_end(shown.text)

@@ -146,7 +146,7 @@ def _without_bom(document: TextDocument) -> TextDocument:
 
 
 def _plain_content(content: str, instruction: EditInstruction, shown: TextDocument) -> str:
-    """`content` without the line numbers, and the byte order mark, that were copied with it.
+    """Return `content` without the line numbers, and the byte order mark, that were copied with it.
 
     Raises:
         InvalidInstruction: If it is for a heading that is not there.
@@ -176,7 +176,9 @@ def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendm
 
 
 def first_conflict(resolved_edits: list[ResolvedEdit], view: PendingView) -> tuple[int, ...]:
-    """Which (0-based) are to blame if wishes can't be joined: the first two that can't, or all."""
+    """Return which (0-based) are to blame if wishes can't be joined: the first two that can't, or
+    all.
+    """
     for second, resolved in enumerate(resolved_edits):
         for first in range(second):
             try:
@@ -308,7 +310,7 @@ class _RebasedLines:
 def rebase_edit(
     edit: TextEdit, shown: TextDocument, changes: tuple[TextChange, ...], current: TextDocument
 ) -> TextEdit:
-    """`edit`, made for the text that was shown, moved to the text as it is now.
+    """Return `edit`, made for the text that was shown, moved to the text as it is now.
 
     Raises:
         InvalidInstruction: If the user has changed the very lines since.

@@ -118,7 +118,8 @@ class PendingView:
         )
 
     def amended(self, view_edit: TextEdit) -> Amendment:
-        """`view_edit`, an edit of the view, as one of the live text, with the hunks it touches in it.
+        """Return `view_edit`, an edit of the view, as one of the live text, with the hunks it
+        touches in it.
 
         Cut into hunks anew, equal lines may end up on the other side of a hunk that it does not
         touch. Then all hunks are in it.
@@ -135,7 +136,7 @@ class PendingView:
         return Amendment(self.edit.compose(view_edit), tuple(hunk.id for hunk in self.hunks))
 
     def hunks_of(self, edit: TextEdit) -> list[tuple[Range, str]]:
-        """Places and new texts of the hunks that an edit of the live text is cut into."""
+        """Return places and new texts of the hunks that an edit of the live text is cut into."""
         lines = self.live.lines
         after = TextDocument(self.live.uri, edit.apply(self.live.text))
         return [
@@ -144,7 +145,9 @@ class PendingView:
         ]
 
     def _with_others(self, amendment: Amendment) -> str | None:
-        """How the view would read with an amendment cut into hunks; None if some would overlap."""
+        """Return how the view would read with an amendment cut into hunks; None if some would
+        overlap.
+        """
         others = [hunk for hunk in self.hunks if hunk.id not in amendment.hunks]
         if not others:
             return amendment.edit.apply(self.live.text)
@@ -361,7 +364,8 @@ def changes_since_text(
 
 
 def as_shown(hunk: Hunk, snapshot: Snapshot, real: TextDocument | None = None) -> Hunk:
-    """`hunk` with its place in the text that is shown of its file: blocks are no part of that.
+    """Return `hunk` with its place in the text that is shown of its file: blocks are no part of
+    that.
 
     Args:
         hunk: Any.

@@ -172,7 +172,9 @@ def group_label(group: str) -> str | None:
 
 
 def style_of(document: TextDocument) -> Style:
-    """How a document is laid out, by the editor's name for its language, else by its file's name."""
+    """Return how a document is laid out, by the editor's name for its language, else by its file's
+    name.
+    """
     if document.is_markdown:
         return Style.MARKDOWN
     language = document.language_id.lower()

@@ -24,7 +24,7 @@ from stet.tools.tool import BatchHandler, Tool, ToolContext, ToolError, ToolGrou
 
 
 def has_marks(call: EditFile) -> bool:
-    """Whether anything in the call looks like a mark."""
+    """Return whether anything in the call looks like a mark."""
     return any(MARK_PREFIX in text for text in (call.old_text, call.new_text, call.content) if text)
 
 
@@ -122,7 +122,7 @@ async def _resolve_batch(ctx: ToolContext, calls: Sequence[EditFile]) -> EditBat
 
 
 def _is_too_large(call: EditFile) -> bool:
-    """Whether it can't be an honest quote: looking for one takes long."""
+    """Return whether it can't be an honest quote: looking for one takes long."""
     texts = (call.old_text or "", call.new_text or "", call.content)
     return any(len(text) > MAX_TEXT or n_breaks(text) > MAX_LINES for text in texts)
 

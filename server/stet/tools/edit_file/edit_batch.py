@@ -384,7 +384,7 @@ def fail_all(
 
 
 def _is_of(hunk: Hunk, places: Sequence[Range]) -> bool:
-    """Whether a hunk stems from an edit of `places`, which are disjoint and in order."""
+    """Return whether a hunk stems from an edit of `places`, which are disjoint and in order."""
     at = bisect_left(places, hunk.range.start, key=lambda place: place.end)
     return at < len(places) and places[at].start <= hunk.range.end
 
@@ -394,7 +394,7 @@ def _no_change(call: EditFile) -> str:
 
 
 def position_of(params: EditFile) -> str:
-    """Where, as the model said it: the position, or the first line of what is replaced."""
+    """Return where, as the model said it: the position, or the first line of what is replaced."""
     return params.position or (params.old_text or "").strip().partition("\n")[0][:80]
 
 

@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
-    """Where the comments of `text` are (code points, half-open), in order and disjoint.
+    """Return where the comments of `text` are (code points, half-open), in order and disjoint.
 
     Args:
         text: All of it.
@@ -73,7 +73,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def comments_by_grammar(text: str, language: str) -> list[tuple[int, int]] | None:
-    """Where the comments of `text` are (code points, half-open), in order; None without a grammar.
+    """Return where the comments of `text` are (code points, half-open), in order; None without a
+    grammar.
 
     Args:
         text: All of it.
@@ -123,7 +124,7 @@ def _outermost(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _in_code_points(source: bytes, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Offsets of bytes, in order, as offsets of code points."""
+    """Return offsets of bytes, in order, as offsets of code points."""
     done, counted, found = 0, 0, []
     for start, end in spans:
         counted += len(source[done:start].decode("utf-8", "replace"))
@@ -191,7 +192,7 @@ _START = re.compile(r"[\"'`/<#\-;%.]|\b(?:rem|dnl)\b", re.IGNORECASE)
 
 
 def comments_by_sign(text: str) -> list[tuple[int, int]]:
-    """Where comments seem to be in `text` (code points, half-open), in order.
+    """Return where comments seem to be in `text` (code points, half-open), in order.
 
     A sign counts at the beginning of a line or after white space. What is quoted on one line is no
     comment.
