@@ -1,4 +1,4 @@
-"""Apply accepted hunks in the editor and undo them; the text that comes back confirms them.
+"""Apply approved hunks in the editor and undo accepted ones; the text that comes back confirms them.
 
 One `workspace/applyEdit` is sent for each document, with the version that its ranges belong to. The
 editor's answer is a hint: some editors say yes to an edit that they did not apply, or applied in part or
@@ -37,15 +37,15 @@ log = logging.getLogger(__name__)
 
 
 Approval = dict[str, Hunk]
-"""One yes to hunks of lines, by id, as they were then; a hunk leaves it when the yes is taken back."""
+"""The line hunks of one approval, by id, as the user saw them; a withdrawn hunk is removed."""
 
 SHOWN_AFTER_REFUSALS = 2
-"""Refused so often, the result is offered as a page."""
+"""The failed tries of a hunk, undo included, after which the edit is shown as a patch."""
 _TEXT_CHANGED = "You have changed the text it was made for."
 
 
 class EditApplier:
-    """Takes decided hunks to the editor, one edit a document at a time."""
+    """Sends approved hunks to the editor, one edit for each document at a time."""
 
     def __init__(
         self, workspace: Workspace, ledger: ReviewLedger, client: Client, renames: RenameTracker
@@ -66,7 +66,7 @@ class EditApplier:
         self._may_send.set()
 
     def pause(self) -> Callable[[], None]:
-        """Apply no edit until the returned function has been called once.
+        """Delay `apply` and `undo` until the returned function has been called once. Pauses nest.
 
         Approvals are recorded meanwhile, with the text that they are given for.
         """
@@ -81,14 +81,14 @@ class EditApplier:
         return resume
 
     async def apply(self, uri: str, hunks: Sequence[Hunk]) -> None:
-        """Apply accepted hunks of one file; the states of the hunks show the outcome.
+        """Apply approved hunks of one file; the states of the hunks show the outcome.
 
         Hunks of lines stay `sent` while the user types faster than the editor confirms; see
         `withdraw`.
 
         Args:
-            uri: The file, which may have had another name when the hunks were accepted.
-            hunks: The hunks as accepted. A hunk that now removes more of the user's text becomes
+            uri: The file, which may have had another name when the hunks were approved.
+            hunks: The hunks as approved. A hunk that now removes more of the user's text becomes
                 pending again.
         """
         approval = {one.id: one for one in hunks if one.kind not in WHOLE_FILE}
@@ -101,7 +101,7 @@ class EditApplier:
             self._approvals = [one for one in self._approvals if one is not approval]
 
     def holds(self, hunk_id: str) -> bool:
-        """Return whether a hunk is accepted and not carried out yet, so that `withdraw` applies."""
+        """Return whether a hunk is approved or deferred and not carried out, so that `withdraw` applies."""
         is_held = self._is_approved(hunk_id) or hunk_id in self._files.waiting
         return is_held and self._ledger.hunk(hunk_id).state in LIVE
 

@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 NAMED_SECONDS = 30.0
 """How long newer text is waited for when the editor says that the version was the reason."""
 UNNAMED_SECONDS = 0.7
-"""The same without such a reason: editors collect changes for half a second at most."""
+"""The most seconds to wait for newer text without such a reason: editors collect changes for half a
+second at most."""
 PAUSE_SECONDS = 0.3
 """How long the text must stay as it is before an editor that checks no versions is asked again."""
 POLL_SECONDS = 0.02
@@ -40,15 +41,15 @@ _NAMES_VERSION = re.compile(
 
 
 class EditError(Exception):
-    """It could not be done; the message says why, and what to do where that is not plain."""
+    """A decision could not be carried out; the message says why, and what to do where that is not plain."""
 
 
 class EditUnconfirmed(EditError):
-    """It may have been done or not: no text has come that would tell."""
+    """The editor said yes to an edit, but neither the text nor the disk shows the edit."""
 
 
 class FileOpen(EditError):
-    """A file that is to be deleted is open in the editor."""
+    """A file can't be deleted yet: it is open in the editor, and the editor can't delete files."""
 
 
 class EditRefused(EditError):
@@ -56,7 +57,7 @@ class EditRefused(EditError):
 
 
 class EditMisapplied(EditError):
-    """The editor applied an edit to a text that it was not made for; the edit has been undone."""
+    """The editor applied an edit in the wrong place; Stet has tried to restore the user's text."""
 
 
 class EditUnanswered(EditError):

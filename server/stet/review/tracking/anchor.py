@@ -44,6 +44,11 @@ _FAR = 50_000
 class Anchor(TrackedSpan):
     """One hunk's place; owned and changed by its `TrackedDocument` only.
 
+    A live anchor leads from the text that the agent saw (`base`) to the agent's text (`proposed`).
+    The anchor of an accepted hunk leads back: from the text that was written to the text before.
+    `merged` is None if nothing can be written now: the user's change conflicts, the place of an
+    insertion is lost, a last line without a line end would be joined, or a block is incomplete.
+
     Attributes:
         hunk: The hunk's id.
         proposed: The text to write there.
@@ -126,7 +131,7 @@ class Anchor(TrackedSpan):
         Returns:
             Whether the anchor's text may have changed; otherwise only its neighbours have.
         """
-        if self.is_growing:
+        if self.is_in_flight:
             return False
         if not self._is_due:
             if self._has_new_neighbour:
@@ -158,7 +163,7 @@ class Anchor(TrackedSpan):
     def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
         """End a conflict if the whole base is in the text again, between lines `floor` and `ceiling`."""
         n = len(self._base)
-        if self.merged is not None or not n or self.is_growing:
+        if self.merged is not None or not n or self.is_in_flight:
             return
         # The base must include all present lines, unless it is distinguished from other lines.
         lower, upper = self.end - n, self.first
@@ -288,7 +293,7 @@ class Anchor(TrackedSpan):
 
     def resume_waiting(self, lines: Sequence[str]) -> None:
         """Make the anchor pending again after the editor did not apply the edit."""
-        self.is_growing = False
+        self.is_in_flight = False
         self._is_due = True
         self._is_lost |= self._around is not None and self.first != self.end
         _ = self.refresh(lines)
@@ -310,7 +315,7 @@ class Anchor(TrackedSpan):
             self.redo_records = ()
         self.first, self.end, self._is_lost = span
         self._is_due = True
-        if not self.is_growing:
+        if not self.is_in_flight:
             self._refresh_restored(lines)
 
     def _refresh_restored(self, lines: Sequence[str]) -> None:
@@ -418,7 +423,7 @@ class BlockAnchor(Anchor):
 
     def _is_inside_block(self, first: int, after: int) -> bool:
         """Return whether a change of these lines is inside of the block."""
-        if self.is_growing:
+        if self.is_in_flight:
             return after >= self.first
         if first == after:
             return self.first < first < self.end
@@ -426,7 +431,7 @@ class BlockAnchor(Anchor):
 
     def refresh(self, lines: Sequence[str]) -> bool:
         """Find the block again. Return whether it may have changed."""
-        if not self._is_due or self.is_growing:
+        if not self._is_due or self.is_in_flight:
             return False
         self._is_due = False
         self.left = None

@@ -33,7 +33,8 @@ class EditPlan:
         edit: The whole edit, for the text it was made for.
         texts: What each hunk writes, by hunk.
         places: The lines of these texts afterwards, if nothing else happens.
-        effects: The changes of lines, bottom to top, each with its hunk if the hunk is known.
+        effects: Pairs of a hunk's id ("" if the hunk is not known) and a change of lines, bottom to
+            top, so that each line number is also one of the text before the edit.
         is_undo: Whether the edit undoes accepted hunks.
         settle: Called with the lines of the hunks after the edit has arrived, if the hunks are then
             neither accepted nor undone.
@@ -52,11 +53,11 @@ class HunkEdit(NamedTuple):
 
     Attributes:
         hunk: The hunk's id.
-        first: The first line that it replaces.
+        first: The first line that it replaces, 0-based.
         end: The line after the last.
         text: What it writes.
-        before: The line end for the line before it, which had none.
-        after: The start of the line end of the line after it.
+        before: The line end to write first, because the line above has none; else empty.
+        after: A carriage return to write last, where an empty text would join two line ends.
     """
 
     hunk: str

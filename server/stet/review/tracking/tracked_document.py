@@ -306,7 +306,7 @@ class TrackedDocument:
         self.in_flight = InFlightEdit(plan, document, anchors, others)
         self.undone.clear()
         for anchor in anchors:
-            anchor.is_growing = True
+            anchor.is_in_flight = True
         for anchor in others:
             anchor.redo_records = ()  # after another edit there is nothing to redo
 

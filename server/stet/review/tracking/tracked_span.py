@@ -19,7 +19,7 @@ MIN_ALPHANUMERIC = 6
 MANY_RECORDS, FEW_RECORDS = 64, 8
 """How many changes a place remembers while its hunk is pending or was decided lately, and later."""
 _MAX_WAYS = 16
-"""How many candidates a place has at most until its lines are read."""
+"""The most candidates that a place has until its lines are read."""
 
 
 class LineSpan(NamedTuple):
@@ -41,10 +41,10 @@ class ChangeRecord(NamedTuple):
 
     Attributes:
         before: The place before the change, in lines from the start of the change.
-        current: The hash of the place's text: a place may hold a whole file.
+        current: The hash of the place's text as last read before the change.
         removed: The number of lines that the change removed.
         added: The number of lines that the change added.
-        offset_after: The first line of the place after the change, from the start of the change.
+        offset_after: The first line of the place after the change, less the change's first line.
         around: The hashes of the line before and of the line after the place, without line
             ends, if these show whether the inverse has arrived.
         as_sent: `offset_after` and `before` by the edit that Stet sent, if the editor reported the
@@ -160,8 +160,9 @@ class TrackedSpan:
         merged: The text to write there, with the user's changes kept; None if there is a conflict.
         undo_records: The changes that reached into the span, restored together with it.
         redo_records: The changes that were undone there and may be redone.
-        max_records: How many changes it remembers.
-        is_growing: Whether lines at its edges belong to it, until `resume_waiting`.
+        max_records: How many undo records it has before a change adds one.
+        is_in_flight: Whether an edit of the hunk was sent and is not confirmed. The span then takes in
+            lines put at its edges, and its lines are not read.
     """
 
     first: int
@@ -174,7 +175,7 @@ class TrackedSpan:
     undo_records: tuple[ChangeRecord, ...] = ()
     redo_records: tuple[ChangeRecord, ...] = ()
     max_records: int = MANY_RECORDS
-    is_growing: bool = False
+    is_in_flight: bool = False
     _around: tuple[str, str] | None = None
     _edges: tuple[int, int] = (0, 0)
     _candidates: "tuple[TrackedSpan, ...]" = ()
@@ -194,8 +195,10 @@ class TrackedSpan:
 
         Args:
             change: In lines of the text before the change.
-            floor: Where the anchor before this one ends, in lines of the text after the change.
-            is_others: Whether the change is known to be one of another anchor's lines.
+            floor: The first line that the span may begin at, in lines of the text after the change:
+                there the anchor before this one ends.
+            is_others: Whether another anchor claims the changed lines. The span then takes in no lines
+                at its edges.
         """
         # As many other lines may come to where lines were removed: only the text tells, so there are
         # candidates until the lines are read.
@@ -213,7 +216,7 @@ class TrackedSpan:
         """Move with a change, the likeliest way. Return also the other candidates."""
         if change.first > self.end:
             return False, ()
-        records = () if self.is_growing or is_full else self._undo_candidates(change)
+        records = () if self.is_in_flight or is_full else self._undo_candidates(change)
         if not records:
             return self._move(change, floor, grows=grows), ()
         self._candidates = ()
@@ -322,7 +325,7 @@ class TrackedSpan:
 
     def _touches(self, first: int, after: int, *, grows: bool) -> bool:
         """Return whether a change of these lines is inside of the place."""
-        if self.is_growing:
+        if self.is_in_flight:
             return after >= self.first and (grows or first < self.end)
         if first == after and grows and (self.merged is None or self._is_touched):
             return first >= self.first  # perhaps removed lines come back
@@ -394,7 +397,7 @@ class TrackedSpan:
 
     def text_now(self, lines: Sequence[str]) -> str:
         """Return the text of the span in `lines`; `current` is older while an edit is in flight."""
-        return self._text_in(lines) if self.is_growing else self.current
+        return self._text_in(lines) if self.is_in_flight else self.current
 
     def record_sent_edge(self, records: tuple[ChangeRecord, ...], sent: ChangeRecord) -> None:
         """Mark the records since `records` as one edit, which Stet itself wrote as `sent`."""
