@@ -3,7 +3,8 @@
     worker = WorkerProcess("stet.outline.grammar_definitions:answer_outline")
     definitions = worker.submit((text, ".c")).result(timeout=1.0)
 
-Requests and answers are pickled values on the standard streams of the process. It is started without
+Requests and answers are pickled values on the standard streams of the process. The process has the
+rights of the one that starts it, so an answer is trusted as the process is. It is started without
 `asyncio`, `dataclasses` and `logging`, which would double the time of its start.
 """
 
@@ -61,7 +62,8 @@ class WorkerProcess:
     def submit(self, request: object) -> "Future[Any]":
         """Queue a request and return its answer to come; `WorkerEnded` if there will be none.
 
-        None is answered with None, which tells that the process has started.
+        None is answered with None, which tells that the process has started. Nothing is answered after
+        `kill`.
         """
         from concurrent.futures import Future  # late: the process itself needs none
 
