@@ -15,7 +15,6 @@ from stet.review.journal import RestoredState
 from stet.review.proposal import Hunk
 from stet.storage.hunk_rows import (
     MAX_NUMBER,
-    PackedText,
     StoredText,
     hunk_fields,
     is_live,
@@ -287,7 +286,7 @@ class Database:
                 return False
         return True
 
-    def _write_texts(self, texts: Iterable[StoredText | PackedText]) -> None:
+    def _write_texts(self, texts: Iterable[StoredText]) -> None:
         """Write those that are not there yet."""
         by_hash = {text.hash: text for text in texts}
         for some in _in_batches(tuple(by_hash)):

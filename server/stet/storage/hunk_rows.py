@@ -7,7 +7,6 @@ ASCII, which can store lone surrogates; the database's own text type can't. A fi
 
 import hashlib
 import json
-import struct
 import zlib
 from collections.abc import Mapping
 from functools import lru_cache
@@ -29,16 +28,8 @@ MAX_TEXT = 256 * 2**20
 """Bytes; no text of a file is larger, but one that unpacks without end is."""
 QUICK = 200_000
 """Bytes; texts above are stored as they are: packing them takes longer than a keystroke may."""
-SMALL = 8_192
-"""Bytes; texts up to here, as most hunks are, are packed with a window of 4 KiB: to set out the usual
-one takes twenty times as long as to pack a line."""
 TINY = 100
 """Bytes; texts up to here are stored as they are: there is little to pack in a line or two."""
-_STORED_HEAD = 0x0178
-"""A stream without a preset dictionary, packed fast; its bytes in this order."""
-_STORED = struct.Struct("<HBHH")
-_SMALL_WINDOW = 12
-_SMALL_MEMORY = 4
 
 
 class InvalidRow(ValueError):
@@ -51,46 +42,28 @@ class StoredText(NamedTuple):
     Attributes:
         hash: SHA-256 of `data`.
         data: UTF-8, lone surrogates passed.
+        packed_ahead: What `packed` returns, if the text is long and was packed in a worker thread.
     """
 
     hash: bytes
     data: bytes
+    packed_ahead: bytes = b""
 
     @classmethod
     def make(cls, text: str) -> "StoredText":
         """Return the text with its name."""
         return _make_text(text) if len(text) > TINY else _cached_text(text)
 
+    def pack_ahead(self) -> "StoredText":
+        """Return the text packed whatever its size. Call in a worker thread, because packing takes
+        long.
+        """
+        return self._replace(data=b"", packed_ahead=zlib.compress(self.data, 1))
+
     def packed(self) -> bytes:
         """Return what is stored, in zlib's format."""
-        if len(self.data) > SMALL:
-            return zlib.compress(self.data, 1 if len(self.data) <= QUICK else 0)
-        if len(self.data) <= TINY:
-            return _store_uncompressed(self.data)
-        packer = zlib.compressobj(1, zlib.DEFLATED, _SMALL_WINDOW, _SMALL_MEMORY)
-        return packer.compress(self.data) + packer.flush()
-
-
-class PackedText(NamedTuple):
-    """A text that was packed ahead, for it is long.
-
-    Attributes:
-        hash: As that of `StoredText`.
-        data: zlib's format.
-    """
-
-    hash: bytes
-    data: bytes
-
-    @classmethod
-    def make(cls, text: str) -> "PackedText":
-        """Return the text with its name. Call in a worker thread, because packing takes long."""
-        named = _make_text(text)
-        return cls(named.hash, zlib.compress(named.data, 1))
-
-    def packed(self) -> bytes:
-        """Return what is stored."""
-        return self.data
+        level = 1 if TINY < len(self.data) <= QUICK else 0
+        return self.packed_ahead or zlib.compress(self.data, level)
 
 
 def _make_text(text: str) -> StoredText:
@@ -106,15 +79,6 @@ def _cached_text(text: str) -> StoredText:
     return _make_text(text)
 
 
-def _store_uncompressed(data: bytes) -> bytes:
-    """Return a few bytes in zlib's format, uncompressed: zlib itself sets up a window for
-    each text.
-    """
-    size = len(data)
-    head = _STORED.pack(_STORED_HEAD, 1, size, size ^ 0xFFFF)
-    return head + data + zlib.adler32(data).to_bytes(4, "big")
-
-
 def unpack(name: object, packed: object) -> str:
     """Return the text that was stored as `packed`.
 
@@ -122,7 +86,7 @@ def unpack(name: object, packed: object) -> str:
         InvalidRow: If it is not a text, or not the text that `name` names.
     """
     if not isinstance(packed, bytes):
-        raise InvalidRow("a text is no bytes")
+        raise InvalidRow("a text is not in bytes")
     try:
         data = zlib.decompressobj().decompress(packed, MAX_TEXT)
         text = data.decode("utf-8", "surrogatepass")
@@ -213,11 +177,11 @@ def snapshot_from_row(fields: object, text: str) -> AnchorSnapshot:
     known = _object(fields)
     lines, lost = known.get("lines"), known.get("lost", [])
     if not isinstance(lines, dict) or not isinstance(lost, list):
-        raise InvalidRow("a footing without lines")
+        raise InvalidRow("places of hunks without lines")
     places: dict[str, tuple[int, int]] = {}
     for hunk, place in lines.items():
         if not isinstance(place, list) or len(place) != 2:
-            raise InvalidRow(f"no place: {place!r}")
+            raise InvalidRow(f"not a range of lines: {place!r}")
         first, end = (_number(entry) for entry in place)
         places[hunk] = (first, max(first, end))
     return AnchorSnapshot(

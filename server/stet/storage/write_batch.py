@@ -15,7 +15,7 @@ from stet.text.large_document import LARGE
 from stet.workspace.uris import canonical
 
 if TYPE_CHECKING:
-    from stet.storage.hunk_rows import PackedText
+    from stet.storage.hunk_rows import StoredText
 
 MAX_TURNS = 1000
 """How many turns are kept, on the disk and in memory."""
@@ -86,7 +86,7 @@ class WriteBatch:
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
     anchor_snapshots: dict[str, AnchorSnapshot] = field(default_factory=dict)
-    packed: "dict[str, PackedText]" = field(default_factory=dict)
+    packed: "dict[str, StoredText]" = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     turns: dict[str, TurnRow] = field(default_factory=dict)
     chats: dict[str, ChatRow] = field(default_factory=dict)
@@ -207,9 +207,9 @@ class DeferredWrites:
                 waiting = dict(self._batch.anchor_snapshots)
                 if not waiting:
                     return
-            from stet.storage.hunk_rows import PackedText  # brings the database's side
+            from stet.storage.hunk_rows import StoredText  # brings the database's side
 
-            packed = {file: PackedText.make(one.text) for file, one in waiting.items()}
+            packed = {file: StoredText.make(one.text).pack_ahead() for file, one in waiting.items()}
             with lock:
                 now = self._batch.anchor_snapshots
                 if all(waiting.get(file) is one for file, one in now.items()):

@@ -10,7 +10,6 @@ from stet.review.journal import AnchorSnapshot
 from stet.review.proposal import Hunk, HunkKind, HunkState, replace_hunk
 from stet.storage.hunk_rows import (
     QUICK,
-    SMALL,
     TINY,
     InvalidRow,
     StoredText,
@@ -97,7 +96,7 @@ def test_fields_that_say_something_else_are_refused_as_such(fields: str) -> None
         snapshot_from_row(fields, "")
 
 
-@pytest.mark.parametrize("n", [0, 1, TINY, TINY + 1, SMALL, SMALL + 1, QUICK, QUICK + 1])
+@pytest.mark.parametrize("n", [0, 1, TINY, TINY + 1, QUICK, QUICK + 1])
 def test_large_texts_are_stored_as_they_are(n: int) -> None:
     text = StoredText.make("a" * n)
     assert unpack(text.hash, text.packed()) == "a" * n
