@@ -194,14 +194,14 @@ class EditorDocuments:
 
     def _create(self, change: lsp.CreateFile) -> Iterator[Notice]:
         path, options = _local(change.uri), change.options or lsp.CreateFileOptions()
-        is_open, exists = canonical(change.uri) in self._open, self._system.stat(path) is not None
-        if (is_open or exists) and not (options.overwrite or options.ignore_if_exists):
-            raise EditUnsupported(f"{change.uri} exists already")
-        if not exists:
+        is_open = canonical(change.uri) in self._open
+        if not is_open and self._system.stat(path) is None:
             yield self._opened(EditorDocument(change.uri, path, "", 0, None), "")
         elif options.overwrite:
             existing = self._find_or_load(change.uri)
             yield self._opened(EditorDocument(change.uri, path, "", 0, existing.on_disk), "")
+        elif not options.ignore_if_exists:
+            raise EditUnsupported(f"{change.uri} exists already")
         elif not is_open:
             yield self._opened(self._find_or_load(change.uri), "")
 

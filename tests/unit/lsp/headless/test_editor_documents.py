@@ -80,6 +80,26 @@ def test_a_new_file_is_made_and_filled(documents: EditorDocuments) -> None:
     assert documents.unsaved() == (UnsavedChange(new, None, "hello\n"),)
 
 
+def test_a_new_file_that_is_not_saved_is_kept_where_one_that_exists_is_ignored(
+    documents: EditorDocuments,
+) -> None:
+    new = Path("/ws/new/c.txt")
+    create = lsp.CreateFile(uri=uri_of(new), options=lsp.CreateFileOptions(ignore_if_exists=True))
+    documents.apply(workspace_edit(create, text_edit(new, (0, 0, 0, 0, "hello\n"))))
+    assert documents.apply(workspace_edit(create)) == []
+    assert documents.unsaved() == (UnsavedChange(new, None, "hello\n"),)
+
+
+def test_a_new_file_that_is_not_saved_is_emptied_where_it_is_overwritten(
+    documents: EditorDocuments,
+) -> None:
+    new = Path("/ws/new/c.txt")
+    create = lsp.CreateFile(uri=uri_of(new), options=lsp.CreateFileOptions(overwrite=True))
+    documents.apply(workspace_edit(create, text_edit(new, (0, 0, 0, 0, "hello\n"))))
+    documents.apply(workspace_edit(create))
+    assert documents.unsaved() == (UnsavedChange(new, None, ""),)
+
+
 def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None:
     documents.open(A)
     moved = Path("/ws/moved.txt")
