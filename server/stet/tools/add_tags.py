@@ -35,13 +35,11 @@ async def run(params: AddTags, ctx: ToolContext) -> str:
             refused.
     """
     find = partial(_compute_edit, params)
-    computed, prepared = await ctx.proposer.compute_edit(params.file, find, position="tags")
-    hunks = ctx.proposer.propose_prepared(prepared, position="tags")
+    computed, hunks = await ctx.proposer.propose_computed(params.file, find, position="tags")
     if not hunks:
         return f"{params.file} has these tags already; nothing to do.\n"
-    message = ", ".join(hunk.id for hunk in hunks)
     tags = f"the tags {computed.detail} in {params.file}"
-    return f"Proposed {message}: {tags}. They wait for the user.\n"
+    return f"Proposed {hunks}: {tags}. They wait for the user.\n"
 
 
 def _compute_edit(params: AddTags, document: TextDocument, _: Snapshot) -> ComputedEdit:

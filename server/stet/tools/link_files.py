@@ -62,12 +62,10 @@ async def run(params: LinkFiles, ctx: ToolContext) -> str:
     source = ctx.reader.locate_to_write(params.file, "link")
     target = ctx.reader.locate(params.to)
     find = partial(_compute_link_edit, params, ctx, (source, target))
-    plan, prepared = await ctx.proposer.compute_edit(params.file, find, position="link")
-    if not plan.edit.replacements:
+    plan, hunks = await ctx.proposer.propose_computed(params.file, find, position="link")
+    if not hunks:
         return f"{params.file} links to {params.to} there already, {plan.detail}.\n"
-    hunks = ctx.proposer.propose_prepared(prepared, position="link")
-    message = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {message}: {plan.detail} in {source.name}. It waits for the user.\n"
+    return f"Proposed {hunks}: {plan.detail} in {source.name}. It waits for the user.\n"
 
 
 def _compute_link_edit(

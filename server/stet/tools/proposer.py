@@ -153,11 +153,11 @@ class Proposer:
         origin, name = self.reader.turn.origin, located.name
         return CreateDraft(**origin, uri=located.uri, name=name, text=text, summary=summary)
 
-    async def compute_edit(
+    async def propose_computed(
         self, file: str, find: Callable[[TextDocument, Snapshot], ComputedEdit], *, position: str
-    ) -> tuple[ComputedEdit, PreparedDraft | RejectedDraft]:
-        """Return an edit of a file's current text and the answer of its authorization. Both are for
-        `propose_prepared`; nothing has been awaited since the text was checked.
+    ) -> tuple[ComputedEdit, str]:
+        """Propose an edit that is found in a file's current text. Return the edit and the ids of its
+        hunks, separated by commas; "" if it changes nothing.
 
         Args:
             file: The file, as a model names it.
@@ -165,8 +165,8 @@ class Proposer:
             position: The edit's position, for the report of a refusal.
 
         Raises:
-            ToolError: If the file may not be edited, or is changed all the time; and what the search
-                raises.
+            ToolError: If a rule or the ledger refuses, or the file is changed all the time; and what
+                the search raises.
         """
         reader = self.reader
         for _ in range(_MAX_TRIES):
@@ -178,8 +178,10 @@ class Proposer:
                 self._compute_and_prepare, document, file, find_now, inspect
             )
             has_blocks = reader.ledger.blocks.shown_blocks(document.uri)
+            # No await from here on: the edit is proposed for the text that was just checked.
             if reader.is_latest_text(document) and not has_blocks:
-                return computed, prepared
+                hunks = self.propose_prepared(prepared, position=position)
+                return computed, ", ".join(hunk.id for hunk in hunks)
         raise ToolError(f"{file!r} is being changed. Try again later.")
 
     def _compute_and_prepare(

@@ -51,12 +51,10 @@ async def run(params: UpdateProperties, ctx: ToolContext) -> str:
     """
     names = ", ".join((*params.set, *params.remove))
     find = partial(_compute_edit, params, f"Properties: {names}")
-    _, prepared = await ctx.proposer.compute_edit(params.file, find, position="properties")
-    hunks = ctx.proposer.propose_prepared(prepared, position="properties")
+    _, hunks = await ctx.proposer.propose_computed(params.file, find, position="properties")
     if not hunks:
         return f"{params.file} already says so; nothing to do.\n"
-    message = ", ".join(hunk.id for hunk in hunks)
-    return f"Proposed {message}: properties of {params.file} ({names}). They wait for the user.\n"
+    return f"Proposed {hunks}: properties of {params.file} ({names}). They wait for the user.\n"
 
 
 def _compute_edit(
