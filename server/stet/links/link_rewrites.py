@@ -85,16 +85,6 @@ def rewrite_links(
     return LinkRewrites(edits, tuple(left))
 
 
-def files_linking_to(
-    target: str, links: Mapping[str, Sequence[Link]], files: FileTable
-) -> Iterator[str]:
-    """Yield the files of `links`, by path, that hold a link to the file `target`."""
-    for source, found in links.items():
-        meant = (resolve_link(link, source, files) for link in found)
-        if any(each is not None and target in each.targets for each in meant):
-            yield source
-
-
 def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
     """Yield each link alone; a `from ... import` with its names."""
     part: list[Link] = []

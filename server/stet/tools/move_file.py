@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from pydantic import Field
 
 from stet.links.link import Link
-from stet.links.link_rewrites import files_linking_to, rewrite_links
+from stet.links.link_rewrites import rewrite_links
 from stet.links.link_scan import LinkGraph, scan_links
 from stet.links.links import find_links
 from stet.review.policy.rules import EditRules
@@ -177,9 +177,11 @@ def _compute_link_updates(snapshot: Snapshot, ctx: ToolContext, places: _MovePat
     linked_from: tuple[str, ...] = ()
     if not places.holds_text:  # the scan does not include such files
         every_file = snapshot.walk(only_text=False)
-        paths = {each.path.as_posix() for each in every_file if each.path is not None}
-        files = replace(files, paths=files.paths | paths | {here})
-        linked_from = tuple(scan.uris[path] for path in files_linking_to(here, scan.links, files))
+        found = {each.path.as_posix(): each.uri for each in every_file if each.path is not None}
+        uris = {**found, **scan.uris, here: old.uri}
+        files = replace(files, paths=files.paths | uris.keys())
+        links = LinkGraph(files, scan.links, uris).backlinks(old.uri)
+        linked_from = tuple(dict.fromkeys(edge.source for edge in links))
     rewriting = rewrite_links(scan.links, files, here, new.path.as_posix(), exists)
     names = {path: snapshot.name_of(scan.uris[path]) for path in rewriting.edits}
     left = tuple((snapshot.name_of(scan.uris[path]), link) for path, link in rewriting.left)
