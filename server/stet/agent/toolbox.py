@@ -182,7 +182,11 @@ class Toolbox:
     @property
     def last_round_tools(self) -> tuple[str, ...]:
         """The tools that may be called in the last round: what acts and what ends the turn."""
-        return tuple(tool.name for tool in self._available_tools(last_round=True))
+        return tuple(
+            tool.name
+            for tool in self.tools
+            if tool.kind is ToolKind.CONTROL or tool.group in _LAST_ROUND_GROUPS
+        )
 
     def resolve_tool_names(self, completion: Completion) -> Completion:
         """Return an answer whose calls name the tools that they mean, of those that are offered.
@@ -292,24 +296,16 @@ class Toolbox:
             self.create_run(call).file, position[:MAX_POSITION], message[:MAX_MESSAGE]
         )
 
-    def _available_tools(self, *, last_round: bool) -> tuple[Tool, ...]:
-        if not last_round:
-            return self.tools
-        return tuple(
-            tool
-            for tool in self.tools
-            if tool.kind is ToolKind.CONTROL or tool.group in _LAST_ROUND_GROUPS
-        )
-
     def _find_tool(self, call: ToolCall) -> Tool | None:
         return next((tool for tool in self.tools if tool.name == call.name), None)
 
     def _parse_call(self, call: ToolCall) -> tuple[Tool, Params]:
-        offered = self._available_tools(last_round=self.ctx.is_last_round)
+        all_names = tuple(tool.name for tool in self.tools)
+        offered = self.last_round_tools if self.ctx.is_last_round else all_names
         tool = self._find_tool(call)
-        if tool is None or tool not in offered:
-            names = ", ".join(tool.name for tool in offered)
+        if tool is None or tool.name not in offered:
             where = " in the last round" if tool else ""
+            names = ", ".join(offered)
             message = f"There is no tool {call.name!r}{where}. The tools are: {names}."
             raise ToolUnavailable(
                 message, _NOT_IN_LAST_ROUND if tool else f"There is no tool {call.name!r}."
