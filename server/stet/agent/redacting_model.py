@@ -21,6 +21,7 @@ from itertools import takewhile
 from operator import eq
 from typing import Any
 
+from stet.llm.api_format import parse_object
 from stet.llm.model import (
     Completion,
     Message,
@@ -126,12 +127,7 @@ def _describe_result(message: Message, call: ToolCall | None) -> str:
 
 
 def _call_subject(call: ToolCall) -> str:
-    try:
-        arguments = json.loads(call.arguments or "{}")
-    except (ValueError, RecursionError):
-        return ""
-    if not isinstance(arguments, dict):
-        return ""
+    arguments = parse_object(call.arguments) or {}
     found = next((arguments[name] for name in _ABOUT if arguments.get(name)), "")
     text = " ".join(str(found).split())
     return f" {text[:_MAX_ABOUT]}" if text else ""
