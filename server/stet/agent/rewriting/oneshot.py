@@ -157,26 +157,22 @@ def new_text(answer: str, passage: RewritePassage, mark: str) -> str:
 
 def _text_in_fence(answer: str, passage: RewritePassage) -> str:
     blocks = _FENCE.findall(answer)
-    rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
-    # A selection that is a fenced block itself may have come back without a fence around it.
-    is_unclear = (
-        bool(blocks)
-        and file_fence is not None
-        and file_fence[1] == blocks[0][0]
-        and not rest.strip()
-    )
-    if len(blocks) == 1 and ("```" in rest or is_unclear):
-        raise TurnFailed(
-            "It can't be told where the new text in the model's answer ends: it holds fences within "
-            "its fence. Nothing is proposed; ask again, or choose a larger model."
-        )
     if len(blocks) != 1:
         what = "no fenced block" if not blocks else f"{len(blocks)} fenced blocks"
         raise TurnFailed(
             f"The model answered with {what} instead of the new text, so nothing is proposed. Ask "
             "again, or choose a larger model."
         )
-    return str(blocks[0][1])
+    fence, text = blocks[0]
+    rest, file_fence = _FENCE.sub("", answer), re.match(r"\s*(`{3,})", passage.text)
+    # A selection that is a fenced block itself may have come back without a fence around it.
+    is_bare = file_fence is not None and file_fence[1] == fence and not rest.strip()
+    if "```" in rest or is_bare:
+        raise TurnFailed(
+            "It can't be told where the new text in the model's answer ends: it holds fences within "
+            "its fence. Nothing is proposed; ask again, or choose a larger model."
+        )
+    return str(text)
 
 
 def _text_without_fence(answer: str, passage: RewritePassage, mark: str) -> str:

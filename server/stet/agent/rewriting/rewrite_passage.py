@@ -150,21 +150,21 @@ def passage_at(
     Raises:
         TurnFailed: If a part of a secret would have to be shown.
     """
-    start, end = document.offset_at(selected.start), document.offset_at(selected.end)
-    first, last = _window(document, selected)
+    passage = RewritePassage.of(document, name, selected, prompt)
+    first, last = _window(document, passage)
     if redactor is not None:
         margin = max(0, first - _MARGIN)
         found = redactor.secret_spans(document.text[margin : last + _MARGIN])
         secrets = [(margin + begins, margin + ends) for begins, ends in found]
-        _check_secrets(document.text, (start, end), secrets, redactor)
+        _check_secrets(document.text, passage, secrets, redactor)
         first, last = _outside(secrets, first, last)
-    passage = RewritePassage.of(document, name, selected, prompt)
-    return replace(passage, before=document.text[first:start], after=document.text[end:last])
+    before, after = document.text[first : passage.start], document.text[passage.end : last]
+    return replace(passage, before=before, after=after)
 
 
-def _window(document: TextDocument, selected: Range) -> tuple[int, int]:
+def _window(document: TextDocument, passage: RewritePassage) -> tuple[int, int]:
     """Return the offsets between which the text is shown."""
-    start, end = document.offset_at(selected.start), document.offset_at(selected.end)
+    start, end, selected = passage.start, passage.end, passage.place
     top = document.offset_at(Position(max(0, selected.start.line - MAX_LINES), 0))
     bottom = document.offset_at(Position(selected.last_line + 1 + MAX_LINES, 0))
     if start - top > MAX_CHARACTERS:
@@ -189,21 +189,21 @@ def _previous_line(document: TextDocument, offset: int, least: int) -> int:
 
 
 def _check_secrets(
-    text: str, selected: tuple[int, int], secrets: list[tuple[int, int]], redactor: Redactor
+    text: str, passage: RewritePassage, secrets: list[tuple[int, int]], redactor: Redactor
 ) -> None:
     """Refuse a selection that would show a secret, or part of one, that its surroundings give away.
 
     Raises:
         TurnFailed: If it does.
     """
-    start, end = selected
-    if any(begins < edge < ends for begins, ends in secrets for edge in selected):
+    start, end = passage.start, passage.end
+    if any(begins < edge < ends for begins, ends in secrets for edge in (start, end)):
         raise TurnFailed(
             "The selection begins or ends within a secret, and part of it would be sent. Select all "
             "of the secret or none of it."
         )
     inside = [text[one[0] : one[1]] for one in secrets if start <= one[0] and one[1] <= end]
-    message = redactor.redact(text[start:end]).text if inside else ""
+    message = redactor.redact(passage.text).text if inside else ""
     if any(secret in message for secret in inside):
         raise TurnFailed(
             "The selection holds a secret that can't be told from other words without what is around "
