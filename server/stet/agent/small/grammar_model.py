@@ -145,6 +145,8 @@ def _named_line(document: TextDocument, request: str) -> int:
 
 
 _REST = rf"rest ::= [^\n\r]{{0,{MAX_QUOTE}}} " + r'"\n"'
+_SPECIAL = re.compile(r'["\\\x00-\x1f\x7f]')
+"""What a GBNF string may not hold as it is."""
 _READ = re.compile(r"read_file (?P<file>.+?)(?: (?P<first>\d+)-(?P<last>\d+))?\n")
 _EDIT = re.compile(r"edit_file (?P<file>.+)\n(?P<old>(?:- .*\n)+)(?P<new>(?:\+ .*\n)+)")
 
@@ -244,13 +246,8 @@ def _unequal_rule(name: str, line: str, rules: list[str]) -> str:
 
 def _literal(text: str) -> str:
     r"""Return a GBNF string. GBNF has fewer escapes than JSON, but has `\u0007` for the others."""
-    return "".join(['"', *(_escaped(character) for character in text), '"'])
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\' or character < " " or character == "\x7f":
-        return _in_class(character)
-    return character
+    escaped = _SPECIAL.sub(lambda character: _in_class(character[0]), text)
+    return f'"{escaped}"'
 
 
 def _in_class(character: str) -> str:
