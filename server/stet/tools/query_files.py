@@ -155,8 +155,8 @@ async def _linked(
     neighbors: list[frozenset[str]] = []
     for name, written in (("links_to", params.links_to), ("linked_from", params.linked_from)):
         if written:
-            look_up = partial(_link_neighbors, snapshot, ctx.links, ctx.reader.locate(written).uri)
-            neighbors.append(await asyncio.to_thread(look_up, name))
+            find = partial(_link_neighbors, snapshot, ctx.links, ctx.reader.locate(written).uri)
+            neighbors.append(await asyncio.to_thread(find, name))
     return frozenset.intersection(*neighbors) if neighbors else None
 
 

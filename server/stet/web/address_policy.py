@@ -116,7 +116,7 @@ async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]
     return found
 
 
-async def look_up(host: str, port: int) -> Sequence[str]:
+async def lookup_host(host: str, port: int) -> Sequence[str]:
     """Return the addresses that the operating system knows of a host."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)

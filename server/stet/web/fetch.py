@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 
 from stet.system.helper_process import run_helper
 from stet.system.system import System
-from stet.web.address_policy import Fetched, FetchLimits, Ip, Resolve, check_name, look_up, resolve
+from stet.web.address_policy import (
+    Fetched,
+    FetchLimits,
+    Ip,
+    Resolve,
+    check_name,
+    lookup_host,
+    resolve,
+)
 from stet.web.web_address import WebAddress, WebError, resolve_redirect
 
 AskPermission = Callable[[WebAddress, WebAddress | None], Awaitable[None]]
@@ -46,7 +54,7 @@ class Fetcher:
 
     allowed: Sequence[str] = ()
     limits: FetchLimits = field(default_factory=FetchLimits)
-    resolver: Resolve = look_up
+    resolver: Resolve = lookup_host
     connector: Callable[[], HttpGet] = _load_http_get
 
     async def fetch(self, address: WebAddress, permit: AskPermission) -> Fetched:
