@@ -15,7 +15,7 @@ A, B = uri_at("/ws/a.py"), uri_at("/ws/b.py")
 TEXT = "one\ntwo\nthree\n"
 
 
-async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
+async def test_refreshed_context_shows_the_current_editor_state() -> None:
     world = make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT})
     ctx = make_tool_context(world)
     ctx.current_context = partial(
@@ -39,7 +39,7 @@ async def test_the_editor_is_shown_as_it_is_now_and_noted() -> None:
     assert ctx.proposer.rules.editable(B)
 
 
-async def test_it_follows_the_user_to_another_file() -> None:
+async def test_refreshed_context_follows_the_active_file() -> None:
     world = make_workspace(opened={"/ws/a.py": TEXT})
     ctx = make_tool_context(world)
     ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A))
@@ -47,7 +47,7 @@ async def test_it_follows_the_user_to_another_file() -> None:
     assert "Path: b.py\n" in await use(GET_ATTACHED_CONTEXT, ctx)
 
 
-async def test_it_shows_nothing_that_may_not_be_shown() -> None:
+async def test_refreshed_context_leaves_hidden_files_out() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("a.py",)))
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}, settings=settings))
     ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A))
@@ -55,7 +55,7 @@ async def test_it_shows_nothing_that_may_not_be_shown() -> None:
     assert (ctx.reader.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
 
-async def test_it_shows_less_of_each_file_until_it_fits() -> None:
+async def test_refreshed_context_shortens_files_until_it_fits() -> None:
     long = "".join(f"line {n} {'x' * 80}\n" for n in range(3000))
     ctx = make_tool_context(make_workspace(opened={"/ws/b.py": long, "/ws/a.py": long}))
     ctx.current_context = partial(
@@ -71,7 +71,7 @@ async def test_it_shows_less_of_each_file_until_it_fits() -> None:
     assert text.endswith("/>\n")
 
 
-async def test_what_can_not_be_made_to_fit_is_cut_and_said_to_be() -> None:
+async def test_refreshed_context_that_does_not_fit_is_cut_with_a_notice() -> None:
     context = ContextSettings(selection_limit=50_000)
     world = make_workspace(opened={"/ws/a.py": "x" * 50_000}, settings=Settings(context=context))
     ctx = make_tool_context(world)

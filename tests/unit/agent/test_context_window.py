@@ -53,14 +53,14 @@ def tokens_of(room: ContextWindow) -> int:
     return estimate_prompt(room.prompt.messages)
 
 
-async def test_nothing_changes_while_there_is_room() -> None:
+async def test_conversation_is_unchanged_while_it_fits() -> None:
     room = room_with(reading(4), window=20_000)
     before = tuple(room.prompt.messages)
     assert await keep(room) is None
     assert tuple(room.prompt.messages) == before
 
 
-async def test_near_the_window_old_results_go_and_no_model_is_asked() -> None:
+async def test_compaction_drops_old_tool_results_without_a_model_call() -> None:
     room = room_with(reading(6), window=12_000)
     assert await keep(room) == Usage()
     assert tokens_of(room) < 0.6 * request_budget(12_000)
@@ -68,7 +68,7 @@ async def test_near_the_window_old_results_go_and_no_model_is_asked() -> None:
     assert [m.content == LONG for m in room.prompt.messages if m.role == "tool"][-2:] == [True] * 2
 
 
-async def test_where_results_are_not_enough_the_model_sums_up_and_that_is_counted() -> None:
+async def test_compaction_asks_for_a_summary_and_counts_its_tokens() -> None:
     summary = Completion("Read twelve times.", usage=Usage(300, 20))
     room = room_with(reading(12, said="I think. " * 300), summary, window=10_000)
     assert await keep(room) == Usage(300, 20)
@@ -91,7 +91,7 @@ async def test_where_results_are_not_enough_the_model_sums_up_and_that_is_counte
     ],
     ids=["it fails", "it says nothing", "it refuses"],
 )
-async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
+async def test_compaction_writes_a_digest_if_the_summary_fails(reply: Reply) -> None:
     room = room_with(reading(12, said="I think. " * 300), reply, window=10_000)
     assert await keep(room) is not None
     told = room.prompt.current_turn[1].content
@@ -100,7 +100,7 @@ async def test_without_a_summary_a_digest_stands_there(reply: Reply) -> None:
     assert is_well_formed(room.prompt.messages[1:])
 
 
-async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
+async def test_compaction_cuts_a_tool_result_that_is_too_long() -> None:
     room = room_with(reading(1, "x" * 100_000))
     assert await room.compact() == Usage()
     result = next(m for m in room.prompt.messages if m.role == "tool")
@@ -108,13 +108,13 @@ async def test_one_result_that_is_too_long_by_itself_is_cut() -> None:
     assert len(result.content) < 2300
 
 
-async def test_a_conversation_that_can_not_be_shorter_stays_as_it_is() -> None:
+async def test_conversation_that_cannot_be_shortened_is_unchanged() -> None:
     room = room_with([])
     assert await room.compact() is None
     assert room.prompt.current_turn == (QUESTION,)
 
 
-async def test_what_is_being_edited_is_shown_afresh_and_well_formed() -> None:
+async def test_compacted_conversation_shows_the_edited_file_again() -> None:
     from stet.tools.edit_file import EDIT_FILE
 
     room = room_with(reading(6), window=12_000)
@@ -128,7 +128,7 @@ async def test_what_is_being_edited_is_shown_afresh_and_well_formed() -> None:
     assert "y = 2" in last.content
 
 
-async def test_a_turn_short_of_tokens_goes_on_with_less_once() -> None:
+async def test_turn_short_of_tokens_is_compacted_once() -> None:
     limits = Limits(10, 40_000, 60)
     room = room_with(reading(6), limits=limits)
     assert await keep(room, 10_000) is None
@@ -137,7 +137,7 @@ async def test_a_turn_short_of_tokens_goes_on_with_less_once() -> None:
     assert await keep(room, 22_000) is None
 
 
-def test_the_history_has_room_beside_the_rest_by_the_narrowest_limit() -> None:
+def test_history_budget_follows_the_lowest_limit() -> None:
     settings = Settings(agent=AgentSettings(max_tokens=100_000), context=ContextSettings())
     assert history_budget(settings, None, 8_000) == 12_000
     assert history_budget(settings, 16_000, 8_000) == int(0.85 * 14_000) - 8_000

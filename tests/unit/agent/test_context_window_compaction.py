@@ -61,7 +61,7 @@ def test_a_fitted_history_is_well_formed_and_never_larger(
 
 @settings(max_examples=40)
 @given(exchanges(), turns(), st.integers(0, 10_000))
-def test_a_shortened_conversation_is_well_formed_and_ends_with_what_it_ended_with(
+def test_compacted_conversation_is_well_formed_and_keeps_its_last_message(
     history: list[Exchange], own: list[Message], wanted: int
 ) -> None:
     talk = talk_of(history, own)
@@ -79,7 +79,7 @@ def test_a_shortened_conversation_is_well_formed_and_ends_with_what_it_ended_wit
     assert last.tokens <= shorter.tokens
 
 
-def test_results_go_first_the_oldest_first_and_say_how_to_be_seen_again() -> None:
+def test_tool_results_are_dropped_oldest_first_with_a_notice_how_to_read_them_again() -> None:
     first, second = turn("1", LONG), turn("2", LONG)
     talk = Conversation((first, second))
     light = drop_tool_results(talk, talk.tokens - 500)
@@ -104,7 +104,7 @@ def test_the_last_rounds_of_the_turn_that_runs_keep_their_results() -> None:
     assert light.current_turn[0] == own[0]
 
 
-def test_a_history_without_room_is_told_by_questions_and_answers_the_oldest_first() -> None:
+def test_fit_history_reduces_the_oldest_turns_to_question_and_answer() -> None:
     history = [turn(str(n), LONG) for n in range(4)]
     light = drop_tool_results(Conversation(tuple(history)), 0)
     first, *others = fit_history(history, 2 * light.tokens - 2)
@@ -115,7 +115,7 @@ def test_a_history_without_room_is_told_by_questions_and_answers_the_oldest_firs
     assert tuple(others) == light.history[1:]
 
 
-def test_at_last_its_turns_become_a_digest() -> None:
+def test_fit_history_reduces_turns_to_a_digest_at_last() -> None:
     [single] = fit_history([turn(str(n), LONG) for n in range(4)], 0)
     said = single.messages[1].content
     assert said.startswith(
@@ -125,7 +125,7 @@ def test_at_last_its_turns_become_a_digest() -> None:
     assert fit_history([single, turn("4")], 0)[0].messages[1].content.count(COMPACTED_MARK) == 2
 
 
-def test_a_summary_is_the_assistants_and_never_looks_like_the_users_words() -> None:
+def test_summary_is_an_assistant_message_not_a_user_message() -> None:
     own = tuple(turn("now", *[LONG] * 5).messages[:-1])
     talk = Conversation((turn("1", LONG),), own)
     told, rest = split_prefix(talk, 0)
@@ -139,7 +139,7 @@ def test_a_summary_is_the_assistants_and_never_looks_like_the_users_words() -> N
 
 @pytest.mark.slow
 @given(exchanges(), turns(), st.integers(100, 5000))
-def test_what_is_to_be_summed_up_is_never_longer_than_there_is_room_for(
+def test_summary_request_fits_the_context_window(
     history: list[Exchange], own: list[Message], most: int
 ) -> None:
     assert len(conversation_text(talk_of(history, own), most)) <= most + len(

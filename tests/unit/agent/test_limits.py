@@ -24,7 +24,7 @@ ANSWER = MIN_ANSWER_TOKENS / 10_000
         (0, 0, 9_999, "Nothing was sent: the question would take about 9999 tokens"),
     ],
 )
-def test_a_round_begins_only_if_there_is_something_left_for_it(
+def test_round_starts_only_with_tokens_left(
     rounds: int, spent: int, prompt: int, words: str
 ) -> None:
     why = LIMITS.exceeded_reason(rounds, spent, prompt)
@@ -42,7 +42,7 @@ def test_a_round_begins_only_if_there_is_something_left_for_it(
         (2, 6_000, 2_000, "agent.maxTokens (10000)"),
     ],
 )
-def test_a_round_is_the_last_if_there_will_be_nothing_left_for_another(
+def test_round_is_the_last_if_no_tokens_remain_for_another(
     rounds: int, spent: int, prompt: int, words: str
 ) -> None:
     why = LIMITS.last_round_reason(rounds, spent, prompt)
@@ -50,7 +50,7 @@ def test_a_round_is_the_last_if_there_will_be_nothing_left_for_another(
     assert bool(words) == bool(why)
 
 
-def test_an_answer_may_take_what_is_left_and_at_least_a_little() -> None:
+def test_answer_limit_is_the_rest_of_the_tokens_with_a_minimum() -> None:
     assert LIMITS.max_answer_tokens(2_000, 3_000) == 5_000
     assert LIMITS.max_answer_tokens(9_000, 900) == MIN_ANSWER_TOKENS
     assert LIMITS.out_of_time.startswith("Stopped after 60 seconds (agent.maxSeconds).")
@@ -74,7 +74,7 @@ def priced(cost: float | None, pricing: Pricing = DOLLAR) -> Limits:
         (0.1, Usage(50_000, 0, cached=50_000), 50_000, "would cost about $0.07 more"),
     ],
 )
-def test_a_round_begins_only_if_there_is_money_left_for_it(
+def test_round_starts_only_with_money_left(
     cost: float | None, used: Usage | None, prompt: int, words: str
 ) -> None:
     why = priced(cost).cost_exceeded_reason(used or Usage(), used, prompt)
@@ -87,7 +87,7 @@ def test_a_round_begins_only_if_there_is_money_left_for_it(
     [priced(0, Pricing()), priced(0, Pricing(Price(0, 0, 0), "settings"))],
     ids=["no price", "free"],
 )
-def test_money_limits_nothing_where_there_is_nothing_to_pay(limits: Limits) -> None:
+def test_cost_limit_has_no_effect_on_a_free_model(limits: Limits) -> None:
     used = Usage(1000, 1000)
     assert (
         limits.cost_exceeded_reason(used, used, 1000)
@@ -97,13 +97,13 @@ def test_money_limits_nothing_where_there_is_nothing_to_pay(limits: Limits) -> N
     assert limits.answer_ceiling(used, used, 1000)[1] == "agent.maxTokens is 10000000"
 
 
-def test_a_round_is_the_last_if_there_will_be_no_money_for_another() -> None:
+def test_round_is_the_last_if_no_money_remains_for_another() -> None:
     used = Usage(50_000, 0)
     assert priced(1).cost_last_round_reason(used, used, 20_000) == ""
     assert "agent.maxCost ($1)" in priced(1).cost_last_round_reason(used, used, 24_000)
 
 
-def test_an_answer_may_take_what_the_money_that_is_left_pays_for() -> None:
+def test_answer_limit_is_what_the_rest_of_the_money_pays() -> None:
     used = Usage(50_000, 0)
     assert priced(1).answer_ceiling(used, used, 10_000) == (4_000, "agent.maxCost is $1")
     assert priced(1).answer_ceiling(used, used, 50_000)[0] == MIN_ANSWER_TOKENS

@@ -18,7 +18,7 @@ from tests.support.one_file_turns import DONE, EDIT, PausedReply, make_agent, ra
 from tests.support.workspaces import insertion
 
 
-async def test_a_question_is_worked_on_until_the_model_says_that_it_is_done() -> None:
+async def test_turn_runs_until_the_model_calls_done() -> None:
     ctx = make_agent(combine(say("I look."), call("read_file", file="b.py")), EDIT, DONE)
     turn = await ctx.ask()
     assert (turn.state, turn.answer, turn.summary, turn.error) == (
@@ -59,7 +59,9 @@ async def test_several_calls_of_one_answer_run_in_their_order() -> None:
         ('{"file": "\\ud800"}', "Error"),
     ],
 )
-async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, told: str) -> None:
+async def test_invalid_arguments_are_reported_and_left_out_of_the_history(
+    arguments: str, told: str
+) -> None:
     ctx = make_agent(raw(arguments), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
@@ -71,7 +73,7 @@ async def test_arguments_that_are_none_are_told_and_never_kept(arguments: str, t
     assert isinstance(kept, dict) or arguments == "null"
 
 
-async def test_a_tool_that_is_none_is_answered_with_those_there_are() -> None:
+async def test_unknown_tool_is_answered_with_the_list_of_tools() -> None:
     ctx = make_agent(call("write_file", file="b.py"), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
@@ -106,13 +108,13 @@ async def test_a_tool_that_fails_inside_does_not_end_the_turn(
     assert type(bug).__name__ in caplog.text
 
 
-async def test_ids_that_a_provider_gives_again_lose_no_call() -> None:
+async def test_repeated_call_ids_lose_no_call() -> None:
     one, two = raw('{"file": "b.py"}', call_id="c"), raw('{"file": "a.py"}', call_id="c")
     turn = await make_agent(one, two, DONE).ask()
     assert [(run.id, run.file) for run in turn.tool_calls[:2]] == [("c", "b.py"), ("c", "a.py")]
 
 
-async def test_the_cost_is_known_where_the_price_is() -> None:
+async def test_cost_is_computed_if_the_price_is_known() -> None:
     price = Price(input=2.0, cached_input=1.0, output=10.0)
     settings = Settings(model=ModelSettings(price=price))
     done = dataclasses.replace(DONE, usage=Usage(1000, 100, cached=400))
@@ -122,7 +124,7 @@ async def test_the_cost_is_known_where_the_price_is() -> None:
     assert (await make_agent(done).ask()).cost is None
 
 
-async def test_a_question_in_mode_ask_is_answered_in_words_without_tools_that_write() -> None:
+async def test_mode_ask_answers_in_text_and_offers_no_tools_that_write() -> None:
     ctx = make_agent(EDIT, say("It is three.\nReally."))
     turn = await ctx.ask(mode=Mode.ASK)
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It is three.")
@@ -148,7 +150,7 @@ async def test_tools_are_switched_off_by_settings_and_question_but_never_done() 
     assert offered[-2:] == ["done", "ask_user"]
 
 
-async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
+async def test_refused_edit_is_reported_to_the_model_and_to_the_user() -> None:
     ctx = make_agent(EDIT, DONE, settings=Settings(edit=EditSettings(can_delete=False)))
     turn = await ctx.ask()
     assert "edit.canDelete" in ctx.model.requests[1].messages[-1].content
@@ -158,7 +160,7 @@ async def test_a_refused_edit_is_told_to_the_model_and_to_the_user() -> None:
     assert "`edit.canDelete` is off" in ctx.model.requests[0].messages[0].content
 
 
-async def test_what_the_user_types_during_a_turn_is_kept_apart() -> None:
+async def test_text_typed_during_a_turn_is_kept() -> None:
     held = PausedReply(EDIT)
     ctx = make_agent(held, DONE)
     turn_id = ctx.start()

@@ -14,7 +14,7 @@ from stet.tools.tool import ToolGroup
 from tests.support.one_file_turns import DONE, EDIT, make_agent
 
 
-async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
+async def test_two_empty_answers_fail_the_turn() -> None:
     turn = await make_agent(say(""), say(" \n")).ask()
     assert (turn.state, turn.error) == (
         TurnState.FAILED,
@@ -23,34 +23,36 @@ async def test_a_model_that_says_nothing_twice_fails_the_turn() -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
-async def test_words_without_a_call_are_the_answer_and_end_the_turn(mode: Mode) -> None:
+async def test_text_without_a_call_ends_the_turn_as_its_answer(mode: Mode) -> None:
     ctx = make_agent(say("It adds.\n\nTwice."))
     turn = await ctx.ask("What does it do?", mode)
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It adds.\n\nTwice.")
     assert (turn.summary, turn.error, len(ctx.model.requests)) == ("It adds.", "", 1)
 
 
-async def test_words_after_work_end_the_turn_and_their_first_line_sums_it_up() -> None:
+async def test_text_after_tool_calls_ends_the_turn_and_its_first_line_is_the_summary() -> None:
     turn = await make_agent(combine(say("I look first."), EDIT), say("\nChanged.\nIt is 3.")).ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "Changed.")
     assert turn.answer == "I look first.\n\nChanged.\nIt is 3."
 
 
 @pytest.mark.parametrize("nothing", ["", " \n", "\u200b", "<think>\nIt adds.\n</think>\n"])
-async def test_a_model_that_says_nothing_is_told_so_once_and_may_then_answer(nothing: str) -> None:
+async def test_empty_answer_is_followed_by_one_reminder(nothing: str) -> None:
     ctx = make_agent(say(nothing), say("It adds."))
     turn = await ctx.ask()
     assert (turn.state, turn.summary) == (TurnState.COMPLETED, "It adds.")
     assert "call `done`" in ctx.model.requests[1].messages[-1].content
 
 
-async def test_a_model_that_goes_on_after_it_was_told_may_be_told_again() -> None:
+async def test_model_that_continues_after_a_reminder_may_get_another() -> None:
     turn = await make_agent(say(""), EDIT, say(""), DONE).ask()
     assert turn.state is TurnState.COMPLETED
 
 
 @pytest.mark.parametrize(("work", "stays"), [(EDIT, True), (call("read_file", file="b.py"), False)])
-async def test_a_model_that_stops_in_silence_is_limited(work: Completion, *, stays: bool) -> None:
+async def test_empty_answer_after_a_reminder_limits_the_turn(
+    work: Completion, *, stays: bool
+) -> None:
     turn = await make_agent(work, say(""), say("")).ask()
     assert turn.state is TurnState.LIMITED
     assert turn.error.startswith("The model stopped without saying that it was done.")
@@ -60,7 +62,7 @@ async def test_a_model_that_stops_in_silence_is_limited(work: Completion, *, sta
 WRITTEN = '<tool_call>\n{"name": "read_file", "arguments": {"file": "b.py"}}\n</tool_call>'
 
 
-async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once() -> None:
+async def test_call_written_as_text_is_answered_with_the_right_form_once() -> None:
     ctx = make_agent(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
     turn = await ctx.ask()
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It says b.")
@@ -69,7 +71,7 @@ async def test_a_call_in_words_is_no_answer_and_the_model_is_told_the_form_once(
 
 
 @pytest.mark.parametrize("between", [[], [EDIT]], ids=["at once", "later"])
-async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) -> None:
+async def test_second_call_written_as_text_fails_the_turn(between: list[Completion]) -> None:
     ctx = make_agent(say(WRITTEN), *between, say(WRITTEN))
     turn = await ctx.ask("What does it do?")
     assert (turn.state, turn.answer) == (TurnState.FAILED, "")
@@ -77,25 +79,25 @@ async def test_a_second_call_in_words_fails_the_turn(between: list[Completion]) 
     assert 'Set model.toolCalls to "text"' in turn.error
 
 
-async def test_where_calls_are_text_already_only_another_model_helps() -> None:
+async def test_call_written_as_text_in_the_text_protocol_fails_the_turn() -> None:
     settings = Settings(model=ModelSettings(tool_calls="text"))
     turn = await make_agent(say(WRITTEN), say(WRITTEN), settings=settings).ask()
     assert turn.error.endswith("Choose another model.")
     assert "model.toolCalls" not in turn.error
 
 
-async def test_a_refusal_fails_the_turn_in_the_models_words() -> None:
+async def test_refusal_fails_the_turn_with_the_text_of_the_model() -> None:
     turn = await make_agent(Completion("I will not.", (), StopReason.REFUSED)).ask()
     assert (turn.state, turn.error) == (TurnState.FAILED, "The model refuses: I will not.")
 
 
-async def test_an_answer_cut_at_its_longest_ends_the_turn_limited() -> None:
+async def test_answer_cut_at_its_maximum_length_limits_the_turn() -> None:
     turn = await make_agent(Completion("And so", (), StopReason.LENGTH)).ask()
     assert (turn.state, turn.answer) == (TurnState.LIMITED, "And so")
     assert "What was proposed stays" not in turn.error
 
 
-async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> None:
+async def test_truncated_call_is_never_run_even_if_its_json_is_valid() -> None:
     cut = dataclasses.replace(combine(call("read_file", file="b.py"), EDIT))
     ctx = make_agent(dataclasses.replace(cut, stop_reason=StopReason.LENGTH), DONE)
     turn = await ctx.ask()
@@ -104,14 +106,14 @@ async def test_a_call_that_was_cut_is_never_run_though_it_reads_as_whole() -> No
     assert "cut off" in ctx.model.requests[1].messages[-1].content
 
 
-async def test_a_model_that_cannot_be_asked_fails_the_turn_and_its_proposals_stay() -> None:
+async def test_unreachable_model_fails_the_turn_and_its_proposals_stay() -> None:
     ctx = make_agent(EDIT, ModelUnavailable("The host is down; try later."))
     turn = await ctx.ask()
     assert (turn.state, turn.error) == (TurnState.FAILED, "The host is down; try later.")
     assert [hunk.state for hunk in ctx.hunks] == ["pending"]
 
 
-async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
+async def test_internal_error_fails_the_turn_and_the_chat_continues(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fault(request: Request) -> Completion:
@@ -127,7 +129,7 @@ async def test_a_fault_of_our_own_fails_the_turn_and_the_chat_goes_on(
     assert "ZeroDivisionError" in caplog.text
 
 
-async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
+async def test_missing_package_is_reported_with_a_remedy(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     def fault(request: Request) -> Completion:
@@ -145,7 +147,7 @@ async def test_a_package_that_cannot_be_imported_is_told_with_what_to_do(
     assert "ModuleNotFoundError" in caplog.text
 
 
-async def test_rounds_are_limited_and_the_last_is_told_what_can_still_be_called() -> None:
+async def test_last_round_lists_the_tools_that_can_still_be_called() -> None:
     read = call("read_file", file="b.py")
     ctx = make_agent(read, read, read, max_iterations=2)
     turn = await ctx.ask()

@@ -94,7 +94,7 @@ def test_no_fault_of_the_list_is_left_out() -> None:
     assert len({fault.id for fault in FAULTS}) == len(FAULTS)
 
 
-async def test_m40_a_name_that_leads_nowhere_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_m40_unresolvable_host_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(name, raising=False)
     endpoint = ModelEndpoint("openai-compatible", "http://nobody.invalid/v1", "m", api_key=KEY)
@@ -156,7 +156,7 @@ CHUNKS = [
 
 
 @pytest.mark.parametrize("k", range(len(CHUNKS) + 1))
-async def test_m43_cancelled_behind_chunk_k_nothing_follows(k: int) -> None:
+async def test_m43_nothing_follows_a_cancel_after_chunk_k(k: int) -> None:
     async with at_work(Reply(CHUNKS[:k], End.HANG), DONE) as (table, server):
         arrived = asyncio.Event()
         n_words = min(max(k - 1, 0), N_WORDS)

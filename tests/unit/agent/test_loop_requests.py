@@ -43,7 +43,7 @@ async def test_between_turns_the_beginning_stays_and_the_history_is_bounded() ->
     assert "Question 4" in requests[4].messages[-1].content
 
 
-async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_memory_of_a_long_session_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 7)
     monkeypatch.setattr("stet.agent.session.MAX_TURNS", 5)
     monkeypatch.setattr("stet.agent.session.MAX_USER_MESSAGES", 6)
@@ -56,7 +56,7 @@ async def test_what_a_long_day_leaves_in_memory_is_bounded(monkeypatch: pytest.M
     assert len(session.user_messages) == 6
 
 
-async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_running_turn_is_never_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stet.agent.agent.MAX_TURNS", 2)
     ctx = make_agent(*[DONE] * 5)
     asked = [ctx.start("Wait") for _ in range(4)]
@@ -66,7 +66,7 @@ async def test_a_turn_that_is_not_over_is_never_forgotten(monkeypatch: pytest.Mo
     assert [turn.id for turn in ctx.agent.turns()][-1] == later.id
 
 
-async def test_the_history_tells_of_proposals_and_never_holds_an_empty_answer() -> None:
+async def test_history_reports_proposals_and_holds_no_empty_answer() -> None:
     ctx = make_agent(combine(EDIT, call("done", summary="")), call("done", summary=" "), DONE)
     for _ in range(3):
         await ctx.ask()

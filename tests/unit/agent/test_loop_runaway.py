@@ -52,7 +52,7 @@ def said_last(ctx: AgentHarness, n: int) -> str:
     ],
     ids=["the same call", "two calls in turns", "the same error", "many calls at once"],
 )
-async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
+async def test_model_that_repeats_a_call_is_warned_once_and_then_stopped(
     replies: list[Reply], warned_before: int, n_rounds: int, words: str
 ) -> None:
     ctx = table(EDIT, *replies, max_iterations=20)
@@ -67,7 +67,7 @@ async def test_a_model_that_goes_round_in_circles_is_told_once_and_then_stopped(
     assert [hunk.state for hunk in ctx.hunks] == ["pending"]
 
 
-async def test_of_hundreds_of_calls_in_one_answer_only_so_many_are_carried_out() -> None:
+async def test_calls_of_one_answer_are_limited() -> None:
     many = [call("read_file", file=f"{n}.md") for n in range(MAX_CALLS + 300)]
     ctx = table(combine(*many), DONE)
     turn = await ctx.ask()
@@ -80,7 +80,7 @@ async def test_of_hundreds_of_calls_in_one_answer_only_so_many_are_carried_out()
     assert sum(len(message.tool_calls) for message in first) == MAX_CALLS
 
 
-async def test_a_model_that_heeds_the_warning_goes_on() -> None:
+async def test_model_that_heeds_the_warning_continues() -> None:
     turn = await table(READ, READ, READ, EDIT, LIST, DONE).ask()
     assert (turn.state, turn.error) == (TurnState.COMPLETED, "")
 
@@ -91,7 +91,7 @@ async def test_a_model_that_finishes_in_its_last_round_has_finished() -> None:
     assert (turn.state, turn.summary, len(ctx.hunks)) == (TurnState.COMPLETED, "Done.", 1)
 
 
-async def test_in_the_last_round_nothing_can_be_looked_up() -> None:
+async def test_last_round_runs_no_tool_that_reads() -> None:
     ctx = table(READ, READ, max_iterations=2)
     turn = await ctx.ask()
     assert turn.state is TurnState.LIMITED
@@ -104,7 +104,7 @@ async def test_in_the_last_round_nothing_can_be_looked_up() -> None:
     assert "last round" in said_last(ctx, 1)
 
 
-async def test_the_last_round_changes_neither_the_tools_nor_what_was_said_before() -> None:
+async def test_last_round_keeps_the_tools_and_the_earlier_messages() -> None:
     ctx = table(READ, LIST, DONE, max_iterations=3)
     await ctx.ask()
     first, second, third = ctx.model.requests
@@ -119,7 +119,7 @@ async def test_a_question_that_is_larger_than_the_budget_is_not_sent() -> None:
     assert turn.error.startswith("Nothing was sent: the question would take about ")
 
 
-async def test_a_round_that_the_budget_can_not_pay_is_not_begun() -> None:
+async def test_round_above_the_budget_is_not_started() -> None:
     reading = dataclasses.replace(READ, usage=Usage(30_000, 100))
     ctx = table(reading, reading, DONE, max_tokens=61_000)
     turn = await ctx.ask()
@@ -128,7 +128,7 @@ async def test_a_round_that_the_budget_can_not_pay_is_not_begun() -> None:
     assert "last round" in said_last(ctx, 1)
 
 
-async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
+async def test_endless_text_is_aborted_and_its_tokens_are_counted() -> None:
     flood = combine(say("word " * 200_000), EDIT)
     ctx = table(flood, max_tokens=20_000)
     turn = await ctx.ask()
@@ -140,7 +140,7 @@ async def test_a_flood_of_words_is_broken_off_and_counted() -> None:
     assert sum(isinstance(event, TextDelta) for event in ctx.events) < 6_000
 
 
-async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
+async def test_model_that_never_calls_done_is_limited() -> None:
     ctx = table(*[call("read_file", file="b.py", start_line=n) for n in range(1, 30)])
     turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 10)
@@ -148,7 +148,7 @@ async def test_a_model_that_never_says_that_it_is_done_ends_limited() -> None:
 
 
 @pytest.mark.slow
-async def test_a_model_that_talks_on_until_its_time_is_over_is_limited() -> None:
+async def test_model_that_streams_past_its_time_is_limited() -> None:
     async def slowly(request: Request) -> Completion:
         await asyncio.sleep(60)
         return DONE
@@ -210,14 +210,14 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
     return ctx, turn, asked
 
 
-async def test_a_conversation_that_is_too_long_is_shortened_and_sent_once_more() -> None:
+async def test_conversation_that_is_too_long_is_compacted_and_sent_again() -> None:
     ctx, turn, asked = await with_room(OVERFLOW, READ, DONE, shorten=True)
     assert (turn.state, asked) == (TurnState.COMPLETED, [4])
     assert [len(request.messages) for request in ctx.model.requests] == [4, 2, 4]
 
 
 @pytest.mark.parametrize(("replies", "shorten"), [([OVERFLOW], False), ([OVERFLOW] * 9, True)])
-async def test_one_that_can_not_be_shortened_enough_fails(
+async def test_conversation_that_cannot_be_compacted_enough_fails(
     replies: list[Reply], shorten: bool
 ) -> None:
     with pytest.raises(ContextOverflow):

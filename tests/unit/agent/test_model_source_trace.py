@@ -11,7 +11,7 @@ FIRST = Message("user", "first question")
 SECOND = Message("user", "second question")
 
 
-async def test_a_round_is_what_is_new_in_it_and_what_came_back() -> None:
+async def test_trace_of_a_round_holds_its_new_messages_and_the_answer() -> None:
     heard: list[str] = []
     model = TracedModel(ScriptedModel([Completion("one"), Completion("two")]), heard.append)
     await model.complete(Request((SYSTEM, FIRST)), ignore)
@@ -28,7 +28,7 @@ async def test_a_round_is_what_is_new_in_it_and_what_came_back() -> None:
     assert '"two"' in answered_again
 
 
-async def test_a_round_that_fails_is_written_down_with_its_reason() -> None:
+async def test_trace_of_a_failed_round_holds_the_reason() -> None:
     heard: list[str] = []
     model = TracedModel(ScriptedModel([ModelUnavailable("It is on fire.")]), heard.append)
     with pytest.raises(ModelError):

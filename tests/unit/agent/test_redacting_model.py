@@ -53,7 +53,7 @@ def test_no_secret_survives_in_any_part_of_a_request(made: tuple[Request, list[s
     assert redact_request(request, redactor)[0] == asked  # to the byte
 
 
-async def test_a_request_is_told_with_marks_and_noted() -> None:
+async def test_request_is_sent_with_marks_and_recorded() -> None:
     inner, sendings = ScriptedModel([say("a"), say("b")]), RequestLog()
     origin = RequestOrigin("t1", "main", "h.example")
     model = RedactingModel(inner, Redactor(), sendings, origin, lambda: 7.0)
@@ -94,7 +94,7 @@ async def test_a_request_is_told_with_marks_and_noted() -> None:
     ]
 
 
-async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() -> None:
+async def test_request_without_a_redactor_is_unchanged_and_recorded() -> None:
     inner, sendings = ScriptedModel([say("a")]), RequestLog()
     model = RedactingModel(inner, None, sendings, RequestOrigin("t1", "main"), lambda: 7.0)
     request = Request((Message("user", KEY),))
@@ -103,7 +103,7 @@ async def test_without_a_redactor_the_request_is_as_it_is_and_that_is_noted() ->
     assert [one.is_open for one in sendings.latest] == [True]
 
 
-def test_a_mark_that_the_model_has_quoted_in_an_earlier_run_is_given_to_no_other_secret() -> None:
+def test_mark_quoted_from_an_earlier_run_is_not_reused_for_another_secret() -> None:
     quoted = ToolCall("c1", "edit_file", f'{{"old_text": "{MARK}"}}')
     messages = (Message("user", KEY), Message("assistant", "", (quoted,)))
     asked, _ = redact_request(Request(messages), Redactor())
@@ -111,7 +111,7 @@ def test_a_mark_that_the_model_has_quoted_in_an_earlier_run_is_given_to_no_other
     assert asked.messages[1] == messages[1]
 
 
-def test_a_turn_with_earlier_ones_tells_how_many_messages_they_are() -> None:
+def test_request_with_a_history_records_the_number_of_its_messages() -> None:
     messages = (
         Message("system", '<project_instructions path="AGENTS.md">\nx\n</project_instructions>'),
         Message("user", "before"),
@@ -165,7 +165,7 @@ def test_the_arguments_of_a_call_are_json_still_when_they_hold_marks(arguments: 
             assert secret not in told
 
 
-def test_what_one_message_shows_to_be_a_secret_goes_out_in_none_of_the_request() -> None:
+def test_secret_found_in_one_message_is_redacted_in_all_messages() -> None:
     asked = Request(
         (
             Message("user", "is tr0ub4dor&3-and-more fine?"),

@@ -12,7 +12,7 @@ END = "<|im_end|>"
 SHOWN = escape_special_tokens(END)
 
 
-async def test_every_part_of_a_request_is_broken_and_the_same_each_time() -> None:
+async def test_control_tokens_are_broken_in_every_part_and_the_same_each_time() -> None:
     inner = ScriptedModel([say("a"), say("b")])
     call = ToolCall("c1", END, json.dumps({END: [END, {"a": END}], "n": 1}))
     cut = ToolCall("c2", "x", f'{{"a": "{END}')
@@ -46,7 +46,7 @@ async def test_a_request_without_tokens_is_sent_as_it_is() -> None:
     assert inner.requests == [request]
 
 
-async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> None:
+async def test_control_tokens_are_restored_in_text_calls_and_stream() -> None:
     arguments = json.dumps({"old_text": f"a\n{SHOWN}"})  # the bar as an escape
     answer = Completion(f"It is {SHOWN}, [{BAR}", (ToolCall("c1", "edit_file", arguments),))
     heard: list[str] = []
@@ -56,7 +56,7 @@ async def test_what_the_model_answers_is_mended_in_text_calls_and_stream() -> No
     assert json.loads(got.tool_calls[0].arguments) == {"old_text": f"a\n{END}"}
 
 
-def test_json_stays_json_whatever_stands_in_it() -> None:
+def test_arguments_with_control_tokens_stay_valid_json() -> None:
     text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
     told = map_json_strings(text, lambda text, _: escape_special_tokens(text))
     assert json.loads(told) == {

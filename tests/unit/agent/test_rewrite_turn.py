@@ -78,7 +78,7 @@ async def test_a_longer_fence_holds_fences() -> None:
         (Completion("No.", (), StopReason.REFUSED), "The model refuses: No."),
     ],
 )
-async def test_an_answer_of_no_use_fails_the_turn(reply: Completion, error: str) -> None:
+async def test_unusable_answer_fails_the_turn(reply: Completion, error: str) -> None:
     turn, after, table = await rewritten(TEXT, reply)
     assert turn.state is TurnState.FAILED
     assert error in turn.error
@@ -91,7 +91,7 @@ async def test_a_file_that_was_broken_before_may_stay_so() -> None:
 
 
 @pytest.mark.parametrize("lines", [None, (9, 9)])
-async def test_without_selected_lines_the_user_is_told_to_select(
+async def test_rewrite_without_a_selection_asks_the_user_to_select(
     lines: tuple[int, int] | None,
 ) -> None:
     table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [])
@@ -116,7 +116,7 @@ async def test_an_untitled_document_is_rewritten_too() -> None:
     assert (turn.state, after) == (TurnState.COMPLETED, "b\n")
 
 
-async def test_what_the_user_types_elsewhere_meanwhile_stays() -> None:
+async def test_text_typed_elsewhere_meanwhile_is_kept() -> None:
     def typing(request: Request) -> Completion:
         table.type(insertion(0, 0, "# mine\n"))
         return fenced("    return 2\n")
@@ -127,7 +127,7 @@ async def test_what_the_user_types_elsewhere_meanwhile_stays() -> None:
     assert table.proposed() == "# mine\ndef f():\n    return 2\n"
 
 
-async def test_the_gate_is_asked_in_a_worker_and_again_if_the_user_types_meanwhile(
+async def test_policy_check_runs_in_a_worker_and_again_if_the_text_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[bool] = []
@@ -166,7 +166,7 @@ async def test_lines_the_user_changed_meanwhile_are_left() -> None:
     assert table.hunks == ()
 
 
-async def test_the_gate_holds_here_too() -> None:
+async def test_rewrite_is_subject_to_the_policy_check() -> None:
     settings = Settings(edit=EditSettings(can_delete=False))
     table = AgentHarness(
         make_workspace(opened={"/ws/a.py": TEXT}, settings=settings), [fenced("x = 1\n")]
@@ -228,7 +228,7 @@ async def documented(
         ("    é = 1\n", "    # Do it 1.\n    é = 1\n"),
     ],
 )  # fmt: skip
-async def test_a_docstring_stands_below_the_header(text: str, after: str) -> None:
+async def test_docstring_is_inserted_below_the_header(text: str, after: str) -> None:
     assert await documented(text) == after
 
 

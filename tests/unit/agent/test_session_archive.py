@@ -63,7 +63,7 @@ def test_a_turn_comes_back_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("state", [TurnState.QUEUED, TurnState.RUNNING, TurnState.WAITING])
-def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) -> None:
+def test_unfinished_turn_is_loaded_as_failed_without_its_question(state: TurnState) -> None:
     archive = ChatArchive(MemoryRows())
     run = ToolRun("c1", "ask_user", ToolState.WAITING, course=ToolKind.CONTROL)
     question = Question("q1", "ask", "Which?", ("a", "b"))
@@ -78,7 +78,7 @@ def test_a_turn_that_was_not_over_has_failed_and_asks_nothing(state: TurnState) 
     assert turn.tool_calls[0].state is ToolState.CANCELED
 
 
-def test_what_a_conversation_knows_comes_back() -> None:
+def test_known_state_of_a_conversation_is_loaded() -> None:
     archive = ChatArchive(MemoryRows())
     call = ToolCall("c1", "read_file", '{"file": "a"}')
     messages = (
@@ -95,7 +95,7 @@ def test_what_a_conversation_knows_comes_back() -> None:
     assert back.approved_hosts.n_sent_characters == 17
 
 
-def test_of_a_long_history_the_end_is_kept() -> None:
+def test_end_of_a_long_history_is_kept() -> None:
     archive = ChatArchive(MemoryRows())
     history = [Exchange.condensed(str(n), "x", None, 2) for n in range(MAX_EXCHANGES + 5)]
     archive.save_chat("main", history, ModelKnowledge())
@@ -132,7 +132,7 @@ def test_rows_that_make_no_sense_are_left_out(fields: str) -> None:
     assert archive.load() == SavedChats()
 
 
-async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -> None:
+async def test_text_of_a_comment_is_loaded_and_does_not_approve_its_hosts() -> None:
     archive = ChatArchive(MemoryRows())
     archive.save_turn(FULL)
     comment = replace(
@@ -145,7 +145,7 @@ async def test_what_a_comment_said_comes_back_and_names_no_host_for_the_user() -
     assert ctx.agent.session("main").user_messages == [ASK.prompt]
 
 
-def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
+def test_loaded_chat_trusts_only_texts_of_documents() -> None:
     rows = MemoryRows()
     fields = json.dumps({"history": [], "upto": -1})
     rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
@@ -155,7 +155,7 @@ def test_of_a_chat_only_texts_of_documents_are_believed() -> None:
     )
 
 
-def test_half_a_character_is_no_reason_to_lose_a_turn() -> None:
+def test_lone_surrogate_does_not_lose_a_turn() -> None:
     archive = ChatArchive(MemoryRows())
     archive.save_turn(replace(FULL, answer="a\ud800b"))
     assert [turn.answer for turn in archive.load().turns] == ["a?b"]

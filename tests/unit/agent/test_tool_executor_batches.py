@@ -137,7 +137,7 @@ async def test_edits_that_overlap_only_together_are_all_named() -> None:
     assert all("of this answer overlap" in one for one in told(table, 1))
 
 
-async def test_one_that_is_not_found_keeps_the_others_back() -> None:
+async def test_edit_that_is_not_found_holds_the_others_back() -> None:
     table, _ = await worked(edits(swap("two", "2"), swap("nothing like it", "12")))
     assert table.hunks == ()
     first, second = told(table, 1)
@@ -149,7 +149,9 @@ async def test_one_that_is_not_found_keeps_the_others_back() -> None:
     assert second.startswith("Error: 'a.py': The old text is not in the file.")
 
 
-async def test_one_that_the_gate_refuses_takes_no_other_with_it_and_is_told_to_the_user() -> None:
+async def test_edit_refused_by_the_policy_does_not_affect_others_and_is_reported_to_the_user() -> (
+    None
+):
     table, turn = await worked(
         edits({"position": "insert:1", "content": "zero"}, {"position": "delete:4"}),
         settings=Settings(edit=EditSettings(can_delete=False)),
@@ -163,7 +165,7 @@ async def test_one_that_the_gate_refuses_takes_no_other_with_it_and_is_told_to_t
     assert [(one.position, one.rule) for one in turn.rejected] == [("delete:4", "edit.canDelete")]
 
 
-async def test_where_the_gate_refuses_all_of_them_each_is_refused_for_itself() -> None:
+async def test_each_edit_is_refused_by_itself_if_the_policy_refuses_all() -> None:
     table, turn = await worked(
         edits({"position": "delete:2"}, {"position": "delete:4"}),
         settings=Settings(edit=EditSettings(can_delete=False)),
@@ -209,7 +211,7 @@ async def test_in_the_last_round_what_is_valid_is_proposed(
     assert turn.tool_calls[2].error
 
 
-async def test_one_that_can_not_be_read_keeps_the_others_back() -> None:
+async def test_edit_with_invalid_arguments_holds_the_others_back() -> None:
     table, _ = await worked(edits(swap("two", "2"), {"old_text": "four"}))
     assert table.hunks == ()
     first, second = told(table, 1)
@@ -217,13 +219,13 @@ async def test_one_that_can_not_be_read_keeps_the_others_back() -> None:
     assert second.startswith("Error: 'edit_file': Value error, give either old_text and new_text")
 
 
-async def test_one_that_is_done_already_is_no_failure() -> None:
+async def test_edit_that_is_applied_already_is_no_failure() -> None:
     table, _ = await worked(edits(swap("two", "2"), swap("fourteen", "four")))
     assert table.proposed() == TEXT.replace("two", "2")
     assert told(table, 1)[1] == "a.py already says so; nothing to do.\n"
 
 
-async def test_edits_of_other_files_stand_for_themselves() -> None:
+async def test_edits_of_other_files_are_independent() -> None:
     table = AgentHarness(
         make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": TEXT}),
         [
@@ -260,7 +262,7 @@ async def test_a_call_that_was_cut_is_left_out() -> None:
     assert told(table, 1)[2].startswith("Error: Your answer was cut off within this call")
 
 
-async def test_what_is_pending_can_be_changed_together_with_the_file() -> None:
+async def test_pending_text_and_file_text_are_edited_together() -> None:
     table, _ = await worked(
         edits(swap("two", "2"), swap("four", "4")),
         edits(swap("2\nthree", "II\nthree"), swap("five", "5"), swap("4", "four")),
@@ -271,7 +273,7 @@ async def test_what_is_pending_can_be_changed_together_with_the_file() -> None:
     ]  # fmt: skip
 
 
-async def test_what_overlaps_an_earlier_proposal_is_refused_as_a_whole() -> None:
+async def test_edit_that_overlaps_an_earlier_proposal_is_refused_as_a_whole() -> None:
     table, _ = await worked(
         edits(swap("two", "2")), edits({"position": "delete:2-3"}, swap("five", "5"))
     )
@@ -279,7 +281,7 @@ async def test_what_overlaps_an_earlier_proposal_is_refused_as_a_whole() -> None
     assert all("already have a pending hunk (h1" in one for one in told(table, 2))
 
 
-async def test_the_last_line_without_an_end_can_not_go_while_one_is_added_behind_it() -> None:
+async def test_last_line_without_an_end_cannot_be_deleted_while_a_line_is_added_after_it() -> None:
     table, _ = await worked(
         edits({"position": "delete:2"}, {"position": "end", "content": "c"}), text="a\nb"
     )
@@ -291,7 +293,7 @@ async def test_the_last_line_without_an_end_can_not_go_while_one_is_added_behind
     assert table.proposed() == "a\nB\nc"
 
 
-async def test_what_was_read_is_edited_though_the_user_types_elsewhere_and_inside() -> None:
+async def test_text_that_was_read_is_edited_while_the_user_types() -> None:
     """Text that was shown before, and changed since, is known by what it was then."""
     table = AgentHarness(
         make_workspace(opened={"/ws/a.py": TEXT}),

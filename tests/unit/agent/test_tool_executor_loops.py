@@ -19,12 +19,12 @@ def found(*calls: tuple[str, ...]) -> str:
     return watch.take_warning()
 
 
-def test_the_same_call_three_times_running() -> None:
+def test_loop_detector_reports_three_equal_calls_in_a_row() -> None:
     assert found(*[("read", A)] * 3) == "called 'read' 3 times with the same arguments"
     assert found(*[("read", A)] * 2) == ""
 
 
-def test_keys_in_another_order_and_white_space_make_no_other_call() -> None:
+def test_loop_detector_ignores_key_order_and_white_space() -> None:
     forms = ['{"a": 1, "b": 2}', '{"b":2,"a":1}', ' { "a":1,\n"b" :2}']
     assert found(*(("read", form) for form in forms)) != ""
     assert canonical_arguments("{") == "{"
@@ -40,18 +40,18 @@ def test_keys_in_another_order_and_white_space_make_no_other_call() -> None:
         [("read", "{"), ("read", "["), ("read", "{")],
     ],
 )
-def test_honest_work_is_none(calls: list[tuple[str, ...]]) -> None:
+def test_loop_detector_accepts_varied_calls(calls: list[tuple[str, ...]]) -> None:
     assert found(*calls) == ""
 
 
-def test_two_calls_in_turns() -> None:
+def test_loop_detector_reports_two_alternating_calls() -> None:
     calls = [("read", A), ("list", A)] * 2
     assert found(*calls) == "called 'read' and 'list' in turns, twice with the same arguments"
     assert found(("read", C), *calls) != ""
     assert found(*calls, ("read", B)) == ""
 
 
-def test_the_same_error_three_times_whatever_comes_between() -> None:
+def test_loop_detector_reports_an_error_that_comes_three_times() -> None:
     lost = "there is no such text"
     calls = [("edit", A, lost), ("read", A), ("edit", B, lost), ("read", B)]
     assert found(*calls, ("edit", C, lost)) == (
@@ -66,7 +66,7 @@ def test_a_long_error_is_shortened() -> None:
     assert len(error) < 250
 
 
-def test_one_look_takes_all() -> None:
+def test_loop_detector_returns_a_warning_once() -> None:
     watch = LoopDetector()
     for _ in range(5):
         watch.record(ToolCall("c", "read", A), "")

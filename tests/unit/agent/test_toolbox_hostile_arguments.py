@@ -37,7 +37,7 @@ async def told(tool: str, arguments: str) -> str:
         ("update_properties", {"file": "a.md", "set": {f"k{n}": n for n in range(10_000)}}),
     ],
 )
-async def test_an_error_does_not_say_back_all_that_was_written(
+async def test_error_does_not_repeat_long_arguments(
     tool: str, arguments: dict[str, object]
 ) -> None:
     answer = await told(tool, json.dumps(arguments))
@@ -57,7 +57,7 @@ async def test_an_error_does_not_say_back_all_that_was_written(
         ("update_properties", {"file": "a.md", "remove": ["t"] * 101}, "remove"),
     ],
 )
-async def test_what_would_take_long_is_refused_before_anything_is_done(
+async def test_arguments_that_would_take_long_are_refused_early(
     tool: str, arguments: dict[str, object], field: str
 ) -> None:
     assert (await told(tool, json.dumps(arguments))).startswith(f"Error: {tool!r}: {field}")
@@ -78,14 +78,14 @@ async def test_no_property_makes_a_front_matter_that_can_not_be_read(text: str) 
     assert ctx.reader.ledger.hunks() == ()
 
 
-async def test_properties_of_a_stranger_nested_deeply_are_told_of() -> None:
+async def test_deeply_nested_properties_of_a_note_are_reported() -> None:
     deep = "".join(f"{' ' * n}a:\n" for n in range(340))
     ctx = make_tool_context(make_workspace({"/ws/a.md": f"---\n{deep}---\n"}))
     call = ToolCall("c", "get_properties", '{"file": "a.md"}')
     assert "line 2: it is nested too deeply" in (await Toolbox(ALL_TOOLS, ctx).run(call)).text
 
 
-async def test_a_thousand_notes_of_one_name_that_link_to_each_other_are_not_told_of_whole() -> None:
+async def test_report_on_a_thousand_notes_of_one_name_is_bounded() -> None:
     text = "---\naliases: [zz, zz]\n---\n" + "[[zz]] [[n1]]\n" * 50
     ctx = make_tool_context(make_workspace({f"/ws/n{n}.md": text for n in range(60)}))
     call = ToolCall("c", "get_links", '{"file": "n1.md", "depth": 3}')

@@ -134,7 +134,7 @@ def test_every_tool_that_takes_a_name_is_tried() -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments"), CALLS, ids=[f"{n}-{one[0]}" for n, one in enumerate(CALLS)]
 )
-async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -> None:
+async def test_no_tool_returns_an_absolute_path(tool: str, arguments: Arguments) -> None:
     n_refused = 0
     for other, names in (("", NAMES), ("/srv/other", NAMES[::5])):
         workspace = world()
@@ -159,7 +159,7 @@ async def test_no_tool_tells_an_absolute_path(tool: str, arguments: Arguments) -
 
 
 @pytest.mark.parametrize("name", [one for one in NAMES if " " not in one and "\0" not in one])
-def test_a_mention_that_is_refused_is_told_without_where_it_leads(name: str) -> None:
+def test_refused_mention_is_reported_without_its_target(name: str) -> None:
     prompt = f"See @{name} please"
     context = build_context(world().snapshot(), EditorLocation(f"file://{ROOT}/a.md"), prompt)
     told = context.text.replace(prompt, "").replace(f"@{name}", "")

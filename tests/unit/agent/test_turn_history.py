@@ -60,7 +60,7 @@ def test_a_short_history_slides_by_single_turns_and_a_long_one_in_steps() -> Non
     assert recent_exchanges(three, 1) == recent_exchanges(three, 0) == ()
 
 
-def test_what_the_user_said_meanwhile_counts_as_messages() -> None:
+def test_steering_messages_count_as_messages() -> None:
     steered = brief("steered", n_said=4)
     assert recent_exchanges([brief("1"), steered], 5) == (steered,)
 
@@ -74,7 +74,7 @@ def test_every_call_that_was_not_carried_out_gets_a_result() -> None:
     ]
 
 
-def test_a_turn_is_remembered_as_it_was_sent_with_its_record_behind_it() -> None:
+def test_turn_is_stored_as_sent_and_followed_by_its_record() -> None:
     turn = Turn(
         id="t1",
         ask=ASK,
@@ -108,7 +108,7 @@ def test_a_turn_is_remembered_as_it_was_sent_with_its_record_behind_it() -> None
     assert (exchange.said, exchange.n_said) == ("I try.", 2)
 
 
-def test_what_a_prompt_becomes_is_sent_by_who_holds_its_messages() -> None:
+def test_replacing_a_prompt_changes_the_list_of_its_messages() -> None:
     system, question = Message("system", "Be good."), Message("user", "And now?")
     prompt = Prompt(system, [brief("1"), brief("2")], question)
     sent = prompt.messages
@@ -121,14 +121,14 @@ def test_what_a_prompt_becomes_is_sent_by_who_holds_its_messages() -> None:
 
 @pytest.mark.slow
 @given(exchanges())
-def test_units_hold_everything_in_order(history: list[Exchange]) -> None:
+def test_message_groups_hold_all_messages_in_order(history: list[Exchange]) -> None:
     messages = flatten(history)
     found = message_groups(messages)
     assert tuple(message for unit in found for message in unit) == messages
     assert all(message.role == "tool" for unit in found for message in unit[1:])
 
 
-async def test_the_note_says_when_the_active_file_has_changed() -> None:
+async def test_note_reports_a_change_of_the_active_file() -> None:
     table = AgentHarness(make_workspace(opened={"/ws/b.py": "b\n", "/ws/a.py": "a\n"}), [DONE] * 4)
     for file in ("/ws/a.py", "/ws/b.py", "/ws/b.py", "/ws/a.py"):
         await table.end_of(table.start(file=file))
@@ -141,7 +141,7 @@ async def test_the_note_says_when_the_active_file_has_changed() -> None:
     assert shown == ['"a.py"', '"b.py" active_file_before="a.py"', '"b.py"']
 
 
-async def test_rules_of_privacy_that_are_new_hold_for_what_was_said_before_too() -> None:
+async def test_new_privacy_rules_apply_to_the_history() -> None:
     world = make_workspace({"/ws/b.txt": "hunter2\n"}, opened={"/ws/a.py": "a\n"})
     table = AgentHarness(world, [call("read_file", file="b.txt"), DONE, DONE, DONE])
     await table.ask("First")
@@ -166,9 +166,7 @@ async def test_rules_of_privacy_that_are_new_hold_for_what_was_said_before_too()
         ("sub/.gitignore", "*.txt\n"),
     ],
 )
-async def test_what_an_ignore_file_names_since_is_not_sent_again(
-    ignore_file: str, said: str
-) -> None:
+async def test_files_ignored_since_are_not_sent_again(ignore_file: str, said: str) -> None:
     files = {"/ws/sub/b.txt": "hunter2\n", "/ws/.stetignore": "nothing\n"}
     world = make_workspace(files, opened={"/ws/a.py": "a\n"})
     table = AgentHarness(world, [call("read_file", file="sub/b.txt"), DONE, DONE, DONE, DONE])
@@ -189,7 +187,7 @@ async def test_what_an_ignore_file_names_since_is_not_sent_again(
     assert "Second" in fourth
 
 
-async def test_an_ignore_file_that_is_met_later_takes_nothing_from_what_was_said() -> None:
+async def test_ignore_file_found_later_leaves_the_history_unchanged() -> None:
     files = {"/ws/b.txt": "hunter2\n", "/ws/sub/.gitignore": "x\n", "/ws/sub/c.txt": "c\n"}
     world = make_workspace(files, opened={"/ws/a.py": "a\n"})
     read = [call("read_file", file=name) for name in ("b.txt", "sub/c.txt")]

@@ -40,9 +40,7 @@ async def test_a_question_in_the_queue_keeps_what_was_attached_when_it_was_asked
     assert [hunk.uri for hunk in table.hunks] == [*B.files, *C.files]
 
 
-async def test_a_question_asked_before_it_is_known_gets_what_was_attached_in_an_earlier_run() -> (
-    None
-):
+async def test_question_before_the_restore_gets_attachments_of_an_earlier_run() -> None:
     table = AgentHarness(make_workspace(FILES, opened={"/ws/a.md": "a\n"}), edits("b.md"))  # type: ignore[arg-type]
     turn = table.start(file="/ws/a.md")
     table.workspace.attachments = B
@@ -66,7 +64,7 @@ async def test_a_preset_goes_with_its_question_only() -> None:
     assert await attached(dataclasses.replace(ask, attachments=Attachments())) == ""
 
 
-async def test_the_editor_seen_anew_has_what_was_attached_too() -> None:
+async def test_refreshed_context_includes_attachments() -> None:
     ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
     ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A), chosen)

@@ -29,13 +29,13 @@ def asked(at: AgentHarness, request: int) -> str:
     return content.partition("<additional_data>")[0]
 
 
-async def test_a_conversation_begins_without_news() -> None:
+async def test_first_turn_has_no_feedback() -> None:
     at = table(swap("two", "2"), DONE)
     await at.ask()
     assert asked(at, 0) == ""
 
 
-async def test_the_next_turn_begins_with_the_verdicts() -> None:
+async def test_next_turn_begins_with_the_decisions() -> None:
     at = table(swap("two", "2"), swap("three", "3"), swap("four", "4"), DONE, DONE)
     await at.ask()
     at.ledger.reject("h1", "Keep the word")
@@ -60,7 +60,7 @@ async def test_the_next_turn_begins_with_the_verdicts() -> None:
     )
 
 
-async def test_what_was_told_stays_in_the_history_to_the_byte() -> None:
+async def test_feedback_stays_unchanged_in_the_history() -> None:
     at = table(swap("two", "2"), DONE, DONE, DONE, DONE)
     await at.ask("First")
     at.ledger.reject("h1", "No")
@@ -77,7 +77,7 @@ async def test_what_was_told_stays_in_the_history_to_the_byte() -> None:
     assert "+ zero" in asked(at, 4)
 
 
-async def test_what_a_cancelled_turn_was_told_is_told_again() -> None:
+async def test_feedback_of_a_cancelled_turn_is_sent_again() -> None:
     at = table(swap("two", "2"), DONE, DONE, DONE)
     await at.ask()
     at.ledger.reject("h1", "No")
@@ -94,7 +94,7 @@ async def test_what_a_cancelled_turn_was_told_is_told_again() -> None:
     assert "The user says: No" in asked(at, len(at.model.requests) - 1)
 
 
-async def test_another_conversation_hears_nothing_of_it() -> None:
+async def test_other_conversations_get_no_feedback() -> None:
     at = table(swap("two", "2"), DONE, DONE, DONE)
     await at.end_of(at.start(chat="other"))
     await at.ask()
@@ -114,7 +114,7 @@ async def test_pending_text_of_an_earlier_turn_can_be_changed() -> None:
 
 
 @pytest.mark.parametrize("n_typed", [1, 3])
-async def test_what_was_typed_while_a_turn_ran_is_told_to_the_next(n_typed: int) -> None:
+async def test_text_typed_during_a_turn_is_reported_to_the_next_turn(n_typed: int) -> None:
     at = table(swap("two", "2"), DONE, DONE)
     left = [insertion(0, 0, f"typed {n}\n") for n in range(n_typed)]
 

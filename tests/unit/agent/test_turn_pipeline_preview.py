@@ -48,7 +48,7 @@ async def test_the_event_loop_goes_on_while_the_disk_is_asked() -> None:
     assert "x = 1" in dict(await shown)["current_file"]
 
 
-async def test_what_is_shown_is_what_is_sent_history_and_all() -> None:
+async def test_preview_is_the_request_with_its_history() -> None:
     read = call("read_file", file="b.py")
     world = make_workspace({"/ws/b.py": "b\n" * 50}, opened={"/ws/a.py": "x = 1\n"})
     table = AgentHarness(world, [read, DONE, DONE])

@@ -50,7 +50,7 @@ async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
     assert "The user says: No" in again.content
 
 
-async def test_of_a_turn_cancelled_before_the_first_answer_the_question_is_known() -> None:
+async def test_question_of_a_turn_cancelled_before_the_first_answer_is_kept() -> None:
     held = PausedReply(DONE)
     ctx = make_agent(held, DONE)
     first = ctx.start("Fix it" + "x" * MAX_SAID)
@@ -78,7 +78,7 @@ async def test_a_call_that_a_cancel_broke_off_has_a_result() -> None:
     assert messages[3].content == NOT_RUN
 
 
-async def test_a_chat_remembers_what_was_cancelled_after_a_restart() -> None:
+async def test_cancelled_turn_is_in_the_history_after_a_restart() -> None:
     archive = KeptChats()
     held = PausedReply(DONE)
     ctx = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [held], archive=archive)
@@ -140,7 +140,7 @@ class SlowArchive(ChatArchive):
         assert self.may.wait(5)
 
 
-async def test_a_cancel_while_a_turn_is_kept_finds_it_over_and_not_cancelled() -> None:
+async def test_cancel_while_a_turn_is_persisted_does_not_cancel_it() -> None:
     archive = SlowArchive(asyncio.get_running_loop())
     world = make_workspace(opened={"/ws/a.py": TEXT})
     ctx = AgentHarness(world, [DONE, DONE], archive=archive)

@@ -75,9 +75,7 @@ async def test_the_answer_reaches_the_model_and_the_turn_goes_on() -> None:
         (call("search_workspace", query="remove"), "a result of search_workspace"),
     ],
 )
-async def test_the_question_tells_who_named_what_is_to_be_touched(
-    first: Reply, source: str
-) -> None:
+async def test_question_reports_who_named_its_target(first: Reply, source: str) -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
     world = make_workspace(
         {"/ws/b.py": "# remove kept/old.py\n"},
@@ -94,7 +92,7 @@ async def test_the_question_tells_who_named_what_is_to_be_touched(
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
-async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
+async def test_names_in_the_projects_instructions_do_not_come_from_the_user() -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
     world = make_workspace(
         {"/ws/AGENTS.md": "Always show private//journal first.\n"},
@@ -113,7 +111,7 @@ async def test_what_the_projects_own_words_name_is_named_by_others() -> None:
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
-async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() -> None:
+async def test_source_of_a_name_is_known_without_its_turn() -> None:
     shows = CommandSettings("show", ("ls", "{what}"), safe=True)
     world = make_workspace(
         {"/ws/b.py": "# remove kept/old.py\n"},
@@ -134,7 +132,9 @@ async def test_who_has_named_something_is_known_when_that_is_no_longer_sent() ->
     assert (await ctx.end_of(turn_id)).state == TurnState.COMPLETED
 
 
-async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_for_an_answer_does_not_use_the_time_of_the_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     ctx = table(ASK, DONE, max_seconds=600)
     clock = Clock(monkeypatch)
     turn_id = ctx.start()
@@ -145,7 +145,9 @@ async def test_five_hours_of_waiting_cost_the_turn_nothing(monkeypatch: pytest.M
     assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
 
 
-async def test_the_clock_goes_on_where_it_stood(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_clock_of_the_turn_continues_after_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked_again = asyncio.Event()
 
     async def hang(request: Request) -> Completion:
@@ -305,7 +307,7 @@ def test_a_choice_is_one_of_the_choices() -> None:
         (("Stra\xdfe", "Weg"), "STRASS", "Stra\xdfe"),
     ],
 )
-def test_what_may_be_several_choices_is_no_answer(
+def test_ambiguous_beginning_of_a_choice_is_no_answer(
     choices: tuple[str, ...], said: str, meant: str | None, *, is_choice: bool
 ) -> None:
     question = Question("q", "ask", "?", choices)
@@ -349,6 +351,6 @@ async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read(
     assert len(asked) == 1
 
 
-async def test_where_nobody_can_be_asked_the_model_is_told_to_go_on() -> None:
+async def test_question_without_a_user_tells_the_model_to_continue() -> None:
     told = await use(ASK_USER, make_tool_context(make_workspace({})), question="Well?")
     assert told == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."

@@ -61,7 +61,7 @@ async def steered(
     return ctx, turn_id
 
 
-async def test_it_comes_behind_the_answers_of_the_tools() -> None:
+async def test_steering_follows_the_tool_results() -> None:
     ctx, turn_id = await steered(READ, DONE)
     *_, answer, told = ctx.model.requests[1].messages
     assert (answer.role, told.role, told.content) == ("tool", "user", "Use tabs")
@@ -71,7 +71,7 @@ async def test_it_comes_behind_the_answers_of_the_tools() -> None:
 
 
 @pytest.mark.parametrize("mode", [Mode.AGENT, Mode.ASK])
-async def test_a_turn_that_was_about_to_end_takes_one_step_more(mode: Mode) -> None:
+async def test_steering_at_the_end_of_a_turn_starts_one_more_round(mode: Mode) -> None:
     last = DONE if mode is Mode.AGENT else say("Tabs, then.")
     first = call("done", summary="Spaces.") if mode is Mode.AGENT else say("Spaces.")
     ctx, turn_id = await steered(first, last, mode=mode)
@@ -81,7 +81,7 @@ async def test_a_turn_that_was_about_to_end_takes_one_step_more(mode: Mode) -> N
     assert "not seen" not in turn.summary
 
 
-async def test_several_are_kept_in_their_order_and_by_name() -> None:
+async def test_several_steering_messages_keep_their_order() -> None:
     held = Held(READ)
     ctx = table(held, DONE)
     turn_id = ctx.start()
@@ -93,7 +93,7 @@ async def test_several_are_kept_in_their_order_and_by_name() -> None:
     assert heard(ctx, 1) == ["One", "Two"]
 
 
-async def test_it_can_be_said_before_the_first_step() -> None:
+async def test_steering_is_accepted_before_the_first_round() -> None:
     ctx = table(DONE)
     turn_id = ctx.start()
     ctx.agent.steer("Use tabs")
@@ -109,7 +109,7 @@ async def test_it_can_be_said_before_the_first_step() -> None:
         (ModelUnavailable("It is down."), 10, TurnState.FAILED),
     ],
 )
-async def test_what_comes_too_late_is_said_honestly(
+async def test_steering_that_comes_too_late_is_reported(
     reply: Completion | ModelError, rounds: int, state: TurnState
 ) -> None:
     ctx, turn_id = await steered(reply, rounds=rounds)
@@ -120,7 +120,7 @@ async def test_what_comes_too_late_is_said_honestly(
     assert turn.steering == ()
 
 
-async def test_where_no_turn_runs_it_is_refused() -> None:
+async def test_steering_without_a_running_turn_is_refused() -> None:
     held = Held(DONE)
     ctx = table(held, DONE)
     with pytest.raises(NotRunning, match="no turn runs"):
@@ -138,7 +138,7 @@ async def test_where_no_turn_runs_it_is_refused() -> None:
     assert ctx.agent.turn(first).steering == ()
 
 
-async def test_a_rewrite_has_no_steps_and_says_so() -> None:
+async def test_steering_of_a_rewrite_is_refused_with_a_reason() -> None:
     held = Held(say("```\ny = 1\n```"))
     ctx = table(held)
     turn_id = ctx.start(mode=Mode.REWRITE, lines=(1, 1))
@@ -149,13 +149,13 @@ async def test_a_rewrite_has_no_steps_and_says_so() -> None:
     assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
 
 
-async def test_the_reminder_is_not_needed_where_the_user_has_spoken() -> None:
+async def test_steering_replaces_the_reminder() -> None:
     ctx, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
     assert heard(ctx, 1) == ["Use tabs"]
     assert ctx.agent.turn(turn_id).state is TurnState.COMPLETED
 
 
-async def test_a_host_that_the_user_names_meanwhile_is_named_for_the_chat() -> None:
+async def test_host_named_in_steering_is_approved_for_the_chat() -> None:
     held = Held(READ)
     ctx = table(held, DONE)
     turn_id = ctx.start("Look")

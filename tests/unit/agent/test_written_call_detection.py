@@ -100,7 +100,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("text", WRITTEN.values(), ids=WRITTEN)
-def test_a_call_in_words_is_recognised(text: str) -> None:
+def test_call_written_as_text_is_recognised(text: str) -> None:
     assert find_written_call(text, TOOLS) is not None
 
 

@@ -93,7 +93,7 @@ def _is_subsequence(part: str, whole: str) -> bool:
 
 
 @given(st.lists(st.text("ab c\n#!<[", max_size=12), max_size=12))
-def test_what_a_model_says_stands_there_once_however_it_was_cut(pieces: list[str]) -> None:
+def test_streamed_answer_is_written_once_however_it_is_cut(pieces: list[str]) -> None:
     told, whole = ChatTranscript(link), ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
     text = new_document("main") + "Why?\n"
@@ -124,7 +124,7 @@ def test_a_document_that_was_saved_half_way_is_completed(n: int) -> None:
     assert now.text == "more"
 
 
-def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> None:
+def test_question_is_written_once_if_the_document_is_closed_after_it() -> None:
     text = make_page().frozen().fill(f"{new_document('main')}Why?\n")
     assert [(part.turn, part.text) for part in parts(text)] == [
         ("", "Why?"),
@@ -133,13 +133,13 @@ def test_a_document_that_was_closed_right_behind_a_question_has_it_once() -> Non
     ]
 
 
-def test_an_answer_that_was_written_in_gets_its_end() -> None:
+def test_answer_that_the_user_edited_is_completed() -> None:
     page = make_page()
     text = f"{new_document('main')}Why?\n\n## Stet (t1)\n\nBecause (really?).\n\n{YOU}\n\n"
     assert written(page.frozen().fill(text), "t1") == "Because (really?).\n\n*completed*"
 
 
-def test_an_answer_that_is_written_in_while_it_comes_stands_there_once() -> None:
+def test_answer_that_the_user_edits_while_it_streams_is_written_once() -> None:
     told = ChatTranscript(link)
     page = make_page(Turn(id="t1", ask=ASK), told)
     text = new_document("main") + "Why?\n"
@@ -155,7 +155,7 @@ def test_an_answer_that_is_written_in_while_it_comes_stands_there_once() -> None
     assert written(text, "t1") == "(word 0) word 1 word 2 word 3"
 
 
-def test_a_page_forgets_what_stands_there_to_its_end() -> None:
+def test_completed_answers_are_dropped_from_memory() -> None:
     page = make_page()
     adopt(page, page.frozen().fill(new_document("main")))
     assert page.entries == {}
@@ -172,7 +172,7 @@ def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -
     assert written(text, "t1").endswith("Two.")
 
 
-def test_the_end_of_a_turn_says_how_it_went() -> None:
+def test_end_of_a_turn_reports_its_outcome() -> None:
     turn = Turn(
         id="t1",
         ask=ASK,
@@ -198,7 +198,7 @@ def test_the_end_of_a_turn_says_how_it_went() -> None:
     assert has_ended(said)
 
 
-def test_what_a_tool_was_refused_is_said_once() -> None:
+def test_refused_tool_call_is_reported_once() -> None:
     refused = RejectedEdit("old.py", "", "edit.scope", "'old.py' may not be edited.")
     run = ToolRun(
         "c1", "delete_file", ToolState.ERROR, "old.py", f"Refused by edit.scope: {refused.message}"
@@ -210,13 +210,13 @@ def test_what_a_tool_was_refused_is_said_once() -> None:
     assert told.text.count("may not be edited") == 1
 
 
-def test_words_with_underscores_stay_as_they_are() -> None:
+def test_underscores_in_a_word_are_not_escaped() -> None:
     told = ChatTranscript(link)
     told.add_note("read_file_2 and _this_ and *that*")
     assert told.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
 
 
-def test_a_document_whose_lines_end_in_returns_gets_each_answer_once() -> None:
+def test_answer_is_written_once_in_a_document_with_carriage_returns() -> None:
     page = make_page()
     text = page.frozen().fill(new_document("main").replace("\n", "\r"))
     assert [part.turn for part in parts(text)] == ["", "t1", ""]

@@ -117,7 +117,7 @@ def test_a_piece_reads_as_many_lines_of_a_long_document_as_of_a_short_one(kind: 
     assert long <= short + 100
 
 
-def test_a_fence_that_is_never_closed_costs_no_more() -> None:
+def test_unclosed_fence_costs_no_more() -> None:
     short, long = (lines_read("```python\n" + "x = 1\n" * n) for n in (100, 3 * N_BLOCKS))
     assert long <= short + 100
 
@@ -139,7 +139,7 @@ def test_a_document_that_is_loaded_anew_in_many_changes_is_not_read_for_each() -
     assert typed.lines.n_read < 1_000
 
 
-def test_what_was_sent_is_found_without_reading_what_stands_behind_it() -> None:
+def test_sent_message_is_found_without_reading_the_text_after_it() -> None:
     typed = Typed("\n\nHello\nthere\n" + "more\n" * N_BLOCKS)
     heading = typed.document.headings[-1].line
     at = after_draft(typed.document, "Hello\nthere", "t1").at
@@ -148,7 +148,7 @@ def test_what_was_sent_is_found_without_reading_what_stands_behind_it() -> None:
 
 
 @pytest.mark.parametrize("n_lines", [1, LINES_AT_ONCE, LINES_AT_ONCE + 1, 3 * LINES_AT_ONCE + 7])
-def test_what_was_sent_ends_where_it_does_however_long_it_is(n_lines: int) -> None:
+def test_sent_message_ends_at_its_end_whatever_its_length(n_lines: int) -> None:
     said = "a line of it\n" * n_lines + "end"
     for more in ("", " and more", "\n\nmore\n"):
         document = ChatSections(split_lines(f"## You\n\n{said}{more}"))
@@ -157,7 +157,7 @@ def test_what_was_sent_ends_where_it_does_however_long_it_is(n_lines: int) -> No
         assert after_draft(document, f"{said}less", "t1").at == at
 
 
-def test_a_question_from_elsewhere_goes_before_a_draft_that_is_not_read() -> None:
+def test_question_from_a_command_is_inserted_before_an_unread_draft() -> None:
     typed = Typed("Hm\n" + "\n" * N_BLOCKS)
     assert before_draft(typed.document, "Why?", "t1").at.line == typed.document.headings[-1].line
     assert typed.lines.n_read < 20
@@ -171,7 +171,7 @@ def test_a_turn_has_ended_by_how_a_line_begins_and_ends() -> None:
         assert not has_ended(["text\n", line])
 
 
-def test_text_repeated_around_a_longer_insertion_hides_none() -> None:
+def test_repeated_text_around_a_longer_insertion_does_not_hide_it() -> None:
     typed = Typed("a" * 100)
     watch = InsertionWatch("a")
     at = Position(len(typed.lines) - 1, 3)

@@ -49,23 +49,23 @@ def removal() -> Hunk:
     return ledger.propose(prepare_draft(draft, rules()))[0]
 
 
-def test_what_the_user_says_meanwhile_stands_where_it_reached_the_model() -> None:
+def test_steering_is_shown_where_it_reached_the_model() -> None:
     assert told_after() == (
         "I look.\n\n> **You:** Use tabs\n\n> **You:** \\## You\n> ! [x](http://x)\n\nI use tabs."
     )
 
 
-def test_what_was_said_in_the_document_stands_there_already() -> None:
+def test_steering_written_in_the_document_is_not_repeated() -> None:
     assert told_after(here=("Use tabs", "## You\n![x](http://x)")) == "I look.\n\nI use tabs."
     assert "Use tabs" not in told_after(here=("Use tabs",))
 
 
-def test_of_an_earlier_turn_it_is_told_too() -> None:
+def test_steering_of_an_earlier_turn_is_shown() -> None:
     turn = dataclasses.replace(TURN, steering=("Use tabs",), answer="So.")
     assert transcript_of(turn, (), link).text == "> **You:** Use tabs\n\nSo."
 
 
-def test_what_became_of_a_file_that_was_to_go_is_said() -> None:
+def test_outcome_of_a_deletion_is_reported() -> None:
     turn = dataclasses.replace(TURN, state=TurnState.COMPLETED, answer="So.")
     pending = removal()
     said = {
@@ -79,7 +79,7 @@ def test_what_became_of_a_file_that_was_to_go_is_said() -> None:
     }
 
 
-def test_a_file_that_the_user_keeps_is_said_to_be_kept() -> None:
+def test_file_that_the_user_keeps_is_reported_as_kept() -> None:
     run = ToolRun("c1", "delete_file", ToolState.CANCELED, "a.md", "Do not ask.", ToolKind.WRITE)
     other = dataclasses.replace(run, tool="execute_command", file="")
     turn = dataclasses.replace(TURN, tool_calls=(run, other))

@@ -142,19 +142,19 @@ def test_a_file_that_cant_be_added_to_is_refused_with_a_reason(
     assert said in str(refused.value)
 
 
-def test_the_program_behind_a_wrapper_is_found(program: Path, tmp_path: Path) -> None:
+def test_program_of_a_wrapper_script_is_found(program: Path, tmp_path: Path) -> None:
     wrapper = tmp_path / "bin" / "helix"
     wrapper.parent.mkdir()
     wrapper.write_text(f'#!/bin/sh\nHELIX_RUNTIME=/usr/share exec "{program}" "$@"\n')
     assert default_languages(wrapper) == default_languages(program)
 
 
-def test_what_is_no_helix_is_refused(tmp_path: Path) -> None:
+def test_program_other_than_helix_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "hx"
     other.write_text("#!/bin/sh\nexec /nowhere/hx\n")
     with pytest.raises(CliError, match="doesn't hold Helix's list of languages"):
         default_languages(other)
 
 
-def test_without_a_block_a_file_is_as_it_was() -> None:
+def test_file_without_a_block_is_unchanged() -> None:
     assert remove_block("# mine\r\n") == "# mine\r\n"

@@ -40,9 +40,7 @@ def test_without_files_the_defaults_are_in_force(config: Path, tmp_path: Path) -
     assert found == [Finding("ok", "settings", f"the defaults; there is no {config}")]
 
 
-def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
-    config: Path, tmp_path: Path
-) -> None:
+def test_settings_errors_are_listed_with_their_file(config: Path, tmp_path: Path) -> None:
     config.write_text("[model]\nnam = 'x'\n")
     project = tmp_path / ".stet.toml"
     project.write_text("[model]\nbaseUrl = 'http://evil'\n")
@@ -65,7 +63,7 @@ def test_files_and_their_mistakes_are_listed_with_the_file_to_mend(
     ]
 
 
-def test_a_settings_file_that_is_too_large_is_said_to_be(config: Path, tmp_path: Path) -> None:
+def test_settings_file_that_is_too_large_is_reported(config: Path, tmp_path: Path) -> None:
     config.write_bytes(b"#" * 100_000)
     problems = read_layers(System().read_bytes, [tmp_path]).problems
     assert [problem.message for problem in problems] == [
@@ -73,7 +71,7 @@ def test_a_settings_file_that_is_too_large_is_said_to_be(config: Path, tmp_path:
     ]
 
 
-async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_model_is_sent_a_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"text": "yes"}]))
     monkeypatch.setenv("STET_SCRIPTED_MODEL", str(script))
@@ -95,7 +93,7 @@ async def test_the_model_is_really_asked(tmp_path: Path, monkeypatch: pytest.Mon
     ],
     ids=["key", "model", "proxy", "address"],
 )
-async def test_why_a_model_does_not_answer_is_said_with_what_to_look_at(
+async def test_failing_model_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
 ) -> None:
     async with OpenAIServer([reply] * 5) as server:
@@ -107,7 +105,7 @@ async def test_why_a_model_does_not_answer_is_said_with_what_to_look_at(
     assert "test-key" not in f"{chosen} {reached}"
 
 
-async def test_an_address_where_nobody_listens_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_closed_port_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
     async with OpenAIServer([]) as server:
         base_url = server.base_url
@@ -116,7 +114,7 @@ async def test_an_address_where_nobody_listens_is_said(monkeypatch: pytest.Monke
     assert "could not be reached" in reached.fix
 
 
-async def test_a_certificate_that_nobody_vouches_for_is_said(
+async def test_untrusted_certificate_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "test-key")
@@ -128,14 +126,14 @@ async def test_a_certificate_that_nobody_vouches_for_is_said(
     assert "certificate" in reached.fix
 
 
-async def test_a_missing_key_is_said_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_key_is_reported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     [found] = await check_model(ModelSettings("openai"), System())
     assert (found.mark, found.found) == ("problem", "none")
     assert "OPENAI_API_KEY" in found.fix
 
 
-async def test_a_check_that_breaks_is_a_finding_and_the_others_go_on(
+async def test_check_that_fails_is_a_finding_and_the_others_run(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = tmp_path / "script.json"
@@ -235,7 +233,7 @@ def test_a_broken_index_is_a_problem_with_its_way_out(kept: Path, tmp_path: Path
         ),
     ],
 )
-def test_it_is_said_what_searches_go_by(
+def test_kind_of_search_is_reported(
     kept: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -249,7 +247,7 @@ def test_it_is_said_what_searches_go_by(
     assert first.found.endswith(found)
 
 
-def test_without_the_extra_searches_go_by_words_and_it_is_said_how_to_get_it(
+def test_missing_search_extra_is_reported_with_a_remedy(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)

@@ -44,7 +44,7 @@ def kept(root: Path) -> list[Finding]:
     return list(check_state(System(), root))
 
 
-def test_folders_of_ones_own_are_writable_before_they_are_there(home: Path) -> None:
+def test_missing_state_folders_are_reported_as_writable(home: Path) -> None:
     assert [(one.mark, one.about) for one in check_folders()] == [
         ("ok", "state"),
         ("ok", "cache"),
@@ -60,7 +60,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_problem(home: Path) -> None:
     assert state.found.endswith("STATE is no folder")
 
 
-def test_a_disk_that_takes_nothing_is_a_problem_with_its_reason(
+def test_unwritable_disk_is_a_problem_with_its_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def full(*arguments: object, **more: object) -> object:
@@ -101,7 +101,7 @@ def test_reports_and_a_trace_are_named() -> None:
     assert reports.found == f"1 of failures inside Stet, the newest {report}"
 
 
-def test_nothing_kept_is_nothing_wrong(home: Path) -> None:
+def test_empty_state_is_no_problem(home: Path) -> None:
     assert kept(home) == [Finding("ok", "kept", f"nothing of {home} yet")]
 
 
@@ -136,7 +136,7 @@ def test_a_locked_database_is_a_problem(home: Path, monkeypatch: pytest.MonkeyPa
     assert found.found == f"{path} is locked all the time"
 
 
-def test_two_servers_on_one_folder_are_told(home: Path) -> None:
+def test_two_servers_on_one_folder_are_reported(home: Path) -> None:
     stores = [StateStore(System(), lambda: [uri_of(home)], lambda message: None) for _ in range(2)]
     for store in stores:
         store.number("turn")

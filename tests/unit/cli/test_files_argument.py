@@ -33,7 +33,7 @@ def test_a_file_and_its_lines(
 
 
 @pytest.mark.parametrize("written", ["b.py", "b.py:1", "a.py:0", "a.py:3-2", "a.py:1-2-3", ""])
-def test_what_is_no_place_is_a_usage_error(folder: Path, written: str) -> None:
+def test_invalid_location_is_a_usage_error(folder: Path, written: str) -> None:
     with pytest.raises(CliError) as error:
         parse_file_argument(written)
     assert error.value.code == 2

@@ -8,7 +8,7 @@ from stet.llm.embedded import weights
 from stet.llm.model_selection import ModelChoice, ModelEnvironment
 
 
-def test_a_choice_is_said_with_its_place_and_without_its_secrets() -> None:
+def test_choice_is_described_with_its_host_and_without_secrets() -> None:
     url = "https://me:secret@proxy.example:8443/v1?key=secret"
     choice = ModelChoice("openai", url, "m", "sk-secret", why="model.baseUrl is set.")
     assert describe_choice(choice) == (
@@ -23,13 +23,13 @@ def test_a_choice_without_a_name_or_a_place() -> None:
     )
 
 
-def test_weights_that_nothing_could_run_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_without_a_runtime_are_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "RUNTIME", "no_such_runtime")
     with pytest.raises(CliError, match=r"pip install '\.\[local\]'"):
         install(quiet=False)
 
 
-def test_a_key_of_blanks_is_not_set() -> None:
+def test_blank_key_counts_as_missing() -> None:
     environment = ModelEnvironment({"OPENAI_API_KEY": " ", "MISTRAL_API_KEY": "k"}, (), "")
     rows = dict(_states(environment))
     assert rows["openai"] == "no key (OPENAI_API_KEY)"

@@ -66,7 +66,7 @@ def test_a_folder_is_listed_and_the_heads_of_its_files_are_attached() -> None:
     assert '<folder_contents path="docs">\ndocs/b.md\ndocs/sub/c.md\n</folder_contents>' in text
 
 
-def test_what_is_not_there_is_told_and_no_error() -> None:
+def test_missing_file_is_reported_without_an_error() -> None:
     text, names = told("Use @nope.py and @../out.md and @property, @selection")
     assert names == ["open.py"]
     assert "(@nope.py: There is no file 'nope.py'.)" in text
@@ -82,11 +82,11 @@ def test_the_privacy_filter_decides() -> None:
     assert text.count("(@") == 2
 
 
-def test_the_selection_is_there_already_and_the_current_file_too() -> None:
+def test_selection_and_current_file_are_not_attached_twice() -> None:
     assert told("Explain @selection of @open.py", lines=1)[0] == ""
 
 
-def test_there_is_an_end_to_mentions() -> None:
+def test_mentions_are_limited() -> None:
     text, names = told(" ".join(f"@f{n}.py" for n in range(MAX_MENTIONS + 1)))
     assert f"Only the first {MAX_MENTIONS} of {MAX_MENTIONS + 1} mentions are attached." in text
     assert names == ["open.py"]

@@ -63,7 +63,7 @@ def test_links_are_followed_breadth_first_and_both_ways(depth: int, names: list[
     assert attached(asked(world)) == (names, [])
 
 
-def test_what_there_is_no_room_for_is_named_nearest_first() -> None:
+def test_files_without_room_are_named_nearest_first() -> None:
     cut = settings(scope="linked", link_depth=3, max_files=2)
     world = make_workspace(NOTES, opened={"/ws/a.md": "[[b]]\n"}, settings=cut)
     names, told = attached(asked(world))
@@ -74,7 +74,7 @@ def test_what_there_is_no_room_for_is_named_nearest_first() -> None:
     ]
 
 
-def test_names_of_what_is_left_out_have_an_end_too() -> None:
+def test_names_of_omitted_files_are_limited() -> None:
     files = {f"/ws/n{n:02}.md": "x\n" for n in range(30)}
     world = make_workspace(
         files, opened={"/ws/a.md": ""}, settings=settings(scope="folder", max_files=0)
@@ -103,7 +103,7 @@ def test_hidden_files_are_not_counted_as_left_out() -> None:
     st.integers(0, 3),
     st.integers(0, 4),
 )
-def test_no_scope_crosses_a_wall(
+def test_no_scope_crosses_an_excluded_folder(
     links: dict[str, list[int]], scope: Scope, depth: int, max_files: int
 ) -> None:
     every = [f"{folder}{n}" for folder in ("", "wall/", "open/") for n in range(4)]
@@ -126,7 +126,7 @@ def test_no_scope_crosses_a_wall(
         assert len(folder_files) <= max_files
 
 
-def test_what_is_attached_comes_whole_and_before_the_scope() -> None:
+def test_attachments_come_whole_and_before_the_scope() -> None:
     files = {**NOTES, "/ws/long.md": "line\n" * 50, "/ws/docs/x.md": "x\n" * 50}
     world = make_workspace(files, opened={"/ws/b.md": "new\n", "/ws/a.md": ""})
     chosen = Attachments(("file:///ws/long.md", "file:///ws/b.md", A), ("file:///ws/docs",))
@@ -147,7 +147,7 @@ def test_what_is_attached_comes_whole_and_before_the_scope() -> None:
     ]
 
 
-def test_what_is_attached_and_mentioned_is_shown_once_and_whole() -> None:
+def test_attachment_that_is_mentioned_is_shown_once_and_whole() -> None:
     world = make_workspace({**NOTES, "/ws/docs/x.md": "x\n" * 50}, opened={"/ws/a.md": ""})
     chosen = Attachments(("file:///ws/docs/x.md", "file:///ws/b.md"))
     context = asked(world, "See @docs/ and @b.md", chosen)
@@ -166,14 +166,14 @@ def test_what_is_attached_and_mentioned_is_shown_once_and_whole() -> None:
         (Attachments(link_depth=2), ["in/e.md"]),
     ],
 )
-def test_the_scope_of_what_is_attached_goes_before_the_settings(
+def test_scope_of_the_attachments_overrides_the_settings(
     chosen: Attachments, names: list[str]
 ) -> None:
     world = make_workspace(NOTES, opened={"/ws/in/e.md": "", "/ws/a.md": "[[b]]\n"})
     assert attached(asked(world, attachments=chosen))[0] == names
 
 
-def test_what_is_attached_and_gone_is_told_and_what_is_hidden_only_to_the_user() -> None:
+def test_missing_attachment_is_reported_and_a_hidden_one_only_to_the_user() -> None:
     hiding = settings(excluded_folders=("in",))
     world = make_workspace(NOTES, opened={"/ws/a.md": ""}, settings=hiding)
     chosen = Attachments(
@@ -196,7 +196,7 @@ def test_what_is_attached_and_gone_is_told_and_what_is_hidden_only_to_the_user()
     assert "in/e.md" not in context.text
 
 
-def test_much_that_is_attached_is_shortened_and_says_so() -> None:
+def test_long_attachments_are_shortened_with_a_notice() -> None:
     files = {f"/ws/{n}.md": "x" * 99 + "\n" + "y\n" * 30_000 for n in range(4)}
     many = settings(current_file_lines=100_000, head_lines=2)
     world = make_workspace(files, opened={"/ws/a.md": ""}, settings=many)

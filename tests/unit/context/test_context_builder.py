@@ -45,7 +45,7 @@ def settings(**values: object) -> Settings:
     return Settings(context=replace(ContextSettings(), **values))  # type: ignore[arg-type]
 
 
-def test_the_whole_context_has_cursors_shape() -> None:
+def test_context_has_the_sections_of_cursor() -> None:
     system = MemorySystem({"/ws/src/app.py": "old\n", "/ws/b.md": "# B\n"})
     system.add_file("/ws/b.md", "# B\n", mtime=0.9)
     world = Workspace(system)
@@ -136,7 +136,7 @@ def test_the_numbers_of_files_and_lines_are_settings() -> None:
     ("scope", "expected"),
     [("open", ["c.md"]), ("current", []), ("folder", ["src/b.py", "src/n.py"])],
 )
-def test_the_scope_says_which_files_are_attached(scope: str, expected: list[str]) -> None:
+def test_scope_selects_the_attached_files(scope: str, expected: list[str]) -> None:
     files = {"/ws/src/app.py": "", "/ws/src/b.py": "", "/ws/src/n.py": "", "/ws/src/.env": "",
              "/ws/src/deep/d.py": "", "/ws/c.md": ""}  # fmt: skip
     world = make_workspace(
@@ -288,7 +288,7 @@ def test_a_file_outside_the_roots_does_not_become_the_current_directory() -> Non
 
 
 @pytest.mark.parametrize("mtime", [1e18, -1e18, float("inf")])
-def test_a_time_no_calendar_has_is_left_out(mtime: float) -> None:
+def test_invalid_time_is_left_out(mtime: float) -> None:
     system = MemorySystem()
     system.add_file("/ws/b.md", "", mtime=mtime)
     world = Workspace(system)
@@ -329,7 +329,7 @@ def test_an_excerpt_is_numbered_as_read_file_numbers(text: str, line: int, n_lin
         assert excerpt.first <= max(1, min(line + 1, excerpt.total)) <= excerpt.last
 
 
-def test_lines_without_end_are_cut_and_say_so() -> None:
+def test_endless_lines_are_cut_with_a_notice() -> None:
     document = TextDocument(A, "x" * 1_000_000 + "\nshort\n")
     assert excerpt_around(document, 0, 20) == Excerpt(
         f"     1\t{'x' * 4000}\n(cut: 996000 more characters in this line)\n", 1, 1, 2

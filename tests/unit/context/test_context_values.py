@@ -18,7 +18,7 @@ from stet.context.context_values import NAMES, element, empty_element, escape_ta
         ("\ud800x", "\ufffdx"),
     ],
 )
-def test_our_own_tags_become_visible_text(text: str, expected: str) -> None:
+def test_tags_of_sections_are_escaped(text: str, expected: str) -> None:
     assert escape_tags(text) == expected
 
 
@@ -34,7 +34,7 @@ def test_our_own_tags_become_visible_text(text: str, expected: str) -> None:
         "tabs\tand \x0c stay",
     ],
 )
-def test_all_other_text_stands_as_it_is(text: str) -> None:
+def test_other_text_is_unchanged(text: str) -> None:
     assert escape_tags(text) == text
 
 

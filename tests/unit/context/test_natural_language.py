@@ -18,16 +18,16 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("language", TEXTS)
-def test_a_short_text_tells_its_language(language: str) -> None:
+def test_language_of_a_short_text_is_detected(language: str) -> None:
     assert detect_language(TEXTS[language]) == language
 
 
 @pytest.mark.parametrize("text", ["", "x = 1", "a b c d e f g h i j", "lorem ipsum dolor"])
-def test_what_can_not_be_told_is_not_guessed(text: str) -> None:
+def test_uncertain_language_is_not_guessed(text: str) -> None:
     assert detect_language(text) is None
 
 
-def test_a_workspace_speaks_the_language_of_its_notes() -> None:
+def test_language_of_a_workspace_is_that_of_its_notes() -> None:
     world = make_workspace(
         {"/ws/README.md": GERMAN, "/ws/a.py": "# the of and to in is that for\n" * 9}
     )

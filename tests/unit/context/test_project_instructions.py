@@ -25,13 +25,13 @@ def test_the_nearest_file_comes_first_and_nothing_from_above_the_root() -> None:
     )
 
 
-def test_without_a_document_in_the_workspace_the_roots_speak() -> None:
+def test_instructions_of_the_roots_apply_without_a_document() -> None:
     world = make_workspace(FILES)
     for uri in (None, "untitled:x", "file:///elsewhere/c.py"):
         assert project_instructions(world.snapshot(), uri) == words("AGENTS.md", "Use tabs.")
 
 
-def test_unsaved_text_counts_and_what_is_private_is_not_shown() -> None:
+def test_unsaved_instructions_apply_and_private_files_are_left_out() -> None:
     opened = {"/ws/AGENTS.md": "Unsaved.\n"}
     world = make_workspace(FILES, opened=opened)
     assert project_instructions(world.snapshot(), None) == words("AGENTS.md", "Unsaved.")
@@ -39,7 +39,7 @@ def test_unsaved_text_counts_and_what_is_private_is_not_shown() -> None:
     assert project_instructions(private.snapshot(), None) == ""
 
 
-def test_a_long_file_is_cut_and_says_so() -> None:
+def test_long_file_is_cut_with_a_notice() -> None:
     world = make_workspace({"/ws/AGENTS.md": "x" * (MAX_CHARACTERS + 5)})
     told = project_instructions(world.snapshot(), None)
     assert told == words("AGENTS.md", "x" * MAX_CHARACTERS + "\n(cut: 5 more characters)")

@@ -21,11 +21,11 @@ def text_of(*verdicts: HunkOutcome, files: tuple[FileDelta, ...] = ()) -> str:
     return section.text
 
 
-def test_nothing_is_said_where_nothing_is_new() -> None:
+def test_note_is_empty_without_news() -> None:
     assert since_last_turn_section(FeedbackDelta((), (), ModelKnowledge(1))) is None
 
 
-def test_everything_has_its_line() -> None:
+def test_each_change_has_its_line() -> None:
     diff = (LineHunk(0, ("a = 1",), 0, ("a = 2", "b = 3")),)
     verdicts = (
         HunkOutcome("h1", HunkState.CONFLICT, "a.py", 3, "Rename", theirs=("mine\n",)),
@@ -117,14 +117,14 @@ def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> No
     assert len(ours) == 6
 
 
-def test_long_texts_are_cut_and_said_to_be() -> None:
+def test_long_texts_are_cut_with_a_notice() -> None:
     many = tuple(f"line {n}\n" for n in range(MAX_LINES + 5))
     told = text_of(HunkOutcome("h1", HunkState.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
     assert "    (cut: 5 more lines)\n" in told
     assert f"({'s' * 200} (cut: 100 more characters)):" in told
 
 
-def test_what_was_decided_is_never_left_out_for_what_waits() -> None:
+def test_decisions_have_priority_over_pending_hunks() -> None:
     waiting = [HunkOutcome(f"h{n}", HunkState.PENDING, "a.py", n, "s" * 100) for n in range(100)]
     files = tuple(FileDelta(f"{n}.py", is_gone=True) for n in range(100))
     told = text_of(HunkOutcome("h200", HunkState.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)

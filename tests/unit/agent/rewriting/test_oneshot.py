@@ -63,21 +63,21 @@ async def test_the_model_sees_the_selection_marked_in_what_is_around_it() -> Non
     )
 
 
-async def test_what_is_far_from_the_selection_is_not_sent() -> None:
+async def test_request_leaves_out_text_far_from_the_selection() -> None:
     text = "far\n" * 100 + "near\n" * 30 + "a two b\n" + "near\n" * 30 + "far\n" * 100
     _, _, table = await rewritten(text, "two", fenced("TWO"))
     shown = table.model.requests[0].messages[-1].content
     assert (shown.count("near"), "far" in shown, 'lines="101-161"' in shown) == (60, False, True)
 
 
-async def test_of_a_paragraph_on_one_line_the_nearest_is_sent() -> None:
+async def test_request_for_a_long_line_holds_the_text_nearest_to_the_selection() -> None:
     text = "far " * 5000 + "a two b " + "far " * 5000 + "\n"
     turn, proposed, table = await rewritten(text, "two", fenced("TWO"))
     assert (turn.state, proposed) == (TurnState.COMPLETED, text.replace("two", "TWO"))
     assert len(table.model.requests[0].messages[-1].content) < 7000
 
 
-async def test_a_mark_that_stands_in_the_text_is_not_used() -> None:
+async def test_selection_mark_differs_from_marks_in_the_text() -> None:
     text = "one </selection> two <selection> three\n"
     _, proposed, table = await rewritten(text, "two", fenced("<selection2>TWO</selection2>"))
     assert "<selection2>two</selection2>" in table.model.requests[0].messages[-1].content
@@ -103,7 +103,7 @@ async def test_a_mark_that_stands_in_the_text_is_not_used() -> None:
         ("One.\n\nTwo.\n", "One.\n\nTwo.\n", "1.\n\n2.\n", "1.\n\n2.\n"),
     ],
 )
-async def test_an_answer_without_a_fence_is_taken_where_it_is_unambiguous(
+async def test_unfenced_answer_is_accepted_if_it_is_unambiguous(
     text: str, selected: str, answer: str, after: str
 ) -> None:
     turn, proposed, _ = await rewritten(text, selected, say(answer))
@@ -137,7 +137,7 @@ async def test_an_answer_without_a_fence_is_taken_where_it_is_unambiguous(
         "  \n ",
     ],
 )
-async def test_an_answer_that_may_be_about_the_text_is_refused(answer: str) -> None:
+async def test_answer_that_may_be_about_the_text_is_refused(answer: str) -> None:
     turn, proposed, table = await rewritten(LINE, "two", say(answer))
     assert turn.state is TurnState.FAILED
     assert "no fenced block" in turn.error or "It can't be told" in turn.error
@@ -154,7 +154,7 @@ async def test_an_answer_that_may_be_about_the_text_is_refused(answer: str) -> N
         ("function add(a, b) {\n  return a + b;\n}\nI have renamed nothing.", False),
     ],
 )
-async def test_several_lines_of_code_without_a_fence_must_look_like_them(
+async def test_unfenced_answer_for_several_lines_must_look_like_code(
     answer: str, is_taken: bool
 ) -> None:
     text = "function add(a, c) {\n  return a + c;\n}\n"
@@ -162,7 +162,7 @@ async def test_several_lines_of_code_without_a_fence_must_look_like_them(
     assert (turn.state is TurnState.COMPLETED) == is_taken, turn.error
 
 
-async def test_a_block_that_may_be_the_selection_itself_is_refused() -> None:
+async def test_fenced_block_that_may_be_the_selection_is_refused() -> None:
     text = "```\ncode\n```\n"
     turn, _, _ = await rewritten(text, text, say("```\nCODE\n```"))
     assert "It can't be told where" in turn.error
@@ -186,7 +186,7 @@ async def test_a_block_that_may_be_the_selection_itself_is_refused() -> None:
         (insertion(1, 0, "more\n"), "one TWO three\nmore\n"),
     ],
 )
-async def test_what_is_typed_beside_the_selection_stays(edit: WireEdit, after: str) -> None:
+async def test_text_typed_beside_the_selection_is_kept(edit: WireEdit, after: str) -> None:
     def typing(request: Request) -> Completion:
         table.type(edit, PATH)
         return fenced("TWO")
@@ -199,7 +199,7 @@ async def test_what_is_typed_beside_the_selection_stays(edit: WireEdit, after: s
 @pytest.mark.parametrize(
     "edit", [WireEdit(0, 5, 0, 6, "x"), WireEdit(0, 4, 0, 7, ""), WireEdit(0, 2, 0, 9, "!")]
 )
-async def test_nothing_is_proposed_over_what_is_typed_into_the_selection(edit: WireEdit) -> None:
+async def test_text_typed_into_the_selection_is_not_replaced(edit: WireEdit) -> None:
     def typing(request: Request) -> Completion:
         table.type(edit, PATH)
         return fenced("TWO")
@@ -232,14 +232,14 @@ async def test_a_whole_secret_beside_the_selection_or_in_it_is_sent_as_its_mark(
         assert "[redacted: " in shown
 
 
-async def test_a_short_password_is_not_sent_without_what_tells_it() -> None:
+async def test_short_password_is_not_sent_without_its_key() -> None:
     text = 'password = "hunter2x"\n'
     turn, _, table = await rewritten(text, "hunter2x", fenced("x"), path="/ws/a.py")
     sent = "".join(m.content for request in table.model.requests for m in request.messages)
     assert "hunter2x" not in sent, turn
 
 
-async def test_whoever_wants_no_marks_may_cut_a_secret() -> None:
+async def test_secret_may_be_cut_if_redaction_is_off() -> None:
     settings = Settings(privacy=PrivacySettings(redact_secrets=False))
     turn, _, _ = await rewritten(SECRET, range_at(SECRET, 0, 11), fenced("x"), settings=settings)
     assert turn.state is TurnState.COMPLETED, turn.error
@@ -315,7 +315,7 @@ def test_every_selection_is_replaced_to_the_character(
 
 
 @given(ANSWERS, st.sampled_from([PATH, "/ws/a.js"]))
-def test_no_answer_without_a_fence_is_an_accident(answer: str, path: str) -> None:
+def test_unfenced_answers_are_never_accepted_by_accident(answer: str, path: str) -> None:
     document = TextDocument(f"file://{path}", LINE)
     two = Range(Position(0, 4), Position(0, 7))
     passage = RewritePassage.of(document, path, two, "Shout")

@@ -36,7 +36,7 @@ CODE = "def f():\n    return  a+b\n    x=1\n"
          "def f():\n    return a + b\n    x = 1\n"),
     ],
 )  # fmt: skip
-async def test_what_is_around_the_selection_is_not_written_twice(
+async def test_text_around_the_selection_is_not_written_twice(
     form: Callable[[str], Completion], text: str, selected: str, answer: str, after: str
 ) -> None:
     path = "/ws/a.py" if text is CODE else PATH
@@ -55,7 +55,7 @@ async def test_what_is_around_the_selection_is_not_written_twice(
     ],
 )
 @pytest.mark.parametrize("form", [fenced, say])
-async def test_no_tag_of_the_selection_is_proposed(
+async def test_selection_tags_are_not_proposed(
     form: Callable[[str], Completion], answer: str
 ) -> None:
     turn, proposed, _ = await rewritten(LINE, "two", form(answer))
@@ -66,7 +66,7 @@ async def test_no_tag_of_the_selection_is_proposed(
 @pytest.mark.parametrize(
     ("selected", "answer"), [("two three", "one 2 3"), ("two", "one TWO"), ("two", "TWO three")]
 )
-async def test_without_a_fence_one_repeated_word_beside_the_selection_is_unclear(
+async def test_unfenced_answer_that_repeats_one_word_beside_the_selection_is_ambiguous(
     selected: str, answer: str
 ) -> None:
     turn, proposed, _ = await rewritten(LINE, selected, say(answer))

@@ -56,7 +56,7 @@ async def test_calls_in_lines_are_carried_out_by_the_loop() -> None:
     assert table.proposed() == "def add(a, b):\n    return a + b\n"
 
 
-async def test_it_is_shown_the_file_without_numbers_and_the_question_again() -> None:
+async def test_prompt_holds_the_file_without_line_numbers_and_repeats_the_question() -> None:
     table = small("read_file a.py\n", EDIT, "done\n")
     await table.ask("It should return a + b.")
     *_, asked, read, shown = table.model.requests[1].messages
@@ -78,7 +78,7 @@ async def test_each_request_begins_with_the_one_before_and_the_first_takes_a_qua
     assert [request.tools for request in table.model.requests] == [(), (), ()]
 
 
-async def test_only_what_has_been_read_may_be_quoted_and_nothing_is_done_twice() -> None:
+async def test_grammar_quotes_only_lines_read_and_repeats_no_call() -> None:
     table = small("read_file a.py\n", EDIT, "done\n")
     await table.ask("It should return a + b.")
     first, second, third = (request.grammar for request in table.model.requests)
@@ -96,13 +96,13 @@ async def test_a_tool_that_is_switched_off_can_not_be_called() -> None:
     assert turn.summary.startswith("The small model looked and proposed nothing.")
 
 
-async def test_an_answer_that_is_no_call_carries_nothing_out() -> None:
+async def test_answer_without_a_call_runs_no_tool() -> None:
     table = small("edit_file a.py\n-     return a - b\n+     ret", "I will.")
     turn = await table.ask()
     assert (turn.state, turn.tool_calls, table.hunks) == (TurnState.FAILED, (), ())
 
 
-async def test_a_question_is_answered_with_the_file_in_sight() -> None:
+async def test_question_is_answered_with_the_file_in_the_prompt() -> None:
     table = small("It subtracts.")
     turn = await table.ask("What does it do?", Mode.ASK)
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It subtracts.")
@@ -111,7 +111,7 @@ async def test_a_question_is_answered_with_the_file_in_sight() -> None:
     assert (request.grammar, request.tools) == ("", ())
 
 
-async def test_without_a_file_the_user_is_told() -> None:
+async def test_turn_without_a_file_fails_with_a_reason() -> None:
     table = AgentHarness(make_workspace(), [], constrained=True)
     turn = await table.end_of(table.start(file=None))
     assert turn.state is TurnState.FAILED
@@ -124,7 +124,7 @@ async def test_a_question_that_leaves_no_room_is_refused() -> None:
     assert "at most 1000" in turn.error
 
 
-async def test_of_a_long_file_the_function_that_is_asked_about_is_read() -> None:
+async def test_window_of_a_long_file_holds_the_function_that_is_asked_about() -> None:
     filler = "".join(f"def f{n}():\n    return {n}\n\n" for n in range(100))
     table = small("read_file a.py 298-302\n", "done\n", text=filler + TEXT)
     turn = await table.ask("add() is wrong")
@@ -132,14 +132,14 @@ async def test_of_a_long_file_the_function_that_is_asked_about_is_read() -> None
     assert turn.tool_calls[0].error == ""
 
 
-async def test_of_a_long_file_the_selection_is_read() -> None:
+async def test_window_of_a_long_file_holds_the_selection() -> None:
     text = "".join(f"x = {n}\n" for n in range(300))
     table = small("done\n", text=text)
     await table.ask("x is wrong", lines=(200, 200))
     assert "read_file a.py 197-256" in table.model.requests[0].grammar
 
 
-def test_a_window_is_small_whatever_the_file() -> None:
+def test_window_is_small_for_every_file() -> None:
     for text in ("x\n" * 5000, "y" * 100_000, f"{'z' * 1000}\n" * 50):
         shown = window(document(text), None, "fix it")
         n_characters = sum(map(len, shown.document.lines[shown.first : shown.end]))
@@ -165,7 +165,7 @@ def test_every_line_that_can_be_made_unique_may_be_quoted(
 
 
 @given(st.lists(LINES, min_size=1, max_size=6))
-def test_every_quote_stands_once_in_the_file(lines: list[str]) -> None:
+def test_every_quote_occurs_once_in_the_file(lines: list[str]) -> None:
     text = "\n".join(lines) + "\n"
     assert all(
         text.find(quote.text) == text.rfind(quote.text) >= 0
@@ -190,11 +190,11 @@ def test_calls_written_and_read_are_the_same(
 
 
 @pytest.mark.parametrize("text", ["", "done", "read_file \n", "edit_file a.py\n- x\n", "hello\n"])
-def test_what_is_no_whole_call_is_none(text: str) -> None:
+def test_incomplete_call_is_not_parsed(text: str) -> None:
     assert parse(text, "") is None
 
 
-def test_whatever_a_file_holds_stays_text_in_the_grammar() -> None:
+def test_grammar_escapes_every_text_of_a_file() -> None:
     shown = window(document('a"] ::= [^-x\\\n'), None, "")
     made = grammar({"a.py": shown}, {"a.py": find_quotes(shown)})
     assert made.startswith('root ::= "read_file a.py\\U0000000A" | "edit_file a.py')
@@ -213,14 +213,14 @@ def test_the_example_is_right_by_the_rules_of_the_real_tools() -> None:
         ]
 
 
-def test_a_native_call_of_the_example_is_never_left_in_the_words() -> None:
+def test_plain_messages_of_the_example_hold_no_native_call() -> None:
     told = list(to_plain_messages([Message("system", "s"), *worked_example()]))
     assert all(not message.tool_calls for message in told)
     assert [message.role for message in told[1:]] == ["user", "assistant"] * 12 + ["user"]
 
 
 @pytest.mark.parametrize(("mode", "answers"), [(Mode.AGENT, ["done\n"]), (Mode.ASK, ["It adds."])])
-async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: list[str]) -> None:
+async def test_context_preview_is_the_request(mode: Mode, answers: list[str]) -> None:
     table = small(*answers)
     await table.ask("It should return a + b.", mode)
     ctx = make_tool_context(table.workspace, mode=mode)
@@ -231,7 +231,7 @@ async def test_what_is_shown_beforehand_is_what_is_sent(mode: Mode, answers: lis
     assert preview_small(ask, ctx) == [(one.role, one.content) for one in request.messages]
 
 
-async def test_a_larger_model_is_not_led() -> None:
+async def test_larger_model_gets_no_grammar_and_all_tools() -> None:
     table = AgentHarness(make_workspace(opened={"/ws/a.py": TEXT}), [call("done", summary="Done.")])
     await table.ask()
     (request,) = table.model.requests

@@ -51,7 +51,7 @@ def test_http_on_this_machine_and_https_elsewhere_are_taken(url: str, *, is_loop
         ("http://127.0.0.1/#a", "ends in"),
     ],
 )
-def test_anything_else_is_refused_and_said_without_repeating_it(url: str, why: str) -> None:
+def test_other_addresses_are_refused_and_not_repeated_in_the_message(url: str, why: str) -> None:
     with pytest.raises(InvalidSetting) as refused:
         resolve_address(settings(url), {})
     assert str(refused.value).startswith(f"bridges.opencode.url {why}")
@@ -77,6 +77,6 @@ def test_the_password_comes_from_the_named_variable_or_from_opencodes_own() -> N
         (settings(session="../../config"), "session is no session's id"),
     ],
 )
-def test_what_can_not_be_followed_is_said(given: OpenCodeSettings, why: str) -> None:
+def test_unusable_setting_is_reported(given: OpenCodeSettings, why: str) -> None:
     with pytest.raises(InvalidSetting, match=why):
         resolve_address(given, {})

@@ -66,13 +66,13 @@ async def editor() -> AsyncIterator[Editor]:
     await editor.bridge.close()
 
 
-async def test_without_an_address_nothing_is_done(editor: Editor) -> None:
+async def test_bridge_without_an_address_does_nothing(editor: Editor) -> None:
     editor.bridge.settings_changed()
     editor.world.activity.focus(A)
     assert len(editor.tasks) == 0
 
 
-async def test_the_server_is_told_once_it_is_named_and_at_each_change(editor: Editor) -> None:
+async def test_server_is_informed_when_it_is_configured_and_at_each_change(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         editor.set(server)
@@ -83,7 +83,7 @@ async def test_the_server_is_told_once_it_is_named_and_at_each_change(editor: Ed
         assert server.parts(session) == [(text("a.py", "b.py"), True)]
 
 
-async def test_it_is_told_of_a_burst_once_and_of_how_it_ended(editor: Editor) -> None:
+async def test_burst_of_changes_is_one_update_with_the_last_state(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         editor.set(server, debounce_seconds=0.05)
@@ -96,7 +96,7 @@ async def test_it_is_told_of_a_burst_once_and_of_how_it_ended(editor: Editor) ->
         assert server.writes() == ["POST"]
 
 
-async def test_what_happens_while_it_is_told_is_told_after_it(editor: Editor) -> None:
+async def test_change_during_an_update_is_sent_after_it(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
 
@@ -111,7 +111,9 @@ async def test_what_happens_while_it_is_told_is_told_after_it(editor: Editor) ->
         assert server.parts(session) == [(text("a.py", "b.py"), True)]
 
 
-async def test_switched_off_it_leaves_and_is_told_nothing_more(editor: Editor) -> None:
+async def test_bridge_that_is_switched_off_hides_its_part_and_sends_nothing_more(
+    editor: Editor,
+) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         editor.set(server)
@@ -123,7 +125,7 @@ async def test_switched_off_it_leaves_and_is_told_nothing_more(editor: Editor) -
         assert len(editor.tasks) == 0
 
 
-async def test_another_server_is_told_and_the_first_is_left(editor: Editor) -> None:
+async def test_new_server_is_informed_and_the_old_one_is_left(editor: Editor) -> None:
     async with FakeOpenCode() as first, FakeOpenCode() as second:
         sessions = first.session("/ws"), second.session("/ws")
         editor.set(first)
@@ -135,7 +137,7 @@ async def test_another_server_is_told_and_the_first_is_left(editor: Editor) -> N
 
 
 @pytest.mark.slow
-async def test_a_server_that_is_away_is_said_once_and_told_when_it_is_back(
+async def test_unreachable_server_is_reported_once_and_informed_when_it_is_back(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "stet.bridges")
@@ -155,7 +157,7 @@ async def test_a_server_that_is_away_is_said_once_and_told_when_it_is_back(
 
 
 @pytest.mark.slow
-async def test_a_server_that_wants_another_password_is_said_once_with_what_to_do(
+async def test_wrong_password_is_reported_once_with_a_remedy(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with FakeOpenCode() as server:
@@ -169,7 +171,7 @@ async def test_a_server_that_wants_another_password_is_said_once_with_what_to_do
     assert "it wants a password: set OPENCODE_SERVER_PASSWORD" in said
 
 
-async def test_what_the_user_does_has_a_server_tried_again_at_once(
+async def test_user_action_retries_the_server_at_once(
     editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MIN_WAIT", 3600.0)
@@ -185,7 +187,7 @@ async def test_what_the_user_does_has_a_server_tried_again_at_once(
         assert server.parts(session) == [(text("a.py", "b.py"), True)]
 
 
-async def test_a_session_at_work_is_waited_for_without_a_word(
+async def test_busy_session_is_awaited_without_a_message(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with FakeOpenCode() as server:
@@ -199,7 +201,7 @@ async def test_a_session_at_work_is_waited_for_without_a_word(
     assert caplog.records == []
 
 
-async def test_a_server_that_comes_back_with_another_api_is_told_by_that(editor: Editor) -> None:
+async def test_server_that_returns_with_another_api_is_informed_through_it(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         editor.set(server)
@@ -213,7 +215,7 @@ async def test_a_server_that_comes_back_with_another_api_is_told_by_that(editor:
         ]
 
 
-async def test_a_setting_that_can_not_be_followed_is_said_once(editor: Editor) -> None:
+async def test_unusable_setting_is_reported_once(editor: Editor) -> None:
     for _ in range(2):
         editor.set(url="http://192.168.0.9:4096")
     assert len(editor.tasks) == 0
@@ -222,7 +224,7 @@ async def test_a_setting_that_can_not_be_followed_is_said_once(editor: Editor) -
     assert warning.endswith("Nothing is sent to OpenCode.")
 
 
-async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
+async def test_session_that_refuses_everything_is_reported_once_and_left_alone(
     editor: Editor, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert editor.bridge.to_json() == {"state": "off", "why": ""}
@@ -254,7 +256,7 @@ async def test_a_session_that_refuses_all_is_said_once_and_left_alone(
     assert said.endswith("begin another, or start OpenCode anew")
 
 
-async def test_the_end_hides_the_part(editor: Editor) -> None:
+async def test_close_hides_the_part(editor: Editor) -> None:
     async with FakeOpenCode() as server:
         session = server.session("/ws")
         editor.set(server)
@@ -264,7 +266,7 @@ async def test_the_end_hides_the_part(editor: Editor) -> None:
         assert server.parts(session) == [(text("b.py", "a.py"), False)]
 
 
-async def test_the_end_does_not_wait_for_a_server_that_hangs(
+async def test_close_does_not_wait_for_a_server_that_hangs(
     editor: Editor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LEAVE_SECONDS", 0.01)
@@ -293,7 +295,7 @@ async def test_the_password_goes_to_a_server_that_asks_for_it(
         assert set(given[1:]) == {server.login}
 
 
-async def test_a_selection_is_told_with_marks_and_noted_once(editor: Editor) -> None:
+async def test_selection_is_sent_with_marks_and_recorded_once(editor: Editor) -> None:
     key = keys()["Stripe key"]
     uri = uri_at("/ws/c.py")
     open_document(editor.world, uri, f"key = '{key}'\n")

@@ -40,7 +40,7 @@ async def test_a_session_that_refuses_a_message_is_sent_no_other() -> None:
         await connection.close()
 
 
-async def test_what_changes_is_appended_with_a_word_that_it_replaces_what_came_before() -> None:
+async def test_change_is_appended_with_a_note_that_it_replaces_the_earlier_text() -> None:
     now = 0.0
     async with FakeOpenCode() as server:
         server.is_newer = True
@@ -83,7 +83,7 @@ async def test_without_a_session_nothing_is_appended() -> None:
 
 
 @pytest.mark.parametrize(("is_newer", "kind"), [(False, ReplaceClient), (True, AppendClient)])
-async def test_the_api_is_told_by_what_is_healthy(*, is_newer: bool, kind: type) -> None:
+async def test_api_version_is_detected_by_the_health_check(*, is_newer: bool, kind: type) -> None:
     async with FakeOpenCode() as server:
         server.is_newer = is_newer
         connection = connect(server)
@@ -91,7 +91,7 @@ async def test_the_api_is_told_by_what_is_healthy(*, is_newer: bool, kind: type)
         await connection.close()
 
 
-async def test_a_page_where_the_health_should_be_is_no_health() -> None:
+async def test_web_page_instead_of_the_health_check_is_refused() -> None:
     async with FakeOpenCode() as server:
         server.fault = lambda asked: (200, "<html>") if "global" in asked.path else None
         server.is_newer = True
@@ -103,7 +103,7 @@ async def test_a_page_where_the_health_should_be_is_no_health() -> None:
         await connection.close()
 
 
-async def test_where_nothing_listens_that_is_said() -> None:
+async def test_closed_port_is_reported() -> None:
     connection = OpenCodeConnection(
         OpenCodeAddress("http://127.0.0.1:1", "opencode", "", "", is_loopback=True)
     )

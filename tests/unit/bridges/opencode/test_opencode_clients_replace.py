@@ -46,7 +46,7 @@ def is_write(asked: HttpRequest) -> bool:
     return asked.method != "GET"
 
 
-async def test_the_first_is_posted_and_the_next_replaces_it(
+async def test_first_part_is_posted_and_the_next_replaces_it(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -70,7 +70,7 @@ async def test_the_first_is_posted_and_the_next_replaces_it(
     }
 
 
-async def test_behind_a_message_of_others_the_old_one_is_hidden_before_a_new_one_comes(
+async def test_old_part_is_hidden_before_a_new_one_follows_a_message_of_others(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -81,7 +81,7 @@ async def test_behind_a_message_of_others_the_old_one_is_hidden_before_a_new_one
     assert server.writes() == ["POST", "PATCH", "POST"]
 
 
-async def test_what_has_not_changed_is_not_written_again_wherever_it_stands(
+async def test_unchanged_part_is_not_written_again(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -91,9 +91,7 @@ async def test_what_has_not_changed_is_not_written_again_wherever_it_stands(
     assert server.writes() == ["POST"]
 
 
-async def test_where_nothing_is_left_to_tell_the_part_is_hidden(
-    server: FakeOpenCode, keeper: ReplaceClient
-) -> None:
+async def test_part_without_text_is_hidden(server: FakeOpenCode, keeper: ReplaceClient) -> None:
     session = server.session("/ws")
     for text in ("", "one", "", ""):
         await keeper.update(ContextPart(text, WS))
@@ -101,7 +99,7 @@ async def test_where_nothing_is_left_to_tell_the_part_is_hidden(
     assert server.writes() == ["POST", "PATCH"]
 
 
-async def test_while_the_agent_is_at_work_the_old_part_is_hidden_and_nothing_posted(
+async def test_old_part_is_hidden_and_none_is_posted_while_the_agent_works(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -132,7 +130,7 @@ async def test_the_session_is_the_latest_of_the_folder_without_a_parent(
     }  # fmt: skip
 
 
-async def test_a_server_that_names_sessions_of_other_folders_is_not_believed(
+async def test_sessions_of_other_folders_are_ignored(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     server.session("/ws", directory="/other", location={})
@@ -143,7 +141,9 @@ async def test_a_server_that_names_sessions_of_other_folders_is_not_believed(
     assert server.writes() == []
 
 
-async def test_a_session_may_lie_behind_a_link(server: FakeOpenCode, keeper: ReplaceClient) -> None:
+async def test_session_directory_may_be_a_symbolic_link(
+    server: FakeOpenCode, keeper: ReplaceClient
+) -> None:
     session = server.session("/real")
     server.fault = lambda asked: (
         (200, list(server.sessions.values())) if asked.path.startswith("/session?") else None
@@ -153,7 +153,7 @@ async def test_a_session_may_lie_behind_a_link(server: FakeOpenCode, keeper: Rep
     assert "directory=%2Freal" in server.asked[-1].path
 
 
-async def test_in_another_session_it_begins_anew_and_the_old_part_is_hidden(
+async def test_new_session_gets_a_new_part_and_the_old_one_is_hidden(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     first = server.session("/ws")
@@ -199,7 +199,7 @@ async def test_parts_of_an_earlier_run_are_taken_over_and_all_but_the_last_hidde
     assert server.writes() == ["PATCH", "PATCH"]
 
 
-async def test_an_answer_that_is_lost_leaves_no_second_part(
+async def test_lost_answer_leaves_no_second_part(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -221,7 +221,7 @@ async def test_a_part_that_somebody_has_removed_is_posted_again(
     assert server.parts(session) == [("two", True)]
 
 
-async def test_a_part_that_can_not_be_hidden_is_not_joined_by_another(
+async def test_part_that_cannot_be_hidden_blocks_a_new_one(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -274,7 +274,7 @@ async def test_a_part_that_can_not_be_replaced_is_hidden_at_once_while_the_agent
 
 
 @pytest.mark.parametrize("refused", ["PATCH", "POST"])
-async def test_where_all_is_refused_nothing_more_is_written_to_that_session(
+async def test_session_that_refuses_everything_gets_no_more_parts(
     server: FakeOpenCode, keeper: ReplaceClient, refused: str
 ) -> None:
     session = server.session("/ws")
@@ -295,7 +295,7 @@ async def test_where_all_is_refused_nothing_more_is_written_to_that_session(
     assert server.parts(other) == [("five", True)]
 
 
-async def test_a_server_that_was_away_is_tried_with_all_again(
+async def test_refused_update_is_tried_again_after_the_server_was_away(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -347,7 +347,7 @@ async def test_leaving_hides_the_part_also_one_that_was_posted_unseen(
     assert server.parts(session) == [("one", False)]
 
 
-async def test_leaving_a_session_that_is_gone_is_no_fault(
+async def test_leaving_a_removed_session_is_no_error(
     server: FakeOpenCode, keeper: ReplaceClient
 ) -> None:
     session = server.session("/ws")
@@ -373,7 +373,7 @@ FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
-async def test_whatever_is_answered_is_a_fault_that_is_told(
+async def test_any_invalid_answer_is_a_reported_error(
     server: FakeOpenCode, keeper: ReplaceClient, name: str
 ) -> None:
     status, body = FAULTS[name]

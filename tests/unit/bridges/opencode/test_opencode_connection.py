@@ -65,7 +65,7 @@ def sent(server: FakeOpenCode) -> list[tuple[str, str, bool, bool]]:
     ]
 
 
-async def test_the_password_and_the_text_are_sent_once_the_server_has_said_what_it_is(
+async def test_password_and_text_are_sent_after_the_server_identifies_itself(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     for _ in range(2):
@@ -91,7 +91,7 @@ async def test_a_server_that_asks_for_no_password_is_sent_none(
     ]
 
 
-async def test_a_server_that_tells_its_health_to_all_may_ask_later(
+async def test_server_with_an_open_health_check_may_ask_for_the_password_later(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.fault = lambda asked: (200, {"healthy": True}) if asked.path == REPLACING else None
@@ -103,7 +103,7 @@ async def test_a_server_that_tells_its_health_to_all_may_ask_later(
     "challenge",
     ["", "Bearer", 'Basic realm="router"', "Basic", 'Digest realm="Secure Area", nonce="1"'],
 )
-async def test_who_asks_for_a_password_in_another_way_is_sent_nothing(
+async def test_server_with_another_authentication_scheme_gets_nothing(
     server: FakeOpenCode, connection: OpenCodeConnection, challenge: str
 ) -> None:
     server.challenge = challenge
@@ -124,7 +124,7 @@ async def test_who_asks_for_a_password_in_another_way_is_sent_nothing(
         (407, {}),
     ],
 )
-async def test_who_does_not_say_that_it_is_opencode_is_sent_nothing(
+async def test_server_that_is_not_opencode_gets_nothing(
     server: FakeOpenCode, connection: OpenCodeConnection, reply: tuple[int, object]
 ) -> None:
     server.fault = lambda _: reply
@@ -136,7 +136,7 @@ async def test_who_does_not_say_that_it_is_opencode_is_sent_nothing(
     }
 
 
-async def test_whoever_has_the_port_after_it_gets_neither_password_nor_text(
+async def test_next_process_on_the_port_gets_neither_password_nor_text(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     await post(connection)
@@ -152,7 +152,7 @@ async def test_whoever_has_the_port_after_it_gets_neither_password_nor_text(
     ]
 
 
-async def test_a_server_that_closes_each_connection_is_told_all_the_same(
+async def test_server_that_closes_each_connection_is_informed(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.closes = True
@@ -161,7 +161,7 @@ async def test_a_server_that_closes_each_connection_is_told_all_the_same(
     assert len(server.messages["ses_1"]) == 2
 
 
-async def test_a_wrong_password_is_said_and_no_text_sent(
+async def test_wrong_password_is_reported_and_no_text_is_sent(
     server: FakeOpenCode, connection: OpenCodeConnection
 ) -> None:
     server.login = "Basic another"
@@ -170,7 +170,9 @@ async def test_a_wrong_password_is_said_and_no_text_sent(
     assert {has_body for *_, has_body in sent(server)} == {False}
 
 
-async def test_nobody_there(connection: OpenCodeConnection, server: FakeOpenCode) -> None:
+async def test_closed_port_is_reported(
+    connection: OpenCodeConnection, server: FakeOpenCode
+) -> None:
     nobody = connect("http://127.0.0.1:1")
     with pytest.raises(OpenCodeUnreachable):
         await post(nobody)
@@ -190,7 +192,7 @@ def listener_of_another() -> tuple[socket.socket, int]:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux lists owners")
-async def test_a_port_of_another_user_is_sent_nothing_at_all() -> None:
+async def test_port_of_another_user_gets_nothing() -> None:
     listener, uid = listener_of_another()
     received: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 

@@ -106,6 +106,6 @@ def test_the_folder_is_the_root_of_the_active_file_in_every_spelling() -> None:
     assert collect_context(world.snapshot()).folders == ("/one",)
 
 
-def test_without_anything_open_there_is_nothing_to_tell() -> None:
+def test_context_without_open_files_is_empty() -> None:
     assert collect_context(make_workspace().snapshot()) == SessionContext(folders=("/ws",))
     assert collect_context(make_workspace(roots=()).snapshot()) == SessionContext()
