@@ -294,18 +294,31 @@ class HunkStore:
         places = {hunk: (place.first, place.end) for hunk, place in spans.items()}
         return AnchorSnapshot(tracked.uri, tracked.text, places, lost)
 
+    def hunks_to_rename(self, uri: str, new_uri: str) -> list[Hunk]:
+        """Return the hunks of a file `uri` that get its new name when it is renamed to `new_uri`.
+
+        The move that renames the file keeps its names: its undo needs them. A hunk of another file, which
+        had the name before or is to have it, keeps its name too.
+        """
+        hunks, key = self.of_file(uri), canonical(new_uri)
+        others = [hunk for hunk in hunks if canonical(hunk.new_uri) != key]
+        present = [hunk for hunk in others if not hunk.is_of_absent_file]
+        staying = [hunk for hunk in present if not hunk.has_moved_away]
+        # Only a hunk of a new file shows that the file of an accepted move is not the renamed one: else
+        # a folder was renamed, and the undo of the move leads there.
+        return staying if staying or len(others) < len(hunks) else present
+
     def renamed(self, uri: str, new_uri: str) -> None:
         """Handle the rename of a file: move its hunks to the new name."""
         old_key, key = canonical(uri), canonical(new_uri)
-        ids = self._files.pop(old_key, {})
-        stays = {hunk_id for hunk_id in ids if not follows_rename(self._hunks[hunk_id], new_uri)}
-        if stays:
-            self._files[old_key] = dict.fromkeys(stays)
         moved = [
-            dataclasses.replace(self._hunks[hunk_id], uri=new_uri)
-            for hunk_id in ids
-            if hunk_id not in stays
+            dataclasses.replace(hunk, uri=new_uri) for hunk in self.hunks_to_rename(uri, new_uri)
         ]
+        ids = self._files.pop(old_key, {})
+        for hunk in moved:
+            del ids[hunk.id]
+        if ids:
+            self._files[old_key] = ids
         for hunk in moved:
             self._insert(hunk)
         if tracked := self._tracks.pop(old_key, None):
@@ -341,13 +354,6 @@ def _seen_at(hunk: Hunk, anchor: Anchor, place: Range, old: str) -> Hunk:
 def is_line_hunk(hunk: Hunk) -> bool:
     """Return whether a hunk has lines of its file, now or after it is accepted."""
     return hunk.kind is HunkKind.CREATE or hunk.kind not in WHOLE_FILE
-
-
-def follows_rename(hunk: Hunk, new_uri: str) -> bool:
-    """Return whether a hunk of a file that was renamed to `new_uri` gets that name too."""
-    # The move that renamed the file keeps its names: its undo needs them. A hunk of another file, which
-    # had the name before or is to have it, keeps its name too.
-    return canonical(hunk.new_uri) != canonical(new_uri) and not hunk.is_of_absent_file
 
 
 def settle_accepted(

@@ -129,6 +129,11 @@ class Hunk:
         }
 
     @property
+    def has_moved_away(self) -> bool:
+        """Whether its file has the new name, so that a file with the old name is another file."""
+        return self.kind is HunkKind.MOVE and self.state is HunkState.ACCEPTED
+
+    @property
     def shown_at(self) -> Range:
         """Where it is shown: the lines that it replaces, or the line above an addition."""
         line = self.range.start.line

@@ -19,7 +19,6 @@ from operator import attrgetter
 from stet.review.errors import UndoConflict
 from stet.review.hunk_store import (
     HunkStore,
-    follows_rename,
     is_line_hunk,
     note_text,
     settle_accepted,
@@ -357,7 +356,7 @@ def rename_file(store: HunkStore, outbox: Outbox, uri: str, new_uri: str) -> Non
         outbox.cancel(one, reason)
     moved, there = store.tracked(uri), store.tracked(new_uri)
     # An editor may report a move that Stet itself has requested: then all hunks have moved already.
-    if moved is not None or any(follows_rename(hunk, new_uri) for hunk in store.of_file(uri)):
+    if moved is not None or store.hunks_to_rename(uri, new_uri):
         _drop_whole(store, new_uri)
     to_make = [] if moved is None else _detach_new(store, moved)
     if moved is None or there is None:
