@@ -34,7 +34,7 @@ from stet.observability.log_handlers import log_files, log_folder
 from stet.search.embedding import can_embed
 from stet.search.index_state import count_contents, index_folder
 from stet.settings.layers import PROJECT_FILE, MergedSettings, read_layers, user_file_path
-from stet.settings.values import ModelSettings, SearchSettings, Settings, WebSettings
+from stet.settings.values import ModelSettings, SearchSettings, WebSettings
 from stet.storage.schema import MIGRATIONS, translate_errors
 from stet.storage.state_store import StateStore
 from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, StoreError
@@ -72,15 +72,10 @@ async def check_all(system: System) -> list[Finding]:
             "Go to another folder: what is said of one below is of the system's for scratch files."
         )
         found.append(Finding("problem", "folder", "the one you are in is not there any more", fix))
-    read: list[MergedSettings] = []
-
-    def settings() -> Iterator[Finding]:
-        read.append(read_layers(system.read_bytes, [root]))
-        yield from check_settings(read[0])
-        yield from check_settings_files(read[0], root)
-
-    found += await _run_check("settings", settings)
-    chosen = read[0].settings if read else Settings()
+    layers = read_layers(system.read_bytes, [root])
+    chosen = layers.settings
+    found += await _run_check("settings", lambda: check_settings(layers))
+    found += await _run_check("settings", lambda: check_settings_files(layers, root))
     found += await _run_check("model", lambda: check_model(chosen.model, system))
     found += await _run_check("web", lambda: check_web(chosen.web, system))
     found += await _run_check("search", lambda: check_search(chosen.search, system, root))
@@ -140,18 +135,16 @@ async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -
     began = system.monotonic()
     try:
         model = await open_model(choice, settings, system)
-    except ModelError as error:
-        return Finding("problem", "reached", "no", str(error))
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            completion = await model.complete(request, lambda _: None)
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                completion = await model.complete(request, lambda _: None)
+        finally:
+            await model.close()
     except ModelError as error:
         return Finding("problem", "reached", "no", str(error))
     except TimeoutError:
         fix = "Try again later, or choose another model (model.provider, model.name)."
         return Finding("problem", "reached", f"no answer in {PROBE_SECONDS} s", fix)
-    finally:
-        await model.close()
     seconds = system.monotonic() - began
     tokens = completion.usage.total
     return Finding("ok", "reached", f"it answered in {seconds:.1f} s ({tokens} tokens)")
