@@ -11,6 +11,7 @@ it is, and Stet's text is one block at the end.
 """
 
 import asyncio
+import json
 import os
 import re
 import shutil
@@ -389,12 +390,8 @@ def _entry(values: Mapping[str, Any], servers: Sequence[Any]) -> str:
 
 def _toml(value: object) -> str:
     """Return a value in TOML, on one line: a string, a list, a table with plain keys, or a number."""
-    if isinstance(value, str):
-        import json  # TOML's strings escape as JSON's do
-
-        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
-    if isinstance(value, Sequence):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False, default=str)  # the rest is written as in JSON
