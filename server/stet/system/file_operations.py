@@ -43,7 +43,7 @@ def create(path: Path, data: bytes) -> None:
 
 
 def move(path: Path, new: Path) -> None:
-    """Give a file another name, where nothing is; folders are made.
+    """Move a file to where nothing is, on another device too; folders are made.
 
     Raises:
         OSError: If there is no regular file, something has the new name, a folder above one of them
@@ -56,16 +56,6 @@ def move(path: Path, new: Path) -> None:
                 source.rename(target)
             else:
                 _move_across_devices(source, target)
-
-
-def move_across_devices(path: Path, new: Path) -> None:
-    """Move a file to where nothing is, on another device too.
-
-    Raises:
-        OSError: As `move`.
-    """
-    with pin_path(path) as source, pin_path(new) as target:
-        _move_across_devices(source, target)
 
 
 def copy(path: Path, new: Path, *, make: bool = False) -> None:

@@ -224,7 +224,7 @@ class System:
             OSError: As `copy_to_trash`, or if it can't be removed.
         """
         place = self._trash_place(path)
-        user_files.move_across_devices(path, self._without_links(place))
+        user_files.move(path, self._without_links(place))
         return place
 
     def trashed(self, path: Path) -> Iterator[Path]:

@@ -196,7 +196,7 @@ def test_across_devices_a_file_is_copied_before_it_is_removed(
     path.write_bytes(b"x" * 100_000)
     path.chmod(0o640)
     os.utime(path, (1e9, 1e9))
-    user_files.move_across_devices(path, new)
+    user_files.move(path, new)
     assert not path.exists()
     assert new.read_bytes() == b"x" * 100_000
     assert new.stat().st_mode & 0o777 == 0o640
@@ -217,7 +217,7 @@ def test_a_file_that_takes_the_name_of_one_being_moved_stays(
 
     monkeypatch.setattr(os, "link", link_and_replace)
     with pytest.raises(OSError, match="come in its place"):
-        user_files.move_across_devices(path, new)
+        user_files.move(path, new)
     assert path.read_text() == "new"
     assert not new.exists()
 
@@ -238,7 +238,7 @@ def test_a_copy_that_fails_leaves_the_file_and_no_part_of_it(
     path, new = tmp_path / "a", tmp_path / "b"
     path.write_bytes(b"x")
     with pytest.raises(OSError, match="No space left"):
-        user_files.move_across_devices(path, new)
+        user_files.move(path, new)
     assert path.read_bytes() == b"x"
     assert not new.exists()
 
