@@ -10,6 +10,7 @@ import functools
 import re
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import httpcore2
 
@@ -151,8 +152,6 @@ class _PinnedBackend(httpcore2.AsyncNetworkBackend):
         """Return a connection to the first address that answers."""
         *others, last = self._ips[:MAX_ADDRESSES]
         for ip in others:
-            try:
+            with suppress(httpcore2.ConnectError, httpcore2.ConnectTimeout):
                 return await self._real.connect_tcp(str(ip), port, timeout)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                continue
         return await self._real.connect_tcp(str(last), port, timeout)
