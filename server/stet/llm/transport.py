@@ -203,8 +203,7 @@ class Transport:
         """
         watch = _StreamWatch(self._timeouts, patience, take)
         try:
-            async with asyncio.timeout_at(watch.deadline) as clock:
-                watch.clock = clock
+            async with watch.clock:
                 return await self._request(body, watch)
         except TimeoutError as exc:
             raise watch.failure(self._endpoint) from exc
@@ -336,7 +335,6 @@ class _StreamWatch:
         take: Takes the chunks.
 
     Attributes:
-        deadline: When the stream is given up, in the seconds of the event loop.
         clock: The time-out that ends the stream.
         answered: Whether anything was said.
         has_events: Whether there was an event at all.
@@ -354,8 +352,7 @@ class _StreamWatch:
         self._take = take
         self._n_events = 0
         self._n_bytes = 0
-        self.deadline = min(self._end, self._loop.time() + self._timeouts.first)
-        self.clock: asyncio.Timeout | None = None
+        self.clock = asyncio.timeout_at(min(self._end, self._loop.time() + self._timeouts.first))
         self.answered = False
         self.has_events = False
 
@@ -363,11 +360,10 @@ class _StreamWatch:
         """Hand a chunk on; push the deadline on if it says something."""
         self.has_events = True
         self._n_events += 1
-        if self._take(chunk) and self.clock is not None:
+        if self._take(chunk):
             self._n_events = self._n_bytes = 0
             self.answered = True
-            self.deadline = min(self._end, self._loop.time() + self._timeouts.idle)
-            self.clock.reschedule(self.deadline)
+            self.clock.reschedule(min(self._end, self._loop.time() + self._timeouts.idle))
 
     def is_too_long(self, n_bytes: int) -> bool:
         """Count so many more bytes. Return whether no honest server is quiet for so long."""
@@ -377,7 +373,7 @@ class _StreamWatch:
     def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
         """Return which of the three clocks ran out."""
         again = RetryMode.NEVER
-        if self.deadline >= self._end:
+        if self.clock.when() == self._end:
             what, seconds = "did not end its answer within", self._timeouts.total
         elif self.answered:
             what, seconds, again = "fell silent in its answer for", self._timeouts.idle, self._again
