@@ -8,7 +8,7 @@ import asyncio
 import gc
 import json
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from stet.lsp.presentation.diagnostics_publisher import DELAY
 from stet.lsp.server import build_server
@@ -34,8 +34,7 @@ class HunksWorkspace:
 
     @property
     def state(self) -> ServerState:
-        state: ServerState = self._server.state()
-        return state
+        return cast("ServerState", self._server.state())
 
     async def begin(self) -> None:
         """Say hello, and wait until the server is ready."""

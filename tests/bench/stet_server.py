@@ -15,7 +15,8 @@ def main() -> int:
     server = build_server()
 
     def crc(params: Any) -> int:
-        buffer = server.state().workspace.buffer(params["uri"])
+        state: Any = server.state()
+        buffer = state.workspace.buffer(params["uri"])
         assert buffer is not None
         return zlib.crc32(buffer.text.encode())
 

@@ -13,7 +13,7 @@ import signal
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
@@ -183,14 +183,17 @@ def main() -> int:
         broken(sys.argv[sys.argv.index("--broken") + 1])
     server = build_server()
 
-    model = RandomModel(lambda: documents_of(server.state()), is_counted="--counted" in sys.argv)
+    def state() -> ServerState:
+        return cast("ServerState", server.state())
+
+    model = RandomModel(lambda: documents_of(state()), is_counted="--counted" in sys.argv)
 
     async def open_model(*_: object) -> Model:
         return model
 
     changed: Any = model_source
     changed.open_model = open_model
-    route: Router[ServerState] = Router(server, server.state)
+    route: Router[ServerState] = Router(server, state)
     route.command("test.memory", memory)
     route.command("test.checksums", checksums)
     route.command("test.decide", decide)

@@ -13,7 +13,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from stet.cli.serve_command import start_logging
 from stet.llm import completion_stream, openai_model
@@ -189,7 +189,11 @@ def main() -> int:
         limit_files(1)
     start_logging("")
     server = build_server()
-    route: Router[ServerState] = Router(server, server.state)
+
+    def state() -> ServerState:
+        return cast("ServerState", server.state())
+
+    route: Router[ServerState] = Router(server, state)
     route.command("test.propose", propose)
     route.command("test.checksums", checksums)
     route.command("test.jump", jump)

@@ -26,8 +26,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import iscoroutine
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
@@ -141,6 +142,30 @@ class PendingReply:
     def close(self) -> None:
         """Drop the work if it was never started; no caller needs it any more."""
         self.work.close()
+
+
+class TextReceiver(Protocol):
+    """Takes texts and events of the disk, which bypass the routing table, for speed."""
+
+    def open(self, params: lsp.DidOpenTextDocumentParams, lines: list[str] | None = None) -> None:
+        """Take an opened document; `lines` are the lines of its text, if they are known."""
+
+    def change(self, params: object) -> None:
+        """Take a changed document, as the editor sent it, unchecked."""
+
+    def close(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        """Take a closed document."""
+
+    def changed_on_disk(self, params: object) -> None:
+        """Take files that changed on the disk, as the editor sent them, unchecked."""
+
+
+class ConnectionState(Protocol):
+    """The part of the state of a server that its connection needs."""
+
+    @property
+    def text_sync(self) -> TextReceiver:
+        """What takes the texts."""
 
 
 class Router(Generic[State]):

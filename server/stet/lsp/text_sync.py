@@ -11,7 +11,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lsprotocol import types as lsp
 
@@ -175,7 +174,7 @@ class TextSync:
         elif (buffer := self.workspace.buffer(uri)) is not None:
             self.ledger.opened(uri, buffer.lines)
 
-    def change(self, params: dict[str, Any]) -> None:
+    def change(self, params: object) -> None:
         """Apply typed text. This is the hot path."""
         modification = convert.change_modification(params)
         if self._reorder_buffer is None:

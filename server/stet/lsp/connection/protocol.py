@@ -48,7 +48,7 @@ from pygls.protocol import (
 from stet.lsp.capabilities import ClientCapabilities, resolve_capabilities
 from stet.lsp.connection.stdio import FrameReader, Lifetime
 from stet.lsp.lsp_errors import InvalidParams
-from stet.lsp.routing import PendingReply, notify_handler
+from stet.lsp.routing import ConnectionState, PendingReply, TextReceiver, notify_handler
 from stet.lsp.tasks import Tasks
 from stet.text.encoding import Encoding
 
@@ -83,7 +83,7 @@ class StetProtocol(LanguageServerProtocol):
         super().__init__(server, converter)
         self.phase = SessionPhase.NEW
 
-    def _text_sync(self) -> Any:
+    def _text_sync(self) -> TextReceiver:
         """Return the receiver of document texts. Errors other than `LspError` count as bugs."""
         return self._server.state().text_sync
 
@@ -409,7 +409,7 @@ class StetLanguageServer(LanguageServer):
         super().__init__(
             name, version, protocol_cls=StetProtocol, converter_factory=build_converter
         )
-        self.state: Callable[[], Any]
+        self.state: Callable[[], ConnectionState]
         self.input: FrameReader
         self.initialize_params: lsp.InitializeParams
         self.experimental: object = None
