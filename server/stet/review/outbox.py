@@ -19,7 +19,7 @@ from stet.text.document import TextDocument
 from stet.text.edit import TextEdit
 from stet.text.merge import TOKEN
 
-WAITING = "waiting for the editor"
+QUEUED = "waiting for the editor"
 """The reason of an accepted hunk whose edit is to be sent again, or after another has arrived."""
 
 
@@ -110,7 +110,7 @@ class Outbox:
                 elif plan.is_undo:
                     tracked.undone.given_up.add(hunk_id)
                 else:
-                    self._mark_waiting(hunk_id, reason)
+                    self._mark_pending(hunk_id, reason)
         resolve_overlaps(tracked.live, tracked.lines)
         if not plan.is_undo and plan.settle is None:
             now = TextDocument(tracked.uri, tracked.text)
@@ -119,8 +119,8 @@ class Outbox:
 
     # -- accepted hunks of lines between two attempts ----------------------------------------------
 
-    def hold(self, uri: str, hunk_ids: Iterable[str], reason: str = WAITING) -> None:
-        """Keep accepted hunks as sent until their edit goes out, again or for the first time.
+    def queue(self, uri: str, hunk_ids: Iterable[str], reason: str = QUEUED) -> None:
+        """Queue accepted hunks: they count as sent until their edit goes out, again or for the first time.
 
         This state is not persisted: after a restart they are pending.
 
@@ -139,27 +139,27 @@ class Outbox:
         )
         self._store.notify(uri)
 
-    def is_waiting(self, hunk_id: str) -> bool:
+    def is_queued(self, hunk_id: str) -> bool:
         """Return whether a hunk is accepted and no edit of it is on its way."""
         hunk = self._store[hunk_id]
         return hunk.state is HunkState.SENT and not self._store.is_on_its_way(hunk_id)
 
-    def end_hold(self, hunk_ids: Iterable[str]) -> None:
-        """End the waiting of hunks whose edit is about to be sent, without a notification."""
-        for hunk_id in filter(self.is_waiting, hunk_ids):
-            self._mark_waiting(hunk_id, WAITING)
+    def dequeue(self, hunk_ids: Iterable[str]) -> None:
+        """Take hunks whose edit is about to be sent out of the queue, without a notification."""
+        for hunk_id in filter(self.is_queued, hunk_ids):
+            self._mark_pending(hunk_id, QUEUED)
 
     def give_up(self, uri: str, hunk_ids: Iterable[str], reason: str) -> None:
-        """End the waiting of hunks whose edit is not sent, for this reason."""
-        waiting = [hunk_id for hunk_id in hunk_ids if self.is_waiting(hunk_id)]
-        for hunk_id in waiting:
-            self._mark_waiting(hunk_id, reason)
-        if waiting:
+        """Take hunks out of the queue whose edit is not sent, for this reason."""
+        queued = [hunk_id for hunk_id in hunk_ids if self.is_queued(hunk_id)]
+        for hunk_id in queued:
+            self._mark_pending(hunk_id, reason)
+        if queued:
             self._store.notify(uri)
 
     def withdraw(self, hunk_id: str) -> None:
         """Withdraw the user's approval: the hunk is pending, though its edit may be in flight."""
-        self._mark_waiting(hunk_id, "")
+        self._mark_pending(hunk_id, "")
         self._store.notify(self._store[hunk_id].uri)
 
     def is_withdrawn(self, hunk_id: str) -> bool:
@@ -209,8 +209,8 @@ class Outbox:
             )
             self._store.notify(hunk.uri)
 
-    def hold_back(self, hunk_id: str, reason: str) -> None:
-        """Hold back a pending hunk, which is not sent for this reason."""
+    def note_reason(self, hunk_id: str, reason: str) -> None:
+        """Record the reason why a pending hunk is not sent."""
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.PENDING:
             self._store.set_transient(dataclasses.replace(hunk, reason=reason))
@@ -231,7 +231,7 @@ class Outbox:
             self._store.save(undone, decision=True)
         self._store.notify(hunk.uri)
 
-    def _mark_waiting(self, hunk_id: str, reason: str) -> None:
+    def _mark_pending(self, hunk_id: str, reason: str) -> None:
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
             self._store.set_transient(

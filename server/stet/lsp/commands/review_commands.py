@@ -50,14 +50,14 @@ def proposals(state: ServerState, values: tuple[object, ...]) -> list[dict[str, 
 def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Accept hunks; they are sent to the editor after this answer."""
     with CommandArguments("stet.accept", values, main="hunk") as arguments:
-        held = state.review.edit_applier.holds
-        named = select_hunks(arguments, state.ledger, state.workspace, also=held)
+        can_withdraw = state.review.edit_applier.can_withdraw
+        named = select_hunks(arguments, state.ledger, state.workspace, also=can_withdraw)
         # Many named at once are never a yes to one that needs its own.
         protected = arguments.flag("protected") and named.is_single
 
     def decision(hunk: Hunk) -> str:
-        is_held = hunk.state is HunkState.SENT and held(hunk.id)
-        if is_held and (protected or not hunk.protected):
+        is_queued = hunk.state is HunkState.SENT and can_withdraw(hunk.id)
+        if is_queued and (protected or not hunk.protected):
             return ""  # a second approval is of the hunk as it is now
         if not named.is_single and hunk.reason == UNDONE_IN_EDITOR:
             return f"{hunk.reason}: name it"
@@ -72,12 +72,12 @@ def accept(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
 def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Reject hunks; keep the text."""
     with CommandArguments("stet.reject", values, main="hunk") as arguments:
-        held = state.review.edit_applier.holds
-        named = select_hunks(arguments, state.ledger, state.workspace, also=held)
+        can_withdraw = state.review.edit_applier.can_withdraw
+        named = select_hunks(arguments, state.ledger, state.workspace, also=can_withdraw)
         reason = arguments.text("reason") or ""
 
     def decision(hunk: Hunk) -> str:
-        if held(hunk.id):
+        if can_withdraw(hunk.id):
             state.review.edit_applier.withdraw(hunk.id, reason)
         elif hunk.state not in OPEN:
             return f"it is {hunk.state} already"
@@ -207,11 +207,11 @@ class ConflictResolution(StrEnum):
 def undo(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
     """Undo accepted hunks, those that wait for the editor at once; the edit is sent after this answer."""
     with CommandArguments("stet.undo", values, main="hunk") as arguments:
-        held = state.review.edit_applier.holds
-        named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, held)
+        can_withdraw = state.review.edit_applier.can_withdraw
+        named = select_hunks(arguments, state.ledger, state.workspace, _ACCEPTED, can_withdraw)
 
     def decision(hunk: Hunk) -> str:
-        if held(hunk.id):
+        if can_withdraw(hunk.id):
             state.review.edit_applier.withdraw(hunk.id)
             return ""
         return _undo_refusal(state, hunk)

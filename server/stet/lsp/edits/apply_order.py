@@ -153,7 +153,7 @@ def editor_actions(
     return EditorActions(accept_hunk, show_document)
 
 
-CONFIRM_SECONDS = 1.5
+PREVIEW_CONFIRM_SECONDS = 1.5
 """How long after its answer the editor may take to send the text with the chosen changes."""
 _LEFT_OUT = "you left it out of the preview"
 
@@ -179,10 +179,10 @@ class RefactorPreview:
                 await stack.enter_async_context(self._delivery.document_lock(uri))
             try:
                 for hunks in by_file.values():
-                    waiting, change = await self._mark_sent(hunks, encoding)
-                    if waiting:
+                    pending, change = await self._mark_sent(hunks, encoding)
+                    if pending:
                         changes.append(change)
-                        annotations |= {hunk.id: _annotation(hunk) for hunk in waiting}
+                        annotations |= {hunk.id: _annotation(hunk) for hunk in pending}
                 if not changes:
                     raise EditError("Nothing of it waits any more.")  # noqa: TRY301 - as the others
                 await self._wait_outcome(changes, annotations)
@@ -202,19 +202,19 @@ class RefactorPreview:
             EditError: If one of them can't be.
         """
         document = await self._delivery.current(hunks)
-        # Something else may have decided them while the file was held.
+        # Something else may have decided them while the lock was waited for.
         now = [self._ledger.hunk(hunk.id) for hunk in hunks]
-        waiting = [hunk for hunk in now if hunk.state is HunkState.PENDING]
+        pending = [hunk for hunk in now if hunk.state is HunkState.PENDING]
         edits: list[lsp.AnnotatedTextEdit] = []
-        for hunk in waiting:
+        for hunk in pending:
             one = self._ledger.edit_of(document, (hunk.id,))
             edits += [
                 lsp.AnnotatedTextEdit(hunk.id, edit.range, edit.new_text)
                 for edit in convert.text_edits(one, document, encoding)
             ]
-        if waiting:
-            _ = self._ledger.outbox.send(document, [hunk.id for hunk in waiting])
-        return waiting, document_edit(document.uri, document.version, edits)
+        if pending:
+            _ = self._ledger.outbox.send(document, [hunk.id for hunk in pending])
+        return pending, document_edit(document.uri, document.version, edits)
 
     async def _wait_outcome(
         self, changes: list[lsp.TextDocumentEdit], annotations: dict[str, lsp.ChangeAnnotation]
@@ -230,7 +230,7 @@ class RefactorPreview:
             raise EditError(outcome.reason)
         # Those that are not in the text by then were not ticked.
         uris = [change.text_document.uri for change in changes]
-        await self._delivery.confirmation.wait_arrived(uris, CONFIRM_SECONDS)
+        await self._delivery.confirmation.wait_arrived(uris, PREVIEW_CONFIRM_SECONDS)
 
 
 def _annotation(hunk: Hunk) -> lsp.ChangeAnnotation:

@@ -19,7 +19,7 @@ from stet.lsp.edits.edit_sender import (
     FileOpen,
     problem_of,
 )
-from stet.lsp.edits.file_hunk_applier import FileOperations
+from stet.lsp.edits.file_hunk_applier import FileHunkApplier
 from stet.lsp.file_events import RenameTracker
 from stet.review.errors import UndoConflict
 from stet.review.ledger import ReviewLedger
@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 Approval = dict[str, Hunk]
 """The line hunks of one approval, by id, as the user saw them; a withdrawn hunk is removed."""
 
-SHOWN_AFTER_REFUSALS = 2
+SHOWN_AFTER_FAILURES = 2
 """The failed tries of a hunk, undo included, after which the edit is shown as a patch."""
 _TEXT_CHANGED = "You have changed the text it was made for."
 
@@ -53,14 +53,14 @@ class EditApplier:
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
-        self._files = FileOperations(workspace, ledger, client, renames, self._apply_closed)
+        self._files = FileHunkApplier(workspace, ledger, client, renames, self._apply_closed)
         self._sender = EditSender(workspace, ledger, client)
         self.confirmation = self._sender.confirmation
         self.closed = self._files.closed
         self._approvals: list[Approval] = []
         self._rejected: dict[str, str] = {}
         self._locks: dict[str, asyncio.Lock] = {}
-        self._refusals: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
         self._n_pauses = 0
         self._may_send = asyncio.Event()
         self._may_send.set()
@@ -95,15 +95,15 @@ class EditApplier:
         self._approvals.append(approval)
         try:
             if self.document_lock(uri).locked():
-                self._ledger.outbox.hold(uri, tuple(approval))
+                self._ledger.outbox.queue(uri, tuple(approval))
             await self._apply_hunks(uri, [hunk.id for hunk in hunks], HunkState.PENDING, approval)
         finally:
             self._approvals = [one for one in self._approvals if one is not approval]
 
-    def holds(self, hunk_id: str) -> bool:
-        """Return whether a hunk is approved or deferred and not carried out, so that `withdraw` applies."""
-        is_held = self._is_approved(hunk_id) or hunk_id in self._files.waiting
-        return is_held and self._ledger.hunk(hunk_id).state in LIVE
+    def can_withdraw(self, hunk_id: str) -> bool:
+        """Return whether `withdraw` applies to a hunk: it is approved or deferred, and not carried out."""
+        is_due = self._is_approved(hunk_id) or hunk_id in self._files.deferred
+        return is_due and self._ledger.hunk(hunk_id).state in LIVE
 
     def _is_approved(self, hunk_id: str) -> bool:
         return any(hunk_id in approval for approval in self._approvals)
@@ -112,7 +112,7 @@ class EditApplier:
         await self._apply_hunks(hunk.uri, (hunk.id,), hunk.state, None)
 
     def withdraw(self, hunk_id: str, rejected: str | None = None) -> None:
-        """Take back the approval of a hunk that `holds`; it is pending then.
+        """Take back the approval of a hunk that `can_withdraw`; it is pending then.
 
         An edit of it that is on its way is undone should it arrive.
 
@@ -122,7 +122,7 @@ class EditApplier:
         """
         for approval in self._approvals:
             approval.pop(hunk_id, None)
-        self._files.waiting.pop(hunk_id, None)
+        self._files.deferred.pop(hunk_id, None)
         self._ledger.outbox.withdraw(hunk_id)
         if rejected is not None and self._ledger.outbox.is_withdrawn(hunk_id):
             self._rejected[hunk_id] = rejected
@@ -153,11 +153,11 @@ class EditApplier:
                 edit = edit_of(document)
                 if edit is None:
                     return
-                refused = await self._sender.apply(document, edit, label)
-                if refused is None:
+                problem = await self._sender.apply(document, edit, label)
+                if problem is None:
                     return
-                if not await self._sender.wait_for_newer_text(document, refused):
-                    raise refused
+                if not await self._sender.wait_for_newer_text(document, problem):
+                    raise problem
 
     def document_lock(self, uri: str) -> asyncio.Lock:
         """While it is held, nothing else is sent for a document."""
@@ -241,12 +241,12 @@ class EditApplier:
         """Return the hunks that still have to be carried out."""
         if approval is None:
             return tuple(h for h in hunk_ids if self._ledger.hunk(h).state is HunkState.ACCEPTED)
-        is_waiting = self._ledger.outbox.is_waiting
+        is_queued = self._ledger.outbox.is_queued
         return tuple(
             hunk_id
             for hunk_id in hunk_ids
             if hunk_id in approval
-            and (self._ledger.hunk(hunk_id).state is HunkState.PENDING or is_waiting(hunk_id))
+            and (self._ledger.hunk(hunk_id).state is HunkState.PENDING or is_queued(hunk_id))
         )
 
     def _check_name(self, uri: str, hunk_ids: Iterable[str]) -> None:
@@ -271,32 +271,32 @@ class EditApplier:
         """
         await self._check_policy([self._ledger.hunk(hunk_id) for hunk_id in ids])
         document = await self._document(uri)
-        waiting = self._still_valid(ids, approval)
-        if not waiting:
+        valid = self._still_valid(ids, approval)
+        if not valid:
             return False  # the user took the approval back meanwhile
-        edit = self._mark_sent(document, waiting, back=approval is None)
+        edit = self._mark_sent(document, valid, back=approval is None)
         if not self._ledger.outbox.is_sent(uri):
             return False  # the text is there already
-        label = f"Stet: {self._ledger.hunk(waiting[0]).summary}"
-        refused = await self._sender.apply(document, edit, label)
-        await self._undo_withdrawn(uri, waiting, approval)
-        left = self._remaining(waiting, approval)
-        if refused is None or not left:
+        label = f"Stet: {self._ledger.hunk(valid[0]).summary}"
+        problem = await self._sender.apply(document, edit, label)
+        await self._undo_withdrawn(uri, valid, approval)
+        left = self._remaining(valid, approval)
+        if problem is None or not left:
             return False
         if approval is not None:
             self.confirmation.expect(uri, left)
         # The editor or its user did not want the whole of an edit that was applied in part.
-        expected = waiting if approval is None else [one for one in waiting if one in approval]
-        is_whole = isinstance(refused, EditRefused) or len(left) == len(expected)
-        if is_whole and await self._can_retry(document, refused, left, approval):
+        expected = valid if approval is None else [one for one in valid if one in approval]
+        is_whole = isinstance(problem, EditRefused) or len(left) == len(expected)
+        if is_whole and await self._wait_to_retry(document, problem, left, approval):
             return True
-        self._refusals.update(left)
-        # If one was refused this often, asking again leads to nothing.
-        gave_up = any(self._refusals[hunk_id] >= SHOWN_AFTER_REFUSALS for hunk_id in left)
+        self._failures.update(left)
+        # If one failed this often, asking again leads to nothing.
+        gave_up = any(self._failures[hunk_id] >= SHOWN_AFTER_FAILURES for hunk_id in left)
         if gave_up or not self._client.capabilities.apply_edit:
             where = await self._offer_manual_edit(document, edit, f"refused-{left[0]}.patch")
-            raise type(refused)(f"{refused}{where}")
-        raise refused
+            raise type(problem)(f"{problem}{where}")
+        raise problem
 
     async def _offer_manual_edit(self, document: TextDocument, edit: TextEdit, file: str) -> str:
         """Write the edit that the editor won't apply to a file, show it, and return where it is."""
@@ -311,19 +311,23 @@ class EditApplier:
         await self._client.show_document(path.as_uri())
         return f" It is written down in {path}."
 
-    async def _can_retry(
+    async def _wait_to_retry(
         self,
         document: TextDocument,
-        refused: EditError,
+        problem: EditError,
         hunk_ids: tuple[str, ...],
         approval: Approval | None,
     ) -> bool:
-        """Return whether an edit was refused as the user had typed on; accepted hunks wait meanwhile."""
+        """Wait for newer text after a failed edit; accepted hunks are queued meanwhile.
+
+        Returns:
+            Whether to try again.
+        """
         if not self._client.capabilities.apply_edit:
             return False
         if approval is not None:
-            self._ledger.outbox.hold(document.uri, hunk_ids)
-        return await self._sender.wait_for_newer_text(document, refused)
+            self._ledger.outbox.queue(document.uri, hunk_ids)
+        return await self._sender.wait_for_newer_text(document, problem)
 
     async def _undo_withdrawn(
         self, uri: str, hunk_ids: Iterable[str], approval: Approval | None
@@ -348,14 +352,14 @@ class EditApplier:
         left = self._remaining(ids, approval)
         if approval is None:
             return left
-        self._ledger.outbox.end_hold(left)
-        waiting = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is HunkState.PENDING]
-        beyond = {hunk.id for hunk in waiting if exceeds_approval(hunk, approval[hunk.id])}
+        self._ledger.outbox.dequeue(left)
+        pending = [hunk for hunk in map(self._ledger.hunk, left) if hunk.state is HunkState.PENDING]
+        beyond = {hunk.id for hunk in pending if exceeds_approval(hunk, approval[hunk.id])}
         for hunk_id in beyond:
-            self._ledger.outbox.hold_back(hunk_id, _TEXT_CHANGED)
-        if left and len(beyond) == len(waiting):
+            self._ledger.outbox.note_reason(hunk_id, _TEXT_CHANGED)
+        if left and len(beyond) == len(pending):
             raise EditError(_TEXT_CHANGED)
-        return tuple(hunk.id for hunk in waiting if hunk.id not in beyond)
+        return tuple(hunk.id for hunk in pending if hunk.id not in beyond)
 
     def _mark_sent(
         self, document: TextDocument, hunk_ids: tuple[str, ...], *, back: bool
@@ -382,7 +386,7 @@ class EditApplier:
         for one in kinds.values():
             if refusal := await asyncio.to_thread(reauthorize, snapshot, one):
                 for hunk in hunks:
-                    self._ledger.outbox.hold_back(hunk.id, refusal.message)
+                    self._ledger.outbox.note_reason(hunk.id, refusal.message)
                 raise EditError(refusal.message)
 
     async def _document(self, uri: str) -> TextDocument:

@@ -144,7 +144,7 @@ CONFIRM_AFTER_CHANGE_SECONDS = 1.0
 """The same after other text has arrived: Neovim confirms an edit and then drops the edit."""
 UNOPENED_SECONDS = 2.0
 """How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
-POLL_SECONDS = 0.1
+DISK_POLL_SECONDS = 0.1
 """The interval at which the disk is read: a disk sends no events."""
 OPENED_SECONDS = 2.0
 """How long an editor may take to open a file that it says it shows."""
@@ -279,7 +279,7 @@ class EditConfirmation:
         while not self.is_open(uri) and loop.time() < end:
             if await self._is_on_disk(uri):
                 break
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(DISK_POLL_SECONDS)
         return self.is_open(uri)
 
     async def _is_on_disk(self, uri: str) -> bool:
@@ -319,19 +319,19 @@ class EditConfirmation:
             asyncio.get_running_loop().call_soon(self._check, uri)
 
     def _check(self, uri: str) -> None:
-        waiting, document = self._expected.get(canonical(uri)), self._workspace.document(uri)
+        expected, document = self._expected.get(canonical(uri)), self._workspace.document(uri)
         if document is None and (text := self._ledger.base_text(uri)) is not None:
             document = TextDocument(uri, text)
-        if waiting is None or document is None or self._ledger.outbox.is_sent(uri):
+        if expected is None or document is None or self._ledger.outbox.is_sent(uri):
             return
-        hunks = [self._ledger.hunk(hunk_id) for hunk_id in waiting]
-        waiting -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
+        hunks = [self._ledger.hunk(hunk_id) for hunk_id in expected]
+        expected -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
         there = [h.id for h in hunks if h.state in _ACCEPTABLE and h.old == h.new]
         if there:
             # It changes nothing any more, so they are accepted at once.
             self._ledger.outbox.send(document, there)
-            waiting -= set(there)
-        if not waiting:
+            expected -= set(there)
+        if not expected:
             del self._expected[canonical(uri)]
             if not self._expected:
                 self._ledger.unsubscribe(self._hunks_changed)

@@ -25,16 +25,16 @@ from stet.workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
 
-NAMED_SECONDS = 30.0
-"""How long newer text is waited for when the editor says that the version was the reason."""
-UNNAMED_SECONDS = 0.7
-"""The most seconds to wait for newer text without such a reason: editors collect changes for half a
-second at most."""
+VERSION_REFUSAL_SECONDS = 30.0
+"""How long newer text is waited for after a refusal that names the version as the reason."""
+OTHER_REFUSAL_SECONDS = 0.7
+"""How long newer text is waited for after another refusal: editors collect changes for half a second
+at most."""
 PAUSE_SECONDS = 0.3
 """How long the text must stay as it is before an editor that checks no versions is asked again."""
-POLL_SECONDS = 0.02
+TEXT_POLL_SECONDS = 0.02
 
-_NAMES_VERSION = re.compile(
+_VERSION_WORDS = re.compile(
     r"version|outdated|out of date|stale|has changed|been changed|been modified|newer",
     re.IGNORECASE,
 )
@@ -161,26 +161,27 @@ class EditSender:
             ):
                 log.warning("%s: the misplaced edit could not be taken back", expected.uri)
 
-    async def wait_for_newer_text(self, document: TextDocument, refused: EditError) -> bool:
-        """Wait for a text that is newer than the one that a refused edit was made for.
+    async def wait_for_newer_text(self, document: TextDocument, problem: EditError) -> bool:
+        """Wait for a newer text than the one that a failed edit was made for.
 
         Args:
             document: What the edit was made for.
-            refused: Why it was not applied.
+            problem: Why it was not applied.
 
         Returns:
-            False if the edit was refused for another reason, or may still be applied.
+            False if there is none in time, or the edit may still be applied.
         """
-        if document.version is None or isinstance(refused, EditUnanswered):
+        if document.version is None or isinstance(problem, EditUnanswered):
             return False
         if self._is_newer(document):
-            if isinstance(refused, EditMisapplied):
+            if isinstance(problem, EditMisapplied):
                 await self._wait_for_pause(document.uri)
             return True
-        if not isinstance(refused, EditRefused):
+        if not isinstance(problem, EditRefused):
             return False
-        named = _NAMES_VERSION.search(str(refused))
-        return await self._wait_for_newer(document, NAMED_SECONDS if named else UNNAMED_SECONDS)
+        is_version = _VERSION_WORDS.search(str(problem))
+        seconds = VERSION_REFUSAL_SECONDS if is_version else OTHER_REFUSAL_SECONDS
+        return await self._wait_for_newer(document, seconds)
 
     def _is_newer(self, document: TextDocument) -> bool:
         now = self._workspace.document(document.uri)
@@ -193,7 +194,7 @@ class EditSender:
         while not self._is_newer(document):
             if loop.time() >= end:
                 return False
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(TEXT_POLL_SECONDS)
         return True
 
     async def _wait_for_pause(self, uri: str) -> None:
@@ -201,7 +202,7 @@ class EditSender:
         loop = asyncio.get_running_loop()
         revision, since = self._workspace.revision(uri), loop.time()
         while loop.time() - since < PAUSE_SECONDS:
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(TEXT_POLL_SECONDS)
             if (now := self._workspace.revision(uri)) != revision:
                 revision, since = now, loop.time()
 

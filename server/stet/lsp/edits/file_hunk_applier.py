@@ -28,17 +28,17 @@ from stet.workspace.workspace import Workspace
 
 CLOSED_SECONDS = 0.5
 """How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
-CONFIRM_SECONDS = 2.0
+FILE_CONFIRM_SECONDS = 2.0
 """How long after its yes an editor may take until its work is seen."""
-POLL_SECONDS = 0.05
+FILE_POLL_SECONDS = 0.05
 """The polling interval: a disk sends no events."""
 
 
-class FileOperations:
+class FileHunkApplier:
     """Carries out the decisions about whole files. Touched on the event loop only.
 
     Attributes:
-        waiting: By hunk, the canonical URI of the file that is to be closed before it is deleted.
+        deferred: By hunk, the canonical URI of the file that is to be closed before it is deleted.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class FileOperations:
         self._client = client
         self._renames = renames
         self._apply_closed = apply_closed
-        self.waiting: dict[str, str] = {}
+        self.deferred: dict[str, str] = {}
         self._begun: set[str] = set()
         self._trashed: dict[str, Path] = {}
 
@@ -112,7 +112,7 @@ class FileOperations:
         elif self._client.can("create") and (text := self._insertable_text(hunk.new)) is not None:
             self._begun.add(hunk.id)
             outcome = await self._client.create_file(_label(hunk), hunk.uri, text)
-            await self._wait(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
+            await self._wait_done(outcome, lambda: self._has_text(hunk.uri, hunk.new, outcome))
         else:
             await asyncio.to_thread(self._system.create_file, self._real(path, hunk), hunk.new)
             await self._client.show_document(hunk.uri)
@@ -161,7 +161,7 @@ class FileOperations:
         edits = convert.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
         outcome = await self._client.apply_edit(_label(hunk), uri, version, edits)
-        await self._wait(outcome, lambda: self._has_text(uri, text, outcome))
+        await self._wait_done(outcome, lambda: self._has_text(uri, text, outcome))
 
     async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
         """Return whether `text` is there: in the editor, on the disk, or in a buffer we are not
@@ -188,7 +188,7 @@ class FileOperations:
             raise EditError(f"{self._name(new_uri)} exists by now; it is left as it is.")
         if self._client.can("rename"):
             outcome = await self._client.rename_file(_label(hunk), uri, new_uri)
-            await self._wait(outcome, lambda: self._is_moved(path, new))
+            await self._wait_done(outcome, lambda: self._is_moved(path, new))
         else:
             await self._check_saved(uri)
             old, real = self._real(path, hunk), self._real(new, hunk)
@@ -220,7 +220,7 @@ class FileOperations:
         place = await asyncio.to_thread(self._system.copy_to_trash, real)
         await self._check_same(hunk.uri, real, place, saved_text)
         outcome = await self._client.delete_file(_label(hunk), hunk.uri)
-        await self._wait(outcome, lambda: self._is_gone(real))
+        await self._wait_done(outcome, lambda: self._is_gone(real))
         return place
 
     async def _is_gone(self, path: Path) -> bool:
@@ -276,24 +276,24 @@ class FileOperations:
         undo.
         """
         reason = f"{self._name(hunk.uri)} is open in the editor: it is deleted when you close it"
-        self.waiting[hunk.id] = canonical(hunk.uri)
-        self._ledger.outbox.hold(hunk.uri, [hunk.id], reason)
+        self.deferred[hunk.id] = canonical(hunk.uri)
+        self._ledger.outbox.queue(hunk.uri, [hunk.id], reason)
         self._client.show_message(f"Stet: {reason}.")
 
     def closed(self, uri: str) -> None:
         """Schedule the deletion that waited for a document to be closed."""
-        if canonical(uri) in self.waiting.values():
+        if canonical(uri) in self.deferred.values():
             self._client.start(self._delete_closed(uri), f"delete {uri}")
 
     async def _delete_closed(self, uri: str) -> None:
         await asyncio.sleep(CLOSED_SECONDS)
         if self._workspace.document(uri) is not None:
             return
-        due = [hunk_id for hunk_id, of in self.waiting.items() if of == canonical(uri)]
+        due = [hunk_id for hunk_id, of in self.deferred.items() if of == canonical(uri)]
         for hunk_id in due:
-            if self.waiting.pop(hunk_id, None) is None:
+            if self.deferred.pop(hunk_id, None) is None:
                 continue  # its approval was taken back while another hunk was carried out
-            self._ledger.outbox.end_hold([hunk_id])
+            self._ledger.outbox.dequeue([hunk_id])
             hunk = self._ledger.hunk(hunk_id)
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
                 await self._apply_closed(hunk)
@@ -308,21 +308,30 @@ class FileOperations:
         """Return the user's name for a file."""
         return self._workspace.snapshot().name_of(uri)
 
-    async def _wait(self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]) -> None:
-        """Wait until the editor has visibly applied the request.
+    async def _wait_done(
+        self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]
+    ) -> None:
+        """Wait until the disk or a document shows what the editor was asked for.
+
+        The yes of an editor that writes to the disk only when its user saves is enough: nothing
+        shows its work before that.
+
+        Args:
+            outcome: The editor's answer.
+            is_done: Returns whether the result is there.
 
         Raises:
-            EditError: If it has not.
+            EditError: If the result is not there in time.
         """
         loop = asyncio.get_running_loop()
-        end = loop.time() + (CONFIRM_SECONDS if outcome.applied else 0.0)
+        end = loop.time() + (FILE_CONFIRM_SECONDS if outcome.applied else 0.0)
         while not await is_done():
             if outcome.applied and self._client.capabilities.saves_later:
                 return
             if loop.time() >= end:
                 is_seen = "The editor said that it was done, but it was not."
                 raise EditError(outcome.reason or is_seen)
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(FILE_POLL_SECONDS)
 
     async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:
         """Return where a document lies, and its text on the disk; None if it lies nowhere, or is

@@ -14,6 +14,6 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
         "OPENED_SECONDS",
     ):
         monkeypatch.setattr(edit_confirmation, name, 0.02)
-    monkeypatch.setattr(file_hunk_applier, "CONFIRM_SECONDS", 0.02)
-    monkeypatch.setattr(edit_confirmation, "POLL_SECONDS", 0.001)
-    monkeypatch.setattr(file_hunk_applier, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_hunk_applier, "FILE_CONFIRM_SECONDS", 0.02)
+    monkeypatch.setattr(edit_confirmation, "DISK_POLL_SECONDS", 0.001)
+    monkeypatch.setattr(file_hunk_applier, "FILE_POLL_SECONDS", 0.001)

@@ -181,7 +181,7 @@ async def test_a_deletion_that_is_withdrawn_while_another_is_carried_out_is_left
     second = world.remove("new\n", new)
     await world.accept(second)
     files = world.delivery._files
-    assert list(files.waiting) == [first, second]
+    assert list(files.deferred) == [first, second]
 
     async def apply_first(hunk: Hunk) -> None:
         assert hunk.id == first
@@ -190,4 +190,4 @@ async def test_a_deletion_that_is_withdrawn_while_another_is_carried_out_is_left
     monkeypatch.setattr(files, "_apply_closed", apply_first)
     world.close(new)
     await files._delete_closed(new)
-    assert files.waiting == {}
+    assert files.deferred == {}
