@@ -54,7 +54,7 @@ def test_a_package_of_the_workspace_is_known_by_its_name(name: str, meant: list[
         ("#none", []),
     ],
 )
-def test_a_package_calls_its_own_files_by_names_of_its_own(name: str, meant: list[str]) -> None:
+def test_imports_of_a_package_resolve_to_its_own_files(name: str, meant: list[str]) -> None:
     said = (
         '{"imports": {"#util": {"node": "./src/util.js"}, "#in/*": "./src/in/*.js", "#dep": "x"}}'
     )
@@ -73,7 +73,7 @@ def test_a_package_calls_its_own_files_by_names_of_its_own(name: str, meant: lis
     ],
     ids=lambda said: said[:40],
 )
-def test_a_package_that_says_nonsense_leads_nowhere(said: str) -> None:
+def test_invalid_package_json_resolves_nothing(said: str) -> None:
     assert built("a.ts", "import 'kit'", "out.js", kit__package_json=said) == []
 
 
@@ -99,7 +99,7 @@ def test_a_hostile_build_file_is_read_in_a_moment(name: str, piece: str, end: st
     ("name", "meant"),
     [("@/x", ["src/x.ts"]), ("~/x", ["src/x.ts"]), ("last", ["src/x.ts"]), ("%/x", ["src/x.ts"])],
 )
-def test_a_build_adds_to_several_and_consists_of_parts(name: str, meant: list[str]) -> None:
+def test_tsconfig_extends_several_files_and_has_references(name: str, meant: list[str]) -> None:
     said = {
         "tsconfig_json": '{"files": [], "references": [{"path": "./tsconfig.app.json"}, {"path": "p"}]}',
         "tsconfig_app_json": '{"extends": ["./tsconfig.a", "./tsconfig.b.json", "@org/base", 3],'
@@ -123,7 +123,7 @@ def test_a_build_adds_to_several_and_consists_of_parts(name: str, meant: list[st
         ("z.org/far", []),
     ],
 )
-def test_a_module_of_go_stands_for_others_and_brings_copies(package: str, meant: list[str]) -> None:
+def test_go_module_replaces_others_and_vendors_copies(package: str, meant: list[str]) -> None:
     files = ["local/in/a.go", "other/r.go", "vendor/v.org/dep/sub/d.go"]
     mod = (
         "module x.org/p\nrequire z.org/q v1.0.0\nreplace z.org/q v1.0.0 => ./local\n"
@@ -161,7 +161,7 @@ def test_a_crate_of_the_workspace_is_known_by_its_name(text: str, meant: list[st
 @pytest.mark.parametrize(
     "said", ["", "[package", "package = 3", "[package]\nname = 3", "\0", "[" * 99_999]
 )
-def test_a_manifest_that_is_none_says_nothing(said: str) -> None:
+def test_invalid_manifest_resolves_nothing(said: str) -> None:
     assert read_build(said, "Cargo.toml") == BuildFile()
 
 

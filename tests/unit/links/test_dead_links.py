@@ -14,7 +14,7 @@ def dead(files: dict[str, str | bytes], source: str, settings: Settings | None =
     return [edge.link.written for edge in scan.outgoing(uri_at(source)) if judge.is_dead(edge)]
 
 
-def test_files_without_text_and_folders_are_no_dead_ends() -> None:
+def test_links_to_binary_files_and_folders_are_not_dead() -> None:
     note = (
         "![[pic.png]] ![p](../img/pic.png) [f](sub/) [r](/img/pic.png) [up](../../beside.md)\n"
         "[[gone.png]] ![g](gone.png) [[Gone]] [w](https://x.y/z) [s](#here) [[n/pic.png]]\n"
@@ -27,7 +27,7 @@ def test_files_without_text_and_folders_are_no_dead_ends() -> None:
     assert dead(files, "/ws/n/a.md") == ["gone.png", "gone.png", "Gone", "n/pic.png"]
 
 
-def test_only_imports_of_what_must_be_beside_are_dead() -> None:
+def test_only_relative_imports_are_dead() -> None:
     files: dict[str, str | bytes] = {
         "/ws/a.py": "import os, numpy\nfrom . import x\nfrom .gone import y\nfrom .b import z\n",
         "/ws/b.py": "",
@@ -84,7 +84,7 @@ def test_pictures_of_latex_and_folders_of_sass_are_not_dead() -> None:
     assert dead(files, "/ws/a.scss") == ["./gone"]
 
 
-def test_nothing_is_told_of_what_may_not_be_shown_or_lies_outside() -> None:
+def test_hidden_and_outside_targets_are_not_reported() -> None:
     note = (
         "[a](private/x.md) [b](private/none.md) [c](.env) [d](/../etc/passwd) [e](/.env)\n"
         "[f](../../etc/none) [g](a%00b.md) [h](none.md)\n"

@@ -23,7 +23,7 @@ def test_definitions_of_code_lie_in_each_other_and_those_in_strings_are_none() -
     )
 
 
-def test_code_of_an_unknown_language_is_read_by_its_look() -> None:
+def test_outline_of_an_unknown_language_follows_the_indentation() -> None:
     document = TextDocument("file:///a.zig", "pub fn main() void {\n}\n")
     assert outline_file(document, "a.zig") == (OutlineEntry(1, 0, "pub fn main() void {"),)
     assert outline_file(TextDocument("file:///a.txt", "just words\n"), "a.txt") == ()

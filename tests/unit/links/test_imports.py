@@ -82,7 +82,7 @@ def test_imports_are_found_where_the_language_has_them(name: str) -> None:
     assert [text[link.start : link.end] for link in found] == targets
 
 
-def test_a_name_behind_from_knows_its_module_and_its_alias() -> None:
+def test_name_after_from_has_its_module_and_alias() -> None:
     found = find_links("from ..a import b, c as d\n", "x.py")
     assert [(link.written, link.context, link.renamed) for link in found] == [
         ("..a", "", False),

@@ -46,9 +46,7 @@ def targets(source: str, text: str, *files: str, roots: tuple[str, ...] = ("/ws"
         ("c", ["b.md"], []),
     ],
 )
-def test_a_wikilink_means_what_it_means_to_obsidian(
-    name: str, files: list[str], meant: list[str]
-) -> None:
+def test_wikilink_resolves_as_in_obsidian(name: str, files: list[str], meant: list[str]) -> None:
     assert targets("sub/a.md", f"[[{name}]]", *files) == meant
 
 
@@ -157,7 +155,9 @@ def test_a_markdown_link_is_a_path(target: str, files: list[str], meant: list[st
         ("s/a.ts", '/// <reference types="t" />\n// <reference path="t" />', ["s/t.ts"], []),
     ],
 )
-def test_an_import_means_a_file(source: str, text: str, files: list[str], meant: list[str]) -> None:
+def test_import_resolves_to_a_file(
+    source: str, text: str, files: list[str], meant: list[str]
+) -> None:
     assert targets(source, text, *files) == meant
 
 
@@ -175,7 +175,7 @@ def test_an_import_means_a_file(source: str, text: str, files: list[str], meant:
         ("proj3/t.py", "import lib.x", ["{}/lib/x.py", "b/lib/x.py"], ["b/lib/x.py"]),
     ],
 )  # fmt: skip
-def test_of_modules_of_one_name_that_of_the_closest_folder_is_meant(
+def test_import_resolves_to_the_module_in_the_closest_folder(
     source: str, text: str, files: list[str], meant: list[str]
 ) -> None:
     names = [name.format(project) for project in ("proj1", "proj2") for name in files]
@@ -280,7 +280,7 @@ TSCONFIG = """{
         ("@/none", []),
     ],
 )
-def test_a_bare_name_of_a_script_means_what_the_build_says(name: str, meant: list[str]) -> None:
+def test_bare_import_of_a_script_resolves_by_the_build_file(name: str, meant: list[str]) -> None:
     files = [
         "src/x.ts",
         "other/y.tsx",
@@ -308,7 +308,7 @@ def test_a_bare_name_of_a_script_means_what_the_build_says(name: str, meant: lis
         ("[]", ["lib/index.js"]),
     ],
 )
-def test_a_folder_of_scripts_means_what_its_package_says(said: str, meant: list[str]) -> None:
+def test_import_of_a_folder_resolves_by_its_package_json(said: str, meant: list[str]) -> None:
     files = ["lib/index.js", "lib/in/m.js", "lib/in/m.d.ts", "lib/in/index.js"]
     assert built("a.ts", "import './lib'", *files, lib__package_json=said) == meant
     assert built("lib/test/a.ts", "import '..'", *files, lib__package_json=said) == meant
@@ -316,12 +316,12 @@ def test_a_folder_of_scripts_means_what_its_package_says(said: str, meant: list[
 
 
 @pytest.mark.parametrize("said", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"])
-def test_a_build_file_that_is_none_says_nothing(said: str) -> None:
+def test_invalid_build_file_resolves_nothing(said: str) -> None:
     assert read_build(said, "x/tsconfig.json") == BuildFile()
     assert read_build(said, "go.mod") == BuildFile()
 
 
-def test_an_alias_is_the_last_thing_a_name_can_mean() -> None:
+def test_alias_has_the_lowest_priority() -> None:
     files = FileTable(frozenset({"/ws/a.md", "/ws/b.md"}), ("/ws",), {"other": ("/ws/b.md",)})
     (link,) = find_links("[[Other]]", "a.md")
     found = resolve_link(link, "/ws/a.md", files)
@@ -329,7 +329,7 @@ def test_an_alias_is_the_last_thing_a_name_can_mean() -> None:
     assert found.targets == ("/ws/b.md",)
 
 
-def test_a_root_of_the_disk_is_no_endless_way_up() -> None:
+def test_search_for_build_files_ends_at_the_root_of_the_disk() -> None:
     (link,) = find_links("import a.b", "x.py")
     found = resolve_link(link, "/x.py", FileTable(frozenset({"/x.py", "/a/b.py"}), ("/",)))
     assert found is not None

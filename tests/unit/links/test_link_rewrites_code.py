@@ -5,7 +5,7 @@ import pytest
 from tests.support.move_oracle import World, move
 
 
-def test_a_script_behind_the_alias_of_a_folder_keeps_it_while_it_can() -> None:
+def test_import_by_a_folder_alias_keeps_the_alias_while_it_can() -> None:
     config = '{"compilerOptions": {"baseUrl": "src", "paths": {"@/*": ["./*"], "one": ["x.ts"]}}}'
     world = {
         "web/tsconfig.json": config,
@@ -139,7 +139,7 @@ def test_imports_follow_a_file(world: World, old: str, new: str, changed: World)
     assert after == {**moved, **changed}
 
 
-def test_what_can_not_be_written_anew_is_named() -> None:
+def test_import_that_cannot_be_rewritten_is_reported() -> None:
     world = {
         "src/main.rs": "mod b;\n",
         "src/b.rs": "",

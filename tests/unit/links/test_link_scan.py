@@ -60,7 +60,7 @@ def test_a_neighbourhood_grows_by_steps_and_the_nearest_come_first(
         Settings(privacy=PrivacySettings(deny=("c.md",))),
     ],
 )
-def test_what_is_not_shown_is_a_wall(settings: Settings) -> None:
+def test_hidden_files_are_not_traversed(settings: Settings) -> None:
     graph = scan(make_workspace(NOTES, settings=settings))
     assert [names(edge.targets) for edge in graph.outgoing("file:///ws/b.md")] == [[]]
     assert names(graph.neighbours("file:///ws/a.md", 3)) == ["b.md", "e.md"]
@@ -68,12 +68,12 @@ def test_what_is_not_shown_is_a_wall(settings: Settings) -> None:
     assert graph.backlinks("file:///ws/d.md") == ()
 
 
-def test_ignored_files_are_walls_too() -> None:
+def test_ignored_files_are_not_traversed() -> None:
     graph = scan(make_workspace({**NOTES, "/ws/.gitignore": "sub/\n"}))
     assert names(graph.neighbours("file:///ws/a.md", 3)) == ["b.md", "e.md"]
 
 
-def test_the_text_in_the_editor_counts() -> None:
+def test_links_are_read_from_unsaved_text() -> None:
     world = make_workspace(NOTES, opened={"/ws/d.md": "[[e]]"})
     assert names(scan(world).neighbours("file:///ws/d.md", 1)) == ["e.md", "sub/c.md"]
 
@@ -116,7 +116,7 @@ def test_aliases_of_front_matter_are_names() -> None:
         ("aliases: '# s'", ["# s"]),
     ],
 )  # fmt: skip
-def test_aliases_are_those_that_yaml_says(yaml: str, names: list[str]) -> None:
+def test_aliases_are_read_as_yaml(yaml: str, names: list[str]) -> None:
     assert aliases_in(f"---\na: b\n{yaml}\n---\n") == tuple(names)
 
 
@@ -144,7 +144,7 @@ def test_a_file_is_read_again_only_when_it_changed() -> None:
     assert names(scan(world, cache).neighbours("file:///ws/a.md", 1)) == ["e.md", "sub/c.md"]
 
 
-def test_what_is_known_of_a_graph_is_taken_over_while_no_name_changes() -> None:
+def test_graph_reuses_resolved_links_while_no_name_changes() -> None:
     system = MemorySystem(NOTES)
     world = Workspace(system)
     world.add_root("file:///ws")
@@ -177,7 +177,7 @@ WORDS = st.lists(st.sampled_from(["[[a]]", "[[b]]", "[c](c.md)", "[[x]]", "[d](s
 @pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "c", "sub/d"]), WORDS), max_size=12))
-def test_a_graph_that_was_brought_up_to_date_is_one_made_anew(
+def test_updated_graph_equals_a_new_one(
     steps: list[tuple[str, list[str]]],
 ) -> None:
     system = MemorySystem({"/ws/a.md": "[[b]]", "/ws/c.md": "[[a]]"})
@@ -209,7 +209,7 @@ def test_build_files_are_read_and_followed() -> None:
     assert [names(e.targets) for e in graph.outgoing("file:///ws/cmd/main.go")] == [["in/a.go"], []]
 
 
-def test_a_cache_forgets_what_is_gone() -> None:
+def test_cache_drops_removed_files() -> None:
     system = MemorySystem(NOTES)
     world = Workspace(system)
     world.add_root("file:///ws")

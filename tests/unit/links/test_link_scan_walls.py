@@ -89,7 +89,7 @@ def text_of(name: str, links: list[str]) -> str:
     st.fixed_dictionaries(dict.fromkeys(OPEN, LINKS)),
     st.dictionaries(st.sampled_from(WALLED), LINKS, min_size=1),
 )
-def test_nothing_behind_a_wall_is_told(
+def test_links_in_an_excluded_folder_are_not_reported(
     visible: dict[str, list[str]], hidden: dict[str, list[str]]
 ) -> None:
     bare: dict[str, str | bytes] = {f"/ws/{n}": text_of(n, links) for n, links in visible.items()}
@@ -100,7 +100,7 @@ def test_nothing_behind_a_wall_is_told(
     assert first == told(full, cache)
 
 
-def test_a_wall_that_comes_between_scans_holds_at_once() -> None:
+def test_folder_excluded_between_scans_is_left_out_at_once() -> None:
     files = {"/ws/one.md": "[[only]]", "/ws/wall/only.md": "[[two]]", "/ws/two.md": ""}
     cache = LinkCache()
     without = scan_links(make_workspace(files).snapshot(), cache)

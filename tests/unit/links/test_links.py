@@ -82,11 +82,11 @@ def test_between_angle_brackets_spaces_are_allowed() -> None:
         "---\nx: [t](a.md)\n---\n",
     ],
 )  # fmt: skip
-def test_what_only_looks_like_a_link_is_none(text: str) -> None:
+def test_text_that_resembles_a_link_is_no_link(text: str) -> None:
     assert links_in(text) == []
 
 
-def test_what_looks_like_code_and_is_none_hides_nothing() -> None:
+def test_text_that_resembles_code_hides_no_link() -> None:
     assert links_in("a ` [[b]]\n\n` c") == [("wikilink", "b")]
     assert links_in("```a` [[b]]\n[[c]]") == [("wikilink", "b"), ("wikilink", "c")]
     assert links_in("\\`[[b]]\\`") == [("wikilink", "b")]

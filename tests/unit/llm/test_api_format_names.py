@@ -60,7 +60,7 @@ SLIPS = (
 
 @pytest.mark.parametrize("slip", SLIPS)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_usual_slip_means_the_tool_it_names(slip: str, tool: str) -> None:
+def test_usual_misspelling_resolves_to_its_tool(slip: str, tool: str) -> None:
     assert meant_tool(slip.replace("{}", tool).replace("{{", "{"), TOOLS) == tool
 
 
@@ -98,11 +98,11 @@ def test_case_and_punctuation_do_not_count(tool: str) -> None:
         "\x00",
     ],
 )
-def test_what_names_no_tool_or_two_means_none(name: str) -> None:
+def test_name_of_no_tool_or_of_two_resolves_to_none(name: str) -> None:
     assert meant_tool(name, TOOLS) is None
 
 
-def test_a_tool_that_is_not_offered_is_not_meant() -> None:
+def test_tool_that_is_not_offered_is_not_resolved() -> None:
     assert meant_tool("functions.delete_file", ["read_file"]) is None
 
 

@@ -24,7 +24,7 @@ def called(*pieces: dict[str, Any]) -> dict[str, Any]:
     return delta(tool_calls=list(pieces))
 
 
-def test_parallel_calls_are_told_apart_by_index() -> None:
+def test_parallel_calls_are_separated_by_index() -> None:
     assert calls_of(
         called(piece(0, id="a", name="one", arguments="")),
         called(piece(1, id="b", name="two", arguments="")),
@@ -52,7 +52,7 @@ def test_m25_a_missing_or_repeated_id_is_replaced() -> None:
     assert all(one.isalnum() for one in ids)
 
 
-def test_m25_without_an_index_the_id_tells_calls_apart() -> None:
+def test_m25_calls_without_an_index_are_separated_by_id() -> None:
     assert calls_of(
         called(piece(None, id="a", name="one", arguments='{"x":')),
         called(piece(None, arguments=" 1}")),
@@ -95,7 +95,7 @@ def test_m29_a_name_may_come_in_parts() -> None:
     ) == [("a", "read_file", "{}")]
 
 
-def test_a_name_repeated_with_every_piece_is_said_once() -> None:
+def test_name_repeated_in_every_chunk_is_taken_once() -> None:
     assert calls_of(
         called(piece(0, id="a", name="one", arguments="")),
         called(piece(0, id="a", name="one", arguments='{"x"')),
@@ -114,7 +114,7 @@ def test_m33_a_cut_is_not_hidden_by_a_second_finish_reason() -> None:
     assert answer.completion().stop_reason is StopReason.LENGTH
 
 
-def test_m35_reasoning_is_a_sign_of_life_but_no_text() -> None:
+def test_m35_reasoning_resets_the_timeout_and_is_no_text() -> None:
     answer = CompletionAccumulator()
     assert answer.add(delta(reasoning_content="Hmm.")) == ("", True)
     assert answer.add(delta(reasoning="Hmm.")) == ("", True)

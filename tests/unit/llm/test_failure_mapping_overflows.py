@@ -42,7 +42,7 @@ OVERFLOWS = {
 
 
 @pytest.mark.parametrize("words", OVERFLOWS.values(), ids=OVERFLOWS.keys())
-def test_it_is_recognised_whether_it_comes_as_a_status_or_in_the_stream(words: str) -> None:
+def test_overflow_is_recognised_as_a_status_and_in_the_stream(words: str) -> None:
     for failure in (
         status_failure(HERE, 400, {"error": {"message": words}}),
         stream_failure(HERE, {"error": {"message": words}}),
@@ -60,6 +60,6 @@ def test_it_is_recognised_whether_it_comes_as_a_status_or_in_the_stream(words: s
         "The context of the request is missing.",
     ],
 )
-def test_other_complaints_about_tokens_are_not(words: str) -> None:
+def test_other_token_errors_are_no_overflow(words: str) -> None:
     failure = status_failure(HERE, 400, {"error": {"message": words}})
     assert not isinstance(failure.error, ContextOverflow)

@@ -159,14 +159,14 @@ def test_a_server_without_tool_calls_is_recognised(case: tuple[int, Any]) -> Non
 
 
 @pytest.mark.parametrize("case", POSSIBLE.values(), ids=POSSIBLE.keys())
-def test_a_complaint_about_tools_may_mean_it(case: tuple[int, Any]) -> None:
+def test_error_about_tools_may_be_a_tool_refusal(case: tuple[int, Any]) -> None:
     failure = error_of(*case)
     assert isinstance(failure.error, ToolsUnsupported)
     assert (failure.error.is_certain, failure.retry_mode) == (False, RetryMode.NEVER)
 
 
 @pytest.mark.parametrize("case", OTHER.values(), ids=OTHER.keys())
-def test_nothing_else_is_taken_for_it(case: tuple[int, Any]) -> None:
+def test_other_errors_are_no_tool_refusal(case: tuple[int, Any]) -> None:
     assert not isinstance(error_of(*case).error, ToolsUnsupported)
 
 
@@ -179,21 +179,21 @@ def test_nothing_else_is_taken_for_it(case: tuple[int, Any]) -> None:
         "Extra inputs are not permitted, field: 'tools[0].strict'",
     ],
 )
-def test_a_complaint_about_one_message_or_tool_is_not_certain(words: str) -> None:
+def test_error_about_one_message_or_tool_is_an_uncertain_refusal(words: str) -> None:
     assert tool_refusal(words, 400) is not ToolRefusal.CERTAIN
 
 
-def test_what_is_too_long_is_that_first() -> None:
+def test_overflow_has_priority_over_a_tool_refusal() -> None:
     words = "This model's maximum context length is 16000 tokens; tools are not supported beyond."
     assert isinstance(error_of(400, words).error, ContextOverflow)
 
 
-def test_words_are_found_wherever_a_gateway_puts_them() -> None:
+def test_message_of_a_gateway_is_found_in_nested_errors() -> None:
     raw = json.dumps({"error": {"message": "m does not support tools"}})
     inner = {"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}}
     assert isinstance(status_failure(HERE, 400, {"error": inner}).error, ToolsUnsupported)
 
 
-def test_long_words_take_no_time() -> None:
+def test_long_messages_are_matched_fast() -> None:
     for words in ("tools " * 200_000, "not supported " * 100_000, "tool" + " " * 500_000):
         assert tool_refusal(words, 400) in set(ToolRefusal)

@@ -114,7 +114,7 @@ def test_the_choice(choice: ModelChoice, expected: tuple[str, str, str]) -> None
     assert choice.why.endswith(".")
 
 
-def test_a_choice_says_why_and_hides_its_key() -> None:
+def test_choice_has_a_reason_and_hides_its_key() -> None:
     choice = chosen(OPENAI | {"OPENAI_BASE_URL": "https://proxy.example/v1"})
     assert choice == ModelChoice(
         "openai",
@@ -157,14 +157,14 @@ def test_a_providers_key_is_never_sent_elsewhere(provider: str) -> None:
         (OPENAI, {"base_url": "localhost:8000"}, "no http address"),
     ],
 )
-def test_without_a_model_the_way_to_one_is_told(
+def test_missing_model_is_reported_with_a_remedy(
     environ: dict[str, str], settings: dict[str, str], words: str
 ) -> None:
     with pytest.raises(NoModel, match=words.replace("(", r"\(").replace(".", r"\.")):
         chosen(environ, embedded=False, **settings)
 
 
-def test_azure_is_told_its_deployment_and_version() -> None:
+def test_azure_gets_its_deployment_and_version() -> None:
     environ = {"AZURE_OPENAI_API_KEY": "k", "AZURE_OPENAI_ENDPOINT": "https://r.azure.example"}
     choice = chosen(environ, provider="azure", name="my-deployment", api_version="2024-10-21")
     assert (choice.base_url, choice.api_version) == ("https://r.azure.example", "2024-10-21")
@@ -182,7 +182,7 @@ def test_azure_is_told_its_deployment_and_version() -> None:
         (chosen(), "text"),
     ],
 )
-async def test_tools_are_called_as_the_model_can(choice: ModelChoice, tools: str) -> None:
+async def test_tool_calls_use_the_protocol_of_the_model(choice: ModelChoice, tools: str) -> None:
     assert choice.tools == tools
     model = await open_model(choice, ModelSettings(), System())
     assert isinstance(model, OpenAIModel if tools == "native" else TextProtocolModel)

@@ -45,27 +45,27 @@ async def test_no_secret_is_sent_to_them() -> None:
         }
 
 
-async def test_a_stranger_on_their_ports_is_not_believed() -> None:
+async def test_other_program_on_the_port_is_ignored() -> None:
     pages = {"/": "It works!", "/api/tags": TAGS, "/api/v0/models": {"data": [{"id": "gpt-9"}]}}
     async with OpenAIServer(pages=pages) as stranger:
         assert await find_local_servers(stranger.port, stranger.port) == ()
 
 
-async def test_nonsense_is_not_believed() -> None:
+async def test_invalid_answer_is_ignored() -> None:
     pages = {"/": "Ollama is running", "/api/tags": [1], "/api/v0/models": "{"}
     async with OpenAIServer(pages=pages) as server:
         found = await find_local_servers(server.port, server.port)
         assert found == (LocalServer("ollama", server.base_url, ()),)
 
 
-async def test_where_nobody_listens_nothing_is_found() -> None:
+async def test_closed_ports_are_ignored() -> None:
     async with OpenAIServer() as gone:
         port = gone.port
     assert await find_local_servers(port, port) == ()
 
 
 @pytest.mark.slow
-async def test_a_server_that_says_nothing_is_not_waited_for() -> None:
+async def test_silent_server_is_not_awaited() -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()

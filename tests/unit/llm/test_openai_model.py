@@ -55,7 +55,7 @@ async def test_an_answer_is_streamed_and_comes_back_whole(
     assert heard.pieces == ["Let", " it", " stand."]
 
 
-async def test_a_request_says_what_it_must_and_no_more(
+async def test_request_holds_the_required_fields_only(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(say("Yes."))
@@ -220,7 +220,7 @@ async def test_a_refusal_is_shown(
         ("something_new", StopReason.STOP),
     ],
 )
-async def test_finish_reasons_of_an_answer_in_words(
+async def test_finish_reasons_of_a_text_answer(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, finish: str, reason: StopReason
 ) -> None:
     server.add(Reply([delta(content="x"), delta(finish=finish)]))

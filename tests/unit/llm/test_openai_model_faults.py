@@ -65,7 +65,7 @@ async def failure_of(model: OpenAIModel, heard: ModelOutput) -> ModelError:
     return caught.value
 
 
-async def test_m1_retry_after_is_obeyed_and_told(
+async def test_m1_retry_after_is_obeyed_and_reported(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="0.3"), say("ok"))
@@ -86,7 +86,7 @@ async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: ModelOu
     assert re.search(r"It asks to wait (8[7-9]|9[0-3]) s: ask again at ", str(failure))
 
 
-async def test_m2_a_long_retry_after_fails_at_once_and_says_when(
+async def test_m2_a_long_retry_after_fails_at_once_and_reports_the_time(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="120"))
@@ -107,7 +107,7 @@ async def test_m2_the_list_of_models_may_ask_to_wait_too(heard: ModelOutput) -> 
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
-async def test_m3_what_may_pass_is_tried_again(
+async def test_m3_temporary_errors_are_retried(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, status: int
 ) -> None:
     server.add(error(status, "busy"), error(status, "busy"), say("ok"))
@@ -115,7 +115,7 @@ async def test_m3_what_may_pass_is_tried_again(
     assert (len(server.requests), len(heard.waits)) == (3, 2)
 
 
-async def test_m3_trying_again_ends(
+async def test_m3_retries_are_limited(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(*[error(503, "overloaded")] * 9)
@@ -190,7 +190,7 @@ async def test_a_stream_cut_twice_is_an_error(
     assert len(server.requests) == 2
 
 
-async def test_a_cut_answer_keeps_what_was_said(
+async def test_truncated_answer_keeps_its_text(
     server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
 ) -> None:
     server.add(Reply(HELLO, End.CUT), Reply(HELLO, End.CUT))
@@ -259,7 +259,7 @@ REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
 @pytest.mark.parametrize(
     ("reply", "kind", "words"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS]
 )
-async def test_a_refusal_is_not_tried_again_and_says_what_to_do(
+async def test_refusal_is_not_retried_and_is_reported_with_a_remedy(
     server: OpenAIServer,
     model: OpenAIModel,
     heard: ModelOutput,
@@ -288,7 +288,7 @@ async def test_without_a_key_a_401_names_the_variable(
 
 
 @pytest.mark.parametrize("hint", ["Start it with `ollama serve`.", ""])
-async def test_nobody_listens(heard: ModelOutput, hint: str) -> None:
+async def test_closed_port_is_reported(heard: ModelOutput, hint: str) -> None:
     async with OpenAIServer() as gone:
         url = gone.base_url
     model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), System(), retry=QUICK)
@@ -330,7 +330,7 @@ async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: ModelOutput
 
 
 @pytest.mark.parametrize("event", [{"choices": []}, ": keep-alive\n\n", delta(content="")])
-async def test_m37_chunks_that_say_nothing_are_no_sign_of_life(
+async def test_m37_empty_chunks_do_not_reset_the_timeout(
     server: OpenAIServer, heard: ModelOutput, event: Any
 ) -> None:
     server.add(Reply([event] * 2000, End.HANG, pause=0.001))
@@ -347,7 +347,7 @@ async def test_m22_an_endless_line_is_refused(
     assert isinstance(await failure_of(model, heard), StreamInterrupted)
 
 
-async def test_a_base_url_that_is_none_is_refused(heard: ModelOutput) -> None:
+async def test_invalid_base_url_is_refused(heard: ModelOutput) -> None:
     for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
         model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), System(), retry=QUICK)
         assert "model.baseUrl" in str(await failure_of(model, heard))

@@ -33,7 +33,7 @@ async def test_replies_come_in_order_and_in_pieces() -> None:
     assert len(model.requests) == 2
 
 
-async def test_an_answer_may_say_and_call_several_things() -> None:
+async def test_answer_may_hold_text_and_several_calls() -> None:
     reply = combine(say("Both."), call("one", name="x"), call("two", y=[1]))
     completion = await ModelOutput().ask(ScriptedModel([reply]))
     assert (completion.text, completion.tool_calls) == (
@@ -56,7 +56,7 @@ async def test_a_reply_may_be_a_function_of_the_request_or_an_error() -> None:
         await ModelOutput().ask(model)
 
 
-async def test_a_script_that_has_ended_says_so() -> None:
+async def test_end_of_a_script_is_an_error() -> None:
     with pytest.raises(ModelError, match="has 0 replies and was asked for number 1"):
         await ModelOutput().ask(ScriptedModel([]))
 

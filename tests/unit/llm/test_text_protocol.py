@@ -85,7 +85,7 @@ def test_data_can_neither_close_its_wrapping_nor_open_a_call(parts: list[str]) -
 
 
 @given(st.text(), st.lists(st.integers(0, 60), max_size=6))
-def test_words_are_streamed_whole_however_they_are_cut(text: str, places: list[int]) -> None:
+def test_text_is_streamed_whole_however_it_is_cut(text: str, places: list[int]) -> None:
     sent: list[str] = []
     held = StreamGate(sent.append)
     cuts = sorted({0, *places, len(text)})
@@ -95,7 +95,7 @@ def test_words_are_streamed_whole_however_they_are_cut(text: str, places: list[i
     assert "".join(sent) == text
 
 
-def test_words_are_streamed_at_once_but_a_call_is_never_shown() -> None:
+def test_text_is_streamed_at_once_and_calls_are_hidden() -> None:
     sent: list[str] = []
     held = StreamGate(sent.append)
     for piece in ("I ", "look", ".\n", "<tool", "_call>\n{}"):
@@ -103,7 +103,7 @@ def test_words_are_streamed_at_once_but_a_call_is_never_shown() -> None:
     assert sent == ["I ", "look", ".\n"]
 
 
-async def test_a_conversation_is_told_in_words() -> None:
+async def test_conversation_is_converted_to_plain_messages() -> None:
     inner = ScriptedModel([say("Done.")])
     earlier = (
         Message("assistant", "Let me see.", (ToolCall("c", "read_file", '{"path": "a"}'),)),
@@ -127,7 +127,7 @@ async def test_a_conversation_is_told_in_words() -> None:
     ]
 
 
-async def test_a_call_in_words_becomes_a_tool_call() -> None:
+async def test_call_in_text_becomes_a_tool_call() -> None:
     heard = ModelOutput()
     inner = ScriptedModel([say(f"I look.\n{CALL}")])
     completion = await heard.ask(TextProtocolModel(inner, always=True), question("x", READ_FILE))
@@ -136,13 +136,13 @@ async def test_a_call_in_words_becomes_a_tool_call() -> None:
     assert heard.text.strip() == "I look."
 
 
-async def test_without_tools_words_are_words() -> None:
+async def test_call_in_text_is_text_without_tools() -> None:
     heard = ModelOutput()
     completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), always=True))
     assert completion.text == heard.text == CALL
 
 
-async def test_a_model_that_refuses_tools_is_told_in_words_from_then_on() -> None:
+async def test_model_that_refuses_tools_gets_the_text_protocol_from_then_on() -> None:
     refusal = error(400, "registry.example/gemma3 does not support tools")
     async with OpenAIServer([refusal, wire_say(CALL), wire_say("Done.")]) as server:
         inner = model_at(server)

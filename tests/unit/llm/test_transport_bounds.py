@@ -90,7 +90,7 @@ async def failure_of(model: OpenAIModel) -> ModelError:
 @pytest.mark.parametrize(
     "bomb", [*bombs("json"), Bomb("lists", "gzip"), Bomb("objects", "")], ids=str
 )
-async def test_an_answer(server: OpenAIServer, bomb: Bomb) -> None:
+async def test_answer_is_bounded(server: OpenAIServer, bomb: Bomb) -> None:
     server.add(bomb.reply(), bomb.reply())
     async with little_taken():
         failure = await failure_of(patient(server))
@@ -100,7 +100,7 @@ async def test_an_answer(server: OpenAIServer, bomb: Bomb) -> None:
 
 @pytest.mark.parametrize("bomb", bombs("events"), ids=str)
 @pytest.mark.parametrize("kind", ["text/event-stream", "text/plain"])
-async def test_an_event(server: OpenAIServer, bomb: Bomb, kind: str) -> None:
+async def test_event_is_bounded(server: OpenAIServer, bomb: Bomb, kind: str) -> None:
     server.add(*[bomb.reply(content_type=kind)] * 2)
     async with little_taken():
         failure = await failure_of(patient(server))
@@ -108,7 +108,7 @@ async def test_an_event(server: OpenAIServer, bomb: Bomb, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["blank lines", "many events"])
-async def test_a_stream_that_says_nothing(
+async def test_stream_without_content_is_bounded(
     server: OpenAIServer, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "MAX_QUIET_BYTES", 1_000_000)
@@ -119,7 +119,7 @@ async def test_a_stream_that_says_nothing(
     assert "goes on without saying anything" in str(failure)
 
 
-async def test_a_stream_that_says_much(
+async def test_stream_with_much_content_is_bounded(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "STREAM_BYTES", 200_000)
@@ -129,7 +129,7 @@ async def test_a_stream_that_says_much(
 
 @pytest.mark.parametrize("bomb", bombs("error"), ids=str)
 @pytest.mark.parametrize("status", [400, 307])
-async def test_an_error(server: OpenAIServer, bomb: Bomb, status: int) -> None:
+async def test_error_is_bounded(server: OpenAIServer, bomb: Bomb, status: int) -> None:
     server.add(bomb.reply(status))
     async with little_taken():
         failure = await failure_of(patient(server))
@@ -138,7 +138,7 @@ async def test_an_error(server: OpenAIServer, bomb: Bomb, status: int) -> None:
     assert status == 307 or "out of luck" in str(failure)
 
 
-async def test_an_error_without_end_says_what_has_come(
+async def test_endless_error_reports_its_beginning(
     server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transport, "ERROR_SECONDS", 0.2)
@@ -202,7 +202,7 @@ ASKED: dict[str, Callable[[WebServer], Awaitable[None]]] = {
 @pytest.mark.parametrize("path", ASKED)
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("bomb", bombs("objects"), ids=str)
-async def test_whatever_else_is_asked(path: str, status: int, bomb: Bomb) -> None:
+async def test_other_requests_are_bounded(path: str, status: int, bomb: Bomb) -> None:
     headers = {"content-type": "application/json", **bomb.headers}
     page = Page(status, headers, [bomb.body], length=-1)
     healthy = found({"healthy": True, "version": "1.0"})
@@ -211,7 +211,7 @@ async def test_whatever_else_is_asked(path: str, status: int, bomb: Bomb) -> Non
 
 
 @pytest.mark.parametrize("path", ASKED)
-async def test_an_answer_of_many_parts(path: str) -> None:
+async def test_answer_of_many_parts_is_bounded(path: str) -> None:
     body = b"[" + b"{}," * 600_000 + b"{}]"
     page = Page(headers={"content-type": "application/json"}, body=[body])
     healthy = found({"healthy": True, "version": "1.0"})
@@ -219,7 +219,7 @@ async def test_an_answer_of_many_parts(path: str) -> None:
         await ASKED[path](server)
 
 
-async def test_a_list_of_models_without_end_takes_its_time_and_no_more(
+async def test_endless_list_of_models_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transport, "LIST_SECONDS", 0.3)

@@ -176,7 +176,7 @@ def serve(name: str, coding: str, encode: Callable[[bytes], bytes], status: int 
 
 @pytest.mark.parametrize("coding", READABLE)
 @pytest.mark.parametrize("name", ASKED)
-async def test_what_was_asked_for_is_read(name: str, coding: str) -> None:
+async def test_requested_encoding_is_decoded(name: str, coding: str) -> None:
     _, ask, _, _, expected = ASKED[name]
     if name == "page" and ("deflate" in coding or coding.count("gzip") > 1):
         return  # not asked for: see below
@@ -188,7 +188,7 @@ async def test_what_was_asked_for_is_read(name: str, coding: str) -> None:
 
 @pytest.mark.parametrize("coding", UNREADABLE)
 @pytest.mark.parametrize("name", ASKED)
-async def test_what_can_not_be_read_says_why(name: str, coding: str) -> None:
+async def test_undecodable_answer_is_reported(name: str, coding: str) -> None:
     encode, told = UNREADABLE[coding]
     async with serve(name, coding, encode) as server:
         with pytest.raises(Exception, match=told):
@@ -197,14 +197,14 @@ async def test_what_can_not_be_read_says_why(name: str, coding: str) -> None:
 
 @pytest.mark.parametrize("coding", UNREADABLE)
 @pytest.mark.parametrize("name", ["models", "events"])
-async def test_an_error_that_can_not_be_read_is_still_told(name: str, coding: str) -> None:
+async def test_undecodable_error_is_reported(name: str, coding: str) -> None:
     async with serve(name, coding, UNREADABLE[coding][0], status=400) as server:
         with pytest.raises(ModelError, match="HTTP 400"):
             await model(server)
 
 
 @pytest.mark.parametrize("coding", [*READABLE, *UNREADABLE])
-async def test_local_servers_are_believed_only_where_they_can_be_read(coding: str) -> None:
+async def test_local_server_with_an_undecodable_answer_is_ignored(coding: str) -> None:
     encode = READABLE.get(coding) or UNREADABLE[coding][0]
     headers = {"content-type": JSON, "content-encoding": coding}
     tags = WebReply(headers=headers, body=[encode(b'{"models": [{"name": "qwen"}]}')])

@@ -8,7 +8,7 @@ from tests.support.openai_server import OpenAIServer, Reply
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_not_followed_and_says_what_to_do(status: int) -> None:
+async def test_redirect_is_not_followed_and_is_reported_with_a_remedy(status: int) -> None:
     async with OpenAIServer() as other, OpenAIServer() as server:
         to = {"location": f"{other.base_url}/chat/completions"}
         server.add(Reply(status=status, headers=to, body="moved"))

@@ -102,11 +102,11 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("client", EXPECTED)
-def test_what_each_editor_can_is_known_from_what_it_says_and_who_it_is(client: str) -> None:
+def test_capabilities_follow_from_the_declaration_and_the_name_of_the_editor(client: str) -> None:
     assert resolve_capabilities(PROFILES[client].params()) == EXPECTED[client]
 
 
-def test_an_editor_that_says_nothing_can_do_nothing() -> None:
+def test_editor_without_a_declaration_has_no_capabilities() -> None:
     assert (
         resolve_capabilities(lsp.InitializeParams(lsp.ClientCapabilities())) == ClientCapabilities()
     )

@@ -81,7 +81,7 @@ async def test_a_changed_file_is_read_however_the_editor_spells_it(uri: str) -> 
     assert watched.hunk == ("pending", 2)
 
 
-async def test_many_tellings_are_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_events_are_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     watched = Watched()
     read: list[str] = []
     real = watched.disk.read_bytes
@@ -109,7 +109,7 @@ def test_a_storm_about_other_files_starts_nothing_and_takes_no_time() -> None:
     assert watched.started == []
 
 
-def test_what_makes_no_sense_is_left_out() -> None:
+def test_invalid_events_are_ignored() -> None:
     watched = Watched()
     senseless: tuple[object, ...] = (
         None,

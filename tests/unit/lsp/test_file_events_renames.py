@@ -101,7 +101,7 @@ async def test_hunks_go_with_a_file_that_was_renamed_in_the_editor(closed_first:
 
 
 @pytest.mark.parametrize("name", ["\ud800", "", "http://x/a", "new.txt", "git:/ws/a.txt"])
-async def test_a_file_does_not_become_what_is_no_file(
+async def test_rename_to_an_invalid_name_is_ignored(
     name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = World(MemorySystem({"/ws/old.txt": TEXT}))
@@ -148,7 +148,7 @@ async def test_hunks_stay_with_a_file_that_was_only_closed(text: str, seconds: f
     assert await carried(world, hunk) == (OLD, "pending", 1)
 
 
-async def test_an_editor_that_tells_of_a_rename_is_believed() -> None:
+async def test_reported_rename_is_trusted() -> None:
     world = World(MemorySystem({"/ws/old.txt": TEXT}))
     world.open(OLD)
     hunk = world.propose(OLD)

@@ -71,7 +71,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_adapters, "SHOWN_AFTER_SECONDS", 0)
 
 
-async def test_what_is_built_in_a_moment_is_not_shown() -> None:
+async def test_short_build_shows_no_progress() -> None:
     table = Table()
     for state in (IndexState(Stage.STARTING), BUILDING, READY, BUILDING, READY):
         table.stands(state)
@@ -82,7 +82,7 @@ async def test_what_is_built_in_a_moment_is_not_shown() -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_what_takes_longer_is_shown_until_it_is_ready() -> None:
+async def test_long_build_shows_progress_until_it_is_ready() -> None:
     table = Table()
     table.stands(BUILDING)
     await table.client.has_seen.wait()
@@ -99,7 +99,7 @@ async def test_what_takes_longer_is_shown_until_it_is_ready() -> None:
 
 
 @pytest.mark.usefixtures("at_once")
-async def test_the_end_says_why_there_is_no_index() -> None:
+async def test_end_of_the_progress_reports_why_there_is_no_index() -> None:
     table = Table()
     table.stands(BUILDING)
     await table.client.has_seen.wait()
@@ -108,7 +108,7 @@ async def test_the_end_says_why_there_is_no_index() -> None:
     assert table.view.to_json()["message"] == "the disk is full"
 
 
-async def test_that_an_answer_is_from_a_part_of_the_files_is_said_once_a_build() -> None:
+async def test_partial_index_is_reported_once_per_build() -> None:
     table = Table()
     table.view.note_partial_answer(None)
     for _ in range(2):

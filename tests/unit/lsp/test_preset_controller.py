@@ -74,12 +74,12 @@ def test_names_that_differ_in_case_only_must_be_written_as_they_are(
         presets.preset_attachments("Api")
 
 
-def test_a_name_that_there_is_not_is_answered_with_the_nearest(presets: PresetController) -> None:
+def test_unknown_name_is_answered_with_the_nearest(presets: PresetController) -> None:
     with pytest.raises(UnknownPreset, match="there is no preset 'note'; did you mean 'Notes'\\?"):
         presets.preset_attachments("note")
 
 
-def test_a_wish_is_carried_out_as_a_whole_or_not_at_all(presets: PresetController) -> None:
+def test_change_is_applied_as_a_whole_or_not_at_all(presets: PresetController) -> None:
     presets.change(ContextChange(add=("a.md",), scope="linked", link_depth=2))
     before = presets.state()
     for wish in (
@@ -155,5 +155,5 @@ def test_an_earlier_version_opens_the_database_and_reads_its_rows(store: TestedS
         ("[" * 100_000, None),
     ],
 )
-def test_rows_of_a_database_are_taken_for_hostile(fields: str, found: Attachments | None) -> None:
+def test_rows_of_a_database_are_validated(fields: str, found: Attachments | None) -> None:
     assert from_json(fields) == found

@@ -45,7 +45,7 @@ class Server:
         return task
 
 
-async def test_where_hunks_stand_is_kept_after_a_pause(
+async def test_positions_of_hunks_are_persisted_after_a_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(review_persistence, "PAUSE_SECONDS", 0.05)
@@ -64,7 +64,7 @@ async def test_where_hunks_stand_is_kept_after_a_pause(
     await server.keeper.close()
 
 
-async def test_the_end_does_not_wait_for_a_pause(tmp_path: Path) -> None:
+async def test_close_does_not_wait_for_the_pause(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.page.propose("one\n2\nthree\n")
     server.page.type(0, 0, 0, 0, "zero\n")

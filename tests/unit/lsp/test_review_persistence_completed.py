@@ -99,7 +99,7 @@ async def after_kill(folder: Path, run: Run) -> Run:
         ("move", {}, "pending"),
     ],
 )
-async def test_what_was_being_sent_is_accepted_where_the_disk_shows_it_done(
+async def test_edit_in_flight_is_accepted_if_the_disk_holds_it(
     tmp_path: Path, kind: str, texts: dict[str, str], state: str
 ) -> None:
     run = Run(tmp_path)
@@ -146,7 +146,7 @@ async def test_hunks_of_a_file_that_was_moved_are_found_under_its_new_name(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["remove", "move", "create empty"])
-async def test_what_was_never_sent_is_not_accepted_because_the_disk_looks_like_it(
+async def test_hunk_that_was_not_sent_is_not_accepted_by_the_disk(
     tmp_path: Path, kind: str
 ) -> None:
     run = Run(tmp_path)
@@ -162,7 +162,7 @@ async def test_what_was_never_sent_is_not_accepted_because_the_disk_looks_like_i
     await again.keeper.close()
 
 
-async def test_what_was_sent_in_vain_is_not_accepted_by_what_happens_later(tmp_path: Path) -> None:
+async def test_failed_edit_is_not_accepted_by_later_events(tmp_path: Path) -> None:
     run = Run(tmp_path)
     run.a.write_text(TEXT)
     run.store.system.copy_to_trash(run.a)

@@ -59,7 +59,7 @@ async def test_closing_cancels_all_and_lets_nothing_new_begin() -> None:
     assert (waiting.cancelled(), late.cancelled(), began) == (True, True, ["old"])
 
 
-async def test_closing_does_not_wait_for_what_hangs_on(caplog: pytest.LogCaptureFixture) -> None:
+async def test_close_does_not_wait_for_a_task_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
     release = asyncio.Event()
 
     async def hang_on() -> None:

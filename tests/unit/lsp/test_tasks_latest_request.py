@@ -50,7 +50,7 @@ async def test_a_cancelled_request_stops_its_work_and_stays_cancelled() -> None:
     assert work.log == ["asked begins", "asked stopped"]
 
 
-async def test_a_fault_of_the_work_reaches_who_asked() -> None:
+async def test_error_of_the_work_is_raised_to_the_caller() -> None:
     async def broken() -> str:
         raise ValueError("a bug")
 

@@ -58,12 +58,12 @@ async def taken() -> AsyncIterator[Taken]:
     yield Taken()
 
 
-async def test_what_comes_in_order_is_taken_at_once(taken: Taken) -> None:
+async def test_changes_in_order_are_applied_at_once(taken: Taken) -> None:
     for version in range(1, 100):
         assert taken.arrive(version)[-1] == version
 
 
-async def test_what_overtook_waits_for_what_it_overtook() -> None:
+async def test_change_out_of_order_waits_for_the_missing_one() -> None:
     taken = Taken(first=8)
     assert taken.arrive(9, 10, 14) == [9, 10]
     assert taken.arrive(11) == [9, 10, 11]
@@ -72,7 +72,7 @@ async def test_what_overtook_waits_for_what_it_overtook() -> None:
     assert taken.arrive(15) == [9, 10, 11, 12, 13, 14, 15]
 
 
-async def test_what_never_comes_is_waited_for_a_moment_only(
+async def test_missing_change_is_awaited_for_a_moment_only(
     taken: Taken, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(text_sync, "HOLD_SECONDS", 0.01)
@@ -81,19 +81,19 @@ async def test_what_never_comes_is_waited_for_a_moment_only(
     assert taken.arrive(6) == [1, 4, 5, 6]
 
 
-async def test_what_comes_too_late_or_without_order_is_taken_as_it_comes(
+async def test_late_changes_and_changes_without_order_are_applied_as_they_come(
     taken: Taken, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert taken.arrive(1, 2, None, 2, 1, 3) == [1, 2, None, 2, 1, 3]
     assert "version 1 came behind 2" in caplog.text
 
 
-async def test_two_of_one_version_are_both_taken(taken: Taken) -> None:
+async def test_two_changes_of_one_version_are_both_applied(taken: Taken) -> None:
     assert taken.arrive(3, 3) == [3, 3]
     assert taken.arrive(4) == [3, 3, 4]
 
 
-async def test_what_waits_is_taken_before_the_document_is_closed_or_opened_anew(
+async def test_waiting_changes_are_applied_before_the_document_is_closed_or_reopened(
     taken: Taken,
 ) -> None:
     taken.arrive(3)
@@ -105,7 +105,7 @@ async def test_what_waits_is_taken_before_the_document_is_closed_or_opened_anew(
     assert taken.arrive(9) == [3, 1, 4, 9]  # not open: whoever takes it knows
 
 
-async def test_no_more_than_a_burst_is_held(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_waiting_changes_are_limited(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_sync, "MAX_WAITING", 3)
     assert taken.arrive(9, 8, 7) == []
     assert taken.arrive(6) == [6, 7, 8, 9]

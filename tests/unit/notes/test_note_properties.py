@@ -137,7 +137,7 @@ def test_yaml_that_can_not_be_edited_is_an_error_that_names_the_line(
     assert str(raised.value).startswith(message)
 
 
-def test_a_change_that_would_change_more_is_refused() -> None:
+def test_change_that_would_affect_other_properties_is_refused() -> None:
     with pytest.raises(InvalidYaml, match="al can't be changed alone"):
         edit_properties(NOTE, {"al": "other"})
     with pytest.raises(InvalidYaml, match="no closing"):
@@ -198,7 +198,7 @@ def test_tags_are_added_in_the_form_that_is_there(text: str, new: str) -> None:
     ("tag", "message"),
     [("to do", "write 'to-do'"), ("12", "not only digits"), ("", "is no tag"), ("a#b", "'a-b'")],
 )
-def test_what_is_no_tag_is_refused(tag: str, message: str) -> None:
+def test_invalid_tag_is_refused(tag: str, message: str) -> None:
     with pytest.raises(InvalidTag, match=message):
         add_tags("", [tag])
 

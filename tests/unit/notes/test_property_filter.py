@@ -79,7 +79,7 @@ def test_a_condition_is_not_met(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "20260101", "2026", "2026-05-10x"])
-def test_what_is_no_date_is_none(text: str) -> None:
+def test_invalid_date_is_none(text: str) -> None:
     assert parse_moment(text) is None
 
 

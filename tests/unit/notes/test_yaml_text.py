@@ -71,12 +71,12 @@ def test_random_properties_are_read_as_by_a_parser(lines: list[tuple[str, str]])
     assert here(yaml) == expected
 
 
-def test_nothing_is_quoted_behind_a_quote_that_is_not_closed() -> None:
+def test_unclosed_quote_quotes_nothing() -> None:
     assert list(find_quoted("a: 'x'\nb: 'y\nc: \"z\"\n")) == [QuotedText(3, 6, "'")]
 
 
 @given(st.text(st.sampled_from("a'\"\\/ "), max_size=20), st.sampled_from(["", "'", '"']))
-def test_a_name_in_quotes_says_the_name(name: str, quote: str) -> None:
+def test_quoted_name_is_unquoted(name: str, quote: str) -> None:
     assert unquote_name(quote_name(name, quote), quote) == name
 
 

@@ -46,7 +46,7 @@ def fail(
         note(reports, "%s failed", TEXT, level=level)
 
 
-def test_a_report_tells_what_and_where_and_nothing_private(
+def test_report_holds_error_and_place_and_nothing_private(
     reports: CrashReporter, shelf: ReportDirectory
 ) -> None:
     editor = ClientCapabilities(name="neovim", version="0.11.4", apply_edit=True)
@@ -100,7 +100,7 @@ def test_the_same_error_is_reported_once_and_a_run_leaves_few_reports(
     assert len(shelf.reports()) == MAX_PER_RUN
 
 
-def test_the_user_is_told_once_where_it_is_even_if_it_came_before_they_could_be(
+def test_user_is_informed_once_of_the_report_even_if_it_came_early(
     reports: CrashReporter, shelf: ReportDirectory
 ) -> None:
     fail(reports)

@@ -94,7 +94,7 @@ C:\\Users\\me\\x.dll
 """
 
 
-def test_calls_in_c_are_told_without_the_paths_of_their_libraries(tmp_path: Path) -> None:
+def test_c_frames_are_reported_without_the_paths_of_their_libraries(tmp_path: Path) -> None:
     (tmp_path / "running-999999999.txt").write_text(NOTE)
     shelf = ReportDirectory(tmp_path)
     notes = FaultLog(shelf)

@@ -55,7 +55,7 @@ def failed(message: str, level: int = logging.ERROR) -> logging.LogRecord:
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", keys())
-def test_no_key_stands_in_a_record_at_any_level(kind: str, level: int) -> None:
+def test_record_holds_no_key_at_any_level(kind: str, level: int) -> None:
     key = keys()[kind]
     logging.getLogger("stet").setLevel(logging.DEBUG)  # what an error says is told at that level
     for one in (
@@ -67,13 +67,13 @@ def test_no_key_stands_in_a_record_at_any_level(kind: str, level: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_no_line_of_a_private_key_stands_in_a_record(level: int) -> None:
+def test_record_holds_no_line_of_a_private_key(level: int) -> None:
     key = private_key()
     told = written(record(level, "%s", key))
     assert not any(line in told for line in key.splitlines()[1:-1])
 
 
-def test_a_key_of_the_environment_is_not_told_though_it_looks_like_a_word(
+def test_key_of_the_environment_is_redacted_even_if_it_is_a_word(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("MY_GATEWAY_KEY", "correct-horse")
@@ -82,7 +82,7 @@ def test_a_key_of_the_environment_is_not_told_though_it_looks_like_a_word(
     )
 
 
-def test_what_an_error_says_is_told_at_debug_only() -> None:
+def test_message_of_an_error_is_logged_at_debug_only() -> None:
     one = failed(TEXT)
     told = written(one)
     assert TEXT not in told
@@ -93,19 +93,19 @@ def test_what_an_error_says_is_told_at_debug_only() -> None:
     assert f"ValueError: because of {TEXT}" in written(one)
 
 
-def test_what_another_formatter_has_told_of_an_error_is_not_taken_over() -> None:
+def test_cached_exception_text_of_another_formatter_is_not_used() -> None:
     one = failed(TEXT)
     logging.Formatter("%(message)s").format(one)
     assert TEXT not in written(one)
 
 
-def test_a_system_error_is_told_by_its_number_and_not_by_the_file() -> None:
+def test_system_error_is_logged_by_number_without_the_file() -> None:
     told = written(raised(lambda: Path("/nowhere/private-name").read_bytes()))
     assert told.endswith("FileNotFoundError (ENOENT)")
     assert "private-name" not in told
 
 
-def test_an_error_without_end_is_told_in_few_lines() -> None:
+def test_endless_error_is_logged_in_few_lines() -> None:
     def deeper(n: int) -> None:
         deeper(n + 1)
 
@@ -114,7 +114,7 @@ def test_an_error_without_end_is_told_in_few_lines() -> None:
     assert "calls more" in told
 
 
-def test_libraries_are_heard_from_warnings_on() -> None:
+def test_libraries_are_logged_from_warnings_on() -> None:
     for name, level, is_heard in (
         ("openai", logging.DEBUG, False),
         ("httpx", logging.INFO, False),
@@ -125,7 +125,7 @@ def test_libraries_are_heard_from_warnings_on() -> None:
         assert is_loggable(logging.makeLogRecord({"name": name, "levelno": level})) is is_heard
 
 
-def test_the_bare_line_of_a_record_holds_numbers_and_nothing_else_from_elsewhere() -> None:
+def test_anonymous_line_keeps_numbers_and_drops_other_arguments() -> None:
     assert anonymous_line(record(logging.WARNING, "%s: version %d", TEXT, 3)).endswith(
         ": ...: version 3"
     )

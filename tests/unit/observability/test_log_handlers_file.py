@@ -26,7 +26,7 @@ def test_the_log_file_comes_with_the_first_record_and_is_the_owners(tmp_path: Pa
     assert path.parent.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_log_file_that_cannot_be_written_is_said_once(
+def test_unwritable_log_file_is_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "log").write_text("a file, no folder")
@@ -36,7 +36,7 @@ def test_a_log_file_that_cannot_be_written_is_said_once(
     assert caplog.text.count("No log file is written") == 1
 
 
-def test_a_log_file_that_cannot_be_rotated_is_said_once_and_given_up(
+def test_log_file_that_cannot_be_rotated_is_reported_once_and_given_up(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "stet.log"
@@ -61,7 +61,7 @@ def test_a_record_that_cannot_be_formatted_does_not_end_the_log_file(tmp_path: P
     assert [line.rpartition(": ")[2] for line in lines] == ["a record that can't be written", "x"]
 
 
-def test_a_full_log_file_makes_way_and_only_three_older_ones_stay(tmp_path: Path) -> None:
+def test_full_log_file_is_rotated_and_three_older_ones_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "stet.log"
     handler = LazyLogFile(path, max_bytes=1_000)
     handler.setFormatter(PrivateFormatter("%(message)s"))
@@ -121,7 +121,7 @@ def test_the_shared_log_of_earlier_versions_goes_with_the_oldest_files(tmp_path:
     assert shared[0].read_text() == "a line of an earlier version\n"
 
 
-def test_a_log_that_is_taken_away_is_begun_anew(tmp_path: Path) -> None:
+def test_removed_log_file_is_created_again(tmp_path: Path) -> None:
     path = tmp_path / "stet.log"
     server = LazyLogFile(path)
     server.handle(logging.makeLogRecord({"msg": "x"}))
@@ -154,7 +154,7 @@ def test_a_full_disk_costs_lines_and_never_reaches_whoever_logs(
     assert caplog.text.count("No log file is written") == 1
 
 
-def test_a_record_that_fails_while_it_is_written_down_harms_nobody(tmp_path: Path) -> None:
+def test_record_that_fails_to_format_raises_nothing(tmp_path: Path) -> None:
     class Odd:
         def __str__(self) -> str:
             raise RuntimeError("no words")

@@ -19,7 +19,7 @@ def test_records_are_written_as_they_come() -> None:
         os.close(writing)
 
 
-def test_what_nobody_reads_is_dropped_and_counted_and_never_waits() -> None:
+def test_unread_records_are_dropped_and_counted_without_waiting() -> None:
     reading, writing = os.pipe()
     handler = StderrHandler(writing)
     done = threading.Event()

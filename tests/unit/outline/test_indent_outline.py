@@ -82,11 +82,11 @@ def places(text: str, ending: str = ".py") -> dict[str, str]:
         ("", None),
     ],
 )
-def test_definitions_are_known_by_their_look(line: str, name: str | None) -> None:
+def test_definitions_are_recognised_by_pattern(line: str, name: str | None) -> None:
     assert defined_name(line) == name
 
 
-def test_a_brace_below_tells_a_definition_from_a_declaration() -> None:
+def test_brace_below_distinguishes_a_definition_from_a_declaration() -> None:
     assert defined_name("int area(int side)", "{\n") == "area"
     assert defined_name("int area(int side);", "{\n") is None
     assert defined_name("int area(int side)", "int other;\n") is None
@@ -133,7 +133,7 @@ def test_python_lines_belong_to_the_innermost_function_or_class() -> None:
     }
 
 
-def test_c_lines_belong_to_their_function_though_its_braces_stand_at_the_margin() -> None:
+def test_c_lines_belong_to_their_function_with_braces_at_the_margin() -> None:
     assert places(
         """
         #include <stdio.h> //«include»
@@ -194,7 +194,7 @@ def test_methods_carry_their_class_and_blocks_are_no_methods() -> None:
     }
 
 
-def test_new_text_belongs_where_its_indent_says() -> None:
+def test_new_text_belongs_to_the_scope_of_its_indent() -> None:
     page = document(
         """
         def first():
@@ -258,7 +258,7 @@ def test_plain_text_encloses_nothing() -> None:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
-def test_this_package_is_read_as_python_itself_reads_it(path: Path) -> None:
+def test_outline_of_this_package_agrees_with_ast(path: Path) -> None:
     lines = split_lines(path.read_text())
     expected = _owners(ast.parse(path.read_text()), len(lines))
     read = Outline(TextDocument("file:///a.py", path.read_text()), Style.CODE)

@@ -53,7 +53,7 @@ def test_a_token_in_an_address_is_found(text: str, secret: str) -> None:
         "curl -u $USER:$PASSWORD1 https://x\n", "password = Base64Password\n",
     ],
 )  # fmt: skip
-def test_what_only_speaks_of_one_is_none(text: str) -> None:
+def test_text_about_passwords_is_no_secret(text: str) -> None:
     assert find_secrets(text) == ()
 
 
@@ -70,5 +70,5 @@ def test_what_only_speaks_of_one_is_none(text: str) -> None:
         "://a1",
     ],
 )
-def test_they_take_no_longer_than_the_text_is_long(piece: str) -> None:
+def test_search_time_is_linear(piece: str) -> None:
     assert grows_evenly(find_secrets, lambda n: piece * (n // len(piece)), 20_000)

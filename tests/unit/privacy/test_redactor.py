@@ -45,7 +45,7 @@ def test_a_text_without_secrets_is_the_same() -> None:
 
 
 @given(TEXTS)
-def test_what_is_restored_for_a_text_is_that_text(text: str) -> None:
+def test_restore_returns_the_text_before_redaction(text: str) -> None:
     redactor = Redactor()
     redacted = redactor.redact(text)
     assert redactor.restore(redacted.text, text) == text
@@ -63,7 +63,7 @@ def test_no_planted_secret_survives_and_lines_stay_lines(before: str, after: str
         assert redactor.redact(told).text == told
 
 
-def test_a_secret_that_is_known_is_found_where_nothing_shows_that_it_is_one() -> None:
+def test_known_secret_is_redacted_without_its_context() -> None:
     redactor = Redactor()
     redactor.learn("password = 'tr0ub4dor&3-and-more'\n")
     assert redactor.redact("say tr0ub4dor&3-and-more to the guard").text == (
@@ -71,7 +71,7 @@ def test_a_secret_that_is_known_is_found_where_nothing_shows_that_it_is_one() ->
     )
 
 
-def test_the_beginning_and_the_end_of_a_long_secret_are_told_no_more_than_all_of_it() -> None:
+def test_beginning_and_end_of_a_long_secret_are_redacted() -> None:
     redactor = Redactor()
     key = KEYS["web token"]
     redactor.learn(f"t = {key}")
@@ -97,7 +97,7 @@ def test_a_mark_is_restored_only_for_a_text_that_holds_its_secret() -> None:
             redactor.restore(text, f"y = {OTHER}")
 
 
-def test_words_of_a_file_that_look_like_a_mark_stay_and_are_never_taken_for_one() -> None:
+def test_text_that_resembles_a_mark_is_kept_and_is_no_mark() -> None:
     redactor = Redactor()
     file = f"See [redacted: AWS key #1]; key = '{AWS}'\n"
     told = redactor.redact(file).text
@@ -105,7 +105,7 @@ def test_words_of_a_file_that_look_like_a_mark_stay_and_are_never_taken_for_one(
     assert redactor.restore(told, file) == file
 
 
-def test_a_mark_that_a_file_came_to_hold_beside_its_secret_can_not_be_told_apart() -> None:
+def test_mark_written_into_a_file_with_its_secret_is_ambiguous() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
     with pytest.raises(UnknownMark, match="can't be told from the same words"):
@@ -118,14 +118,14 @@ def test_marks_of_an_earlier_process_are_given_to_nothing_else() -> None:
     assert redactor.redact(AWS).text == "[redacted: AWS key #2]"
 
 
-def test_which_text_holds_a_mark_that_stands_for_something() -> None:
+def test_text_with_a_known_mark_is_detected() -> None:
     redactor = Redactor()
     mark = redactor.redact(AWS).text
     assert redactor.first_known_mark(f"read {mark}") == mark
     assert redactor.first_known_mark("read [redacted: AWS key #9]") == ""
 
 
-def test_a_mark_does_not_tell_anything_of_the_secret() -> None:
+def test_mark_reveals_nothing_of_the_secret() -> None:
     one, two = Redactor(), Redactor()
     assert one.redact(AWS) == two.redact(OTHER)
 
@@ -163,7 +163,7 @@ def test_no_secret_is_forgotten_however_many_follow() -> None:
     assert first not in redactor.redact(f"it says {first} here").text
 
 
-def test_a_text_that_was_told_before_its_secret_was_known_is_told_with_a_mark_then() -> None:
+def test_text_sent_before_its_secret_was_known_is_redacted_afterwards() -> None:
     redactor = Redactor()
     bare = "it says tr0ub4dor&3-and-more here"
     assert redactor.redact(bare).text == bare

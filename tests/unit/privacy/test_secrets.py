@@ -19,7 +19,7 @@ def found(text: str, *, wrapped: bool = False) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     "around", ["{}", "x = '{}'\n", "see {}, please", '{{"a": "{}"}}', "a\n{}\nb"]
 )
-def test_a_key_is_found_by_its_form_wherever_it_stands(kind: str, key: str, around: str) -> None:
+def test_key_is_found_by_its_form_at_any_place(kind: str, key: str, around: str) -> None:
     assert found(around.format(key)) == [(key, kind)]
 
 
@@ -44,7 +44,7 @@ def test_a_key_is_found_by_its_form_wherever_it_stands(kind: str, key: str, arou
         ),
     ],
 )
-def test_what_is_given_to_the_name_of_a_secret_is_one(text: str, secret: str) -> None:
+def test_value_assigned_to_a_secret_name_is_a_secret(text: str, secret: str) -> None:
     assert [each for each, _ in found(text)] == [secret]
 
 
@@ -87,7 +87,7 @@ def test_a_private_key_is_a_secret_line_by_line_with_its_first_and_last_line_lef
     assert private_key_lines(f"x\n{key}y\n") == (one, two, three)
 
 
-def test_a_private_key_in_json_or_behind_line_numbers_is_one_too() -> None:
+def test_private_key_in_json_or_after_line_numbers_is_a_secret() -> None:
     key = private_key(n_lines=2)
     bodies = key.splitlines()[1:-1]
     in_json = '{"private_key": "' + key.replace("\n", "\\n") + '"}'
@@ -160,7 +160,7 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_time(piece: str) -> N
     assert seconds(200_000) < 1.5
 
 
-def test_a_secret_is_told_by_its_place_and_kind() -> None:
+def test_secret_has_a_range_and_a_kind() -> None:
     key = keys()["AWS key"]
     assert find_secrets(f"k = {key}\n") == (Secret(4, 24, "AWS key"),)
 
@@ -179,7 +179,7 @@ def test_a_secret_is_told_by_its_place_and_kind() -> None:
         ("password 7 0A1B2C3D4E5F60718293", "0A1B2C3D4E5F60718293"),
     ],
 )  # fmt: skip
-def test_values_of_few_letters_are_found_after_a_word_or_a_name(text: str, secret: str) -> None:
+def test_short_values_are_found_after_a_keyword_or_a_name(text: str, secret: str) -> None:
     assert [text[one.start : one.end] for one in find_secrets(text)] == [secret]
 
 

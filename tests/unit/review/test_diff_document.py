@@ -117,7 +117,7 @@ diff --git a/a.txt b/a.txt
 """)
 
 
-def test_a_page_that_is_saved_as_it_was_decides_nothing(page: DiffDocument) -> None:
+def test_unchanged_page_decides_nothing(page: DiffDocument) -> None:
     assert parse_decisions(page, page.text) == DiffDecisions()
 
 
@@ -137,7 +137,7 @@ def test_other_added_lines_amend_the_hunk(page: DiffDocument) -> None:
     )
 
 
-def test_a_hunk_that_would_write_what_is_there_is_rejected(page: DiffDocument) -> None:
+def test_hunk_without_a_difference_is_rejected(page: DiffDocument) -> None:
     assert parse_decisions(page, page.text.replace("+5\n", "+five\n")) == DiffDecisions(
         rejected=("h2",)
     )
@@ -202,7 +202,7 @@ def test_lines_that_stay_keep_their_end_and_white_space_and_new_ones_take_the_hu
     )
 
 
-def test_a_missing_last_line_end_stays_missing_until_a_line_is_put_behind_it() -> None:
+def test_missing_last_line_end_stays_missing_until_a_line_follows() -> None:
     page = page_of("a\nb", "a\nc")
     assert parse_decisions(page, page.text.replace("+c\n", "+d\n")).amended == (("h1", "d"),)
     assert parse_decisions(page, f"{page.text}+d\n").amended == (("h1", "c\nd\n"),)
@@ -228,7 +228,7 @@ def test_moves_and_removals_are_rejected_or_left() -> None:
     )
 
 
-def test_a_page_knows_its_name_as_long_as_it_has_its_first_line(page: DiffDocument) -> None:
+def test_page_is_identified_by_its_first_line(page: DiffDocument) -> None:
     assert document_name(page.text) == page.name
     assert document_name("") is None
     assert document_name("# Stet review\n") is None
@@ -247,7 +247,7 @@ def test_deleting_any_hunks_rejects_exactly_those(old: str, new: str, data: st.D
 
 
 @given(WORDS, WORDS, st.lists(st.text(alphabet="xyz @+-\\#", max_size=4), max_size=4), st.data())
-def test_what_is_written_into_a_hunk_is_what_it_becomes(
+def test_edited_hunk_gets_the_written_lines(
     old: str, new: str, typed: list[str], data: st.DataObject
 ) -> None:
     page = page_of(old, new)
@@ -275,7 +275,7 @@ def test_what_is_written_into_a_hunk_is_what_it_becomes(
 
 
 @given(st.text(alphabet="@ -+1,h2\n#dif\\ xS", max_size=300))
-def test_any_text_can_be_read(text: str) -> None:
+def test_any_text_is_parsed_without_an_error(text: str) -> None:
     page = page_of(TEXT, NEW)
     found = parse_decisions(page, text)
     told = [*found.rejected, *(each for each, _ in (*found.amended, *found.refused))]

@@ -25,7 +25,7 @@ def test_context_and_removed_lines_lead_to_the_lines_that_they_are(old: str, new
             assert lines[line] == shown[number][1:]
 
 
-def test_what_is_above_all_files_or_of_no_known_hunk_is_no_place() -> None:
+def test_lines_outside_of_known_hunks_have_no_location() -> None:
     old, new = "a\nb\nc\n", "a\nB\nc\n"
     page = render_diff(hunks_between(old, new), {URI: old}, lambda uri: "a.txt")
     shown = split_lines(page.text)

@@ -48,7 +48,7 @@ def test_near_hunks_have_sections_of_their_own_that_share_no_line() -> None:
     )
 
 
-def test_the_head_says_how_many_there_are_and_how_the_page_is_used() -> None:
+def test_head_holds_the_number_of_hunks_and_the_instructions() -> None:
     shown = render_diff(hunks_between("a\n", "b\n"), {URI: "a\n"}, lambda uri: "a.txt")
     assert shown.text.startswith(
         f"# Stet review {shown.name}: 1 hunk to decide\n"
@@ -99,7 +99,7 @@ def test_a_conflict_is_marked_and_summaries_stay_on_their_line() -> None:
     assert "--- a/a b\n" in text
 
 
-def test_a_missing_last_line_end_is_said() -> None:
+def test_missing_last_line_end_is_marked() -> None:
     assert page("a\nb", "a\nc").endswith(
         " a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
     )

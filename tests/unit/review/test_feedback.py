@@ -100,14 +100,14 @@ def talk() -> Talk:
     return one
 
 
-def test_what_waits_is_told_every_time(talk: Talk) -> None:
+def test_pending_hunks_are_reported_every_time(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     told = HunkOutcome(hunk, HunkState.PENDING, "a.py", 2, "s")
     assert talk.news().outcomes == (told,)
     assert talk.news().outcomes == (told,)
 
 
-def test_what_was_decided_is_told_once(talk: Talk) -> None:
+def test_decisions_are_reported_once(talk: Talk) -> None:
     accepted, rejected = talk.propose("two\n", "2\n"), talk.propose("four\n", "4\n")
     talk.accept(accepted)
     talk.ledger.reject(rejected, "Too short")
@@ -122,7 +122,7 @@ def test_what_was_decided_is_told_once(talk: Talk) -> None:
     assert talk.news().outcomes == ()
 
 
-def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
+def test_repeated_decision_is_reported_again(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.ledger.reject(hunk, "No")
     talk.news()
@@ -132,14 +132,14 @@ def test_a_decision_that_is_made_again_is_news_again(talk: Talk) -> None:
     assert [verdict.reason for verdict in talk.news().outcomes] == ["No, again"]
 
 
-def test_what_was_decided_before_the_conversation_began_is_no_news() -> None:
+def test_decisions_before_the_conversation_are_not_reported() -> None:
     talk = Talk()
     talk.ledger.reject(talk.propose("two\n", "2\n"))
     waiting = talk.propose("four\n", "4\n")
     assert [verdict.hunk for verdict in talk.news().outcomes] == [waiting]
 
 
-def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
+def test_amended_hunk_is_shown_once(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\nII\n")
     talk.news()
     talk.ledger.amend(hunk, "2\nii\n")
@@ -160,7 +160,7 @@ def test_what_the_user_made_of_a_hunk_is_shown_once(talk: Talk) -> None:
     assert accepted == dataclasses.replace(amended, state=HunkState.ACCEPTED)
 
 
-def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
+def test_conflict_is_reported_with_the_current_text(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.news()
     talk.type(WireEdit(1, 0, 1, 3, "zwei"))
@@ -172,7 +172,7 @@ def test_a_conflict_tells_what_stands_there(talk: Talk) -> None:
     assert talk.news().files == ()
 
 
-def test_what_was_taken_back_in_the_editor_is_told(talk: Talk) -> None:
+def test_revert_in_the_editor_is_reported(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.accept(hunk)
     talk.news()
@@ -183,7 +183,7 @@ def test_what_was_taken_back_in_the_editor_is_told(talk: Talk) -> None:
     ]
 
 
-def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) -> None:
+def test_hunks_superseded_or_withdrawn_by_the_agent_are_not_reported(talk: Talk) -> None:
     talk.propose("two\n", "2\n")
     second = talk.propose("two\n", "II\n", turn="t2")
     assert [verdict.hunk for verdict in talk.news().outcomes] == [second]
@@ -192,13 +192,13 @@ def test_what_the_agent_has_put_in_its_place_or_taken_back_it_knows(talk: Talk) 
     assert talk.news().outcomes == ()
 
 
-def test_what_another_conversation_has_replaced_is_told(talk: Talk) -> None:
+def test_hunks_superseded_by_another_conversation_are_reported(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
     talk.propose("two\n", "II\n", turn="t2", chat="other")
     assert talk.news().outcomes == (HunkOutcome(hunk, HunkState.SUPERSEDED, "a.py", 2, "s"),)
 
 
-def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> None:
+def test_changes_of_the_user_are_reported_without_accepted_hunks(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\nII\n2.0\n")
     talk.accept(hunk)
     talk.type(insertion(0, 0, "zero\n"))
@@ -210,7 +210,7 @@ def test_the_users_changes_are_told_without_what_was_accepted(talk: Talk) -> Non
     )
 
 
-def test_a_change_within_what_was_accepted_is_told(talk: Talk) -> None:
+def test_change_within_an_accepted_hunk_is_reported(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\nII\n")
     talk.accept(hunk)
     talk.news()
@@ -218,13 +218,13 @@ def test_a_change_within_what_was_accepted_is_told(talk: Talk) -> None:
     assert talk.news().files == (FileDelta("a.py", (LineHunk(2, ("II\n",), 2, ("ii\n",)),)),)
 
 
-def test_a_file_that_was_not_changed_is_not_told_of(talk: Talk) -> None:
+def test_unchanged_file_is_not_reported(talk: Talk) -> None:
     talk.type(insertion(0, 0, "x"))
     talk.type(WireEdit(0, 0, 0, 1, ""))
     assert talk.news().files == ()
 
 
-def test_of_a_file_that_may_no_longer_be_shown_nothing_is_told_but_the_decision(
+def test_hidden_file_is_reported_by_its_decision_only(
     talk: Talk,
 ) -> None:
     hunk = talk.propose("two\n", "2\n")
@@ -240,14 +240,14 @@ def test_of_a_file_that_may_no_longer_be_shown_nothing_is_told_but_the_decision(
     assert (found.files, dict(found.knowledge.shown)) == ((), {})
 
 
-def test_a_file_that_is_gone_is_told_once() -> None:
+def test_removed_file_is_reported_once() -> None:
     talk = Talk()
     talk.heard = ModelKnowledge(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
     assert talk.news().files == (FileDelta("b.py", is_gone=True),)
     assert talk.news().files == ()
 
 
-def test_a_new_file_that_waits_is_told_of_by_its_name(talk: Talk) -> None:
+def test_pending_new_file_is_reported_by_name(talk: Talk) -> None:
     draft = CreateDraft(
         turn="t1",
         chat="main",

@@ -45,7 +45,7 @@ def test_what_is_on_its_way_is_not_superseded() -> None:
         page.create("other\n", turn="t2")
 
 
-def test_a_new_file_waits_as_one_hunk_and_a_second_wish_replaces_it() -> None:
+def test_new_file_is_one_hunk_and_a_second_proposal_supersedes_it() -> None:
     page = ReviewHarness("", "file:///ws/new.md")
     first = page.create("text\n")
     assert (first.kind, first.old, first.new, first.range.is_empty) == (

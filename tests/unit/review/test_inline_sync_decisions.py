@@ -49,7 +49,7 @@ def test_an_accepted_block_can_be_undone_and_a_rejected_one_restored(uri: str) -
     ],
 )
 @pytest.mark.parametrize("uri", [CODE, NOTE])
-def test_what_stands_where_the_marks_were_taken_away_tells_the_decision(
+def test_text_left_after_the_markers_are_deleted_decides_the_hunk(
     uri: str, block: int, by_hand: str, state: str, reason: str
 ) -> None:
     page = shown(uri)
@@ -105,7 +105,7 @@ def test_taking_the_marks_away_line_by_line_decides_with_the_last_one() -> None:
     assert page.text.startswith("one\n2\nthree\n")
 
 
-def test_a_whole_block_is_not_decided_behind_its_back() -> None:
+def test_complete_block_is_not_decided() -> None:
     page = shown()
     with pytest.raises(WrongHunkState):
         page.ledger.reject("h1")
@@ -159,7 +159,7 @@ def test_any_hunks_in_any_order_of_decision_lead_to_the_text_decided_on(
 
 @pytest.mark.parametrize("uri", [CODE, NOTE])
 @pytest.mark.parametrize(("old", "new"), [("b", "b\n"), ("b\n", "b")])
-def test_a_line_end_at_the_end_tells_the_old_text_from_the_new(
+def test_last_line_end_distinguishes_the_old_text_from_the_new(
     uri: str, old: str, new: str
 ) -> None:
     for left, state in ((old, HunkState.REJECTED), (new, HunkState.ACCEPTED)):

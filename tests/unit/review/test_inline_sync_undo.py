@@ -31,7 +31,7 @@ def test_an_insertion_whose_place_is_lost_is_lost_again_when_its_block_is_undone
     assert page.text == "one\ntwo\nnew\nthree\nfour\n"
 
 
-def test_a_block_that_is_whole_again_waits_again() -> None:
+def test_block_that_is_complete_again_is_pending_again() -> None:
     page = shown()
     for mark in ("<<<<<<< yours\ntwo", ">>>>>>> stet h1 (s)\n", "=======\n2"):
         before = page.text

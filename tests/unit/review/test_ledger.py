@@ -100,7 +100,7 @@ def test_insertions_that_end_at_one_point_keep_their_order_one_by_one() -> None:
     assert page.text == "a\n1\n2\nc\n"
 
 
-def test_where_a_hunk_was_seen_is_forgotten_once_it_is_not_followed_any_more(
+def test_last_position_of_a_hunk_is_dropped_once_it_is_not_tracked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(track, "MAX_SETTLED", 2)

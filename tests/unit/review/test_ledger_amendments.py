@@ -53,7 +53,7 @@ def test_no_two_line_ends_become_one(text: str, new: str, wanted: str) -> None:
     assert len(split_lines(amended(text, new, wanted))) == before + wanted.count("\n") - 1
 
 
-def test_a_line_that_is_put_behind_a_last_one_without_an_end_gives_it_the_documents() -> None:
+def test_line_after_a_last_line_without_an_end_gets_the_line_end_of_the_document() -> None:
     page = ReviewHarness("a\r\nb\r\n")
     page.propose("a\r\nb\r\nn\r\n")
     page.type(1, 1, 2, 0, "")
@@ -77,9 +77,7 @@ def test_taking_the_agents_text_in_a_conflict_changes_no_line_end() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "x", ""]), max_size=6), st.booleans())
-def test_whatever_is_wanted_the_document_goes_on_with_its_ends(
-    lines: list[str], is_ended: bool
-) -> None:
+def test_amended_document_keeps_its_line_ends(lines: list[str], is_ended: bool) -> None:
     wanted = "\n".join(lines) + ("\n" if lines and is_ended else "")
     after = amended("a\r\nb\r\nc\r\n", "a\r\nB\r\nc\r\n", wanted)
     assert {line_end(line) for line in split_lines(after)[:-1]} == {"\r\n"}

@@ -76,7 +76,7 @@ def test_the_hash_names_the_content_not_the_place() -> None:
     assert dataclasses.replace(hunk, old="cc\n").hash != hunk.hash
 
 
-def test_listeners_hear_of_every_file_that_changed() -> None:
+def test_listeners_are_informed_of_every_changed_file() -> None:
     page = ReviewHarness(OLD)
     heard: list[str] = []
     page.ledger.subscribe(heard.append)

@@ -65,7 +65,7 @@ def test_a_conflict_stays_one_when_another_hunk_is_accepted() -> None:
     assert page.text == "A\nb\nc\nmine\ne\n"
 
 
-def test_typing_above_while_it_is_sent_is_told_apart() -> None:
+def test_typing_above_an_edit_in_flight_is_distinguished() -> None:
     page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
@@ -77,7 +77,7 @@ def test_typing_above_while_it_is_sent_is_told_apart() -> None:
     assert (hunk.state, page.document.text_in(hunk.range)) == ("accepted", "C\n")
 
 
-def test_typing_behind_the_edit_in_the_same_message_is_told_apart() -> None:
+def test_typing_after_the_edit_in_the_same_message_is_distinguished() -> None:
     page = ReviewHarness("    a\n    b\n")
     page.propose("    a\n    new\n    b\n")
     page.send()
@@ -109,7 +109,7 @@ def test_text_typed_at_the_edge_of_what_was_sent_does_not_hide_it() -> None:
     assert page.states == ["accepted"]
 
 
-def test_text_like_the_new_one_beside_it_is_not_taken_for_it() -> None:
+def test_similar_text_beside_the_edit_does_not_confirm_it() -> None:
     page = ReviewHarness("a\nb\n")
     page.propose("a\nb\nb\n")
     page.send()
@@ -118,7 +118,7 @@ def test_text_like_the_new_one_beside_it_is_not_taken_for_it() -> None:
     assert page.states == ["sent"]
 
 
-def test_what_did_not_come_about_is_pending_again_and_can_be_sent_anew() -> None:
+def test_failed_edit_is_pending_and_can_be_sent_again() -> None:
     page = ReviewHarness(OLD)
     page.propose(NEW)
     page.send()
@@ -128,7 +128,7 @@ def test_what_did_not_come_about_is_pending_again_and_can_be_sent_anew() -> None
     assert page.text == NEW
 
 
-def test_what_did_not_come_about_where_the_user_wrote_is_a_conflict() -> None:
+def test_failed_edit_where_the_user_typed_is_a_conflict() -> None:
     page = ReviewHarness(OLD)
     page.propose("a\nb\nC\nd\ne\n")
     page.send()
@@ -137,7 +137,7 @@ def test_what_did_not_come_about_where_the_user_wrote_is_a_conflict() -> None:
     assert page.states == ["conflict"]
 
 
-def test_an_insertion_that_did_not_come_about_waits_beside_lines_edited_before() -> None:
+def test_failed_insertion_is_pending_beside_lines_edited_before() -> None:
     page = ReviewHarness(OLD)
     page.propose("a\nb\nnew\nc\nd\ne\n")
     page.type(1, 1, 1, 1, "!")
@@ -149,7 +149,7 @@ def test_an_insertion_that_did_not_come_about_waits_beside_lines_edited_before()
     assert page.text == "a\nb!\nnew\nc!\nd\ne\n"
 
 
-def test_what_is_on_its_way_is_decided_already() -> None:
+def test_hunk_in_flight_cannot_be_decided() -> None:
     page = ReviewHarness(OLD)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.send()
@@ -171,7 +171,7 @@ def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
 @pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.data())
-def test_whatever_is_typed_round_an_edit_on_its_way_it_arrives_once(data: st.DataObject) -> None:
+def test_edit_in_flight_is_confirmed_once_whatever_is_typed_around_it(data: st.DataObject) -> None:
     """The user types above or below before or after it; the editor sends smallest differences."""
     page = ReviewHarness("".join(f"  {n}\n" for n in range(9)))
     hunks = page.propose("".join(data.draw(st.sampled_from(WISHES))))

@@ -36,7 +36,7 @@ AGREED = Hunk(
         ("", ""),
     ],
 )
-def test_typing_within_or_beside_a_hunk_takes_no_more(old: str, new: str) -> None:
+def test_approval_covers_typing_within_or_beside_the_hunk(old: str, new: str) -> None:
     assert not exceeds_approval(dataclasses.replace(AGREED, old=old, new=new), AGREED)
 
 
@@ -49,5 +49,5 @@ def test_typing_within_or_beside_a_hunk_takes_no_more(old: str, new: str) -> Non
         ("two (\n", "2\n"),
     ],
 )
-def test_a_word_or_a_sign_that_goes_as_well_is_more(old: str, new: str) -> None:
+def test_approval_does_not_cover_additional_deleted_text(old: str, new: str) -> None:
     assert exceeds_approval(dataclasses.replace(AGREED, old=old, new=new), AGREED)

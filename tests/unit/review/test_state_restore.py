@@ -93,7 +93,7 @@ def test_hunks_made_before_the_old_ones_came_back_stay_as_they_are(tmp_path: Pat
         assert page.text == "zero\nalpha\nBETA\ngamma\nthe last one\n"
 
 
-def test_what_comes_back_twice_is_there_once(tmp_path: Path) -> None:
+def test_hunk_restored_twice_exists_once(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         page = stored_page(store)
         page.propose("alpha\nBETA\ngamma\ndelta\n")
@@ -224,7 +224,7 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
 
 
 @pytest.mark.parametrize("instead", ["other words\n", ""])
-def test_a_rejected_hunk_that_is_restored_stands_where_its_line_was_typed_anew(
+def test_restored_hunk_is_at_its_line_that_was_typed_again(
     instead: str,
 ) -> None:
     page = ReviewHarness("alpha beta\ngamma\ndelta epsilon\n")
@@ -238,7 +238,7 @@ def test_a_rejected_hunk_that_is_restored_stands_where_its_line_was_typed_anew(
     assert page.text == f"alpha beta\ngamma\n{instead}"
 
 
-def test_a_rejected_hunk_is_restored_in_its_place_if_its_line_stands_twice_elsewhere() -> None:
+def test_rejected_hunk_is_restored_in_place_if_its_line_occurs_twice_elsewhere() -> None:
     page = ReviewHarness("alpha beta\ngamma\ndelta epsilon\n")
     [hunk] = page.propose("alpha beta\ngamma\n")
     page.ledger.reject(hunk.id)

@@ -61,7 +61,7 @@ def test_of_a_long_passage_what_comes_first_is_embedded() -> None:
     assert len(meant.split()) <= MAX_MEANT_WORDS + 3
 
 
-def test_a_question_asks_with_the_words_that_say_something() -> None:
+def test_query_terms_leave_stop_words_out() -> None:
     assert query_terms("Where is the userNames list of the user?") == {
         "user": "userNames",
         "nam": "userNames",
@@ -70,7 +70,7 @@ def test_a_question_asks_with_the_words_that_say_something() -> None:
     }
 
 
-def test_a_question_of_words_that_say_nothing_asks_with_them() -> None:
+def test_query_of_stop_words_keeps_them() -> None:
     assert list(query_terms("what is this")) == ["what", "is", "this"]
     assert query_embedding_text("what is this") == "what is this"
     assert query_embedding_text("What is the userName?") == "user name"
@@ -85,7 +85,7 @@ def test_every_word_of_a_question_finds_the_text_it_is_from(text: str) -> None:
 
 
 @given(st.text())
-def test_words_hold_nothing_that_a_query_language_could_read(text: str) -> None:
+def test_terms_hold_no_query_syntax(text: str) -> None:
     assert all(
         character.isalnum() or character == " " for character in words(text) if character.isascii()
     )
@@ -110,7 +110,7 @@ def test_composed_and_decomposed_letters_are_one(text: str) -> None:
         ("", []),
     ],
 )
-def test_a_question_says_what_it_is_about_before_a_colon(asked: str, about: list[str]) -> None:
+def test_subject_terms_come_from_the_text_before_a_colon(asked: str, about: list[str]) -> None:
     assert list(subject_terms(asked)) == about
 
 
@@ -133,7 +133,7 @@ def test_addresses_in_a_short_question_are_what_is_asked_for() -> None:
 
 
 @pytest.mark.parametrize("run", ["a", "1", "a.", "a@", "a@a.", "é", "aa://", "abcdef"])
-def test_a_question_without_a_blank_is_read_in_good_time(run: str) -> None:
+def test_query_without_a_blank_is_parsed_fast(run: str) -> None:
     began = time.process_time()
     query_terms(run * (40_000 // len(run)))
     query_embedding_text(run * (40_000 // len(run)))

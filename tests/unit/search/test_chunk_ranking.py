@@ -34,7 +34,7 @@ def test_every_feature_has_a_weight() -> None:
     assert len(features(ASKED, ROW, RANKS)) == len(WEIGHTS)
 
 
-def test_a_rare_word_tells_more() -> None:
+def test_rare_word_has_a_higher_weight() -> None:
     assert ASKED.rarity["dat"] > ASKED.rarity["pars"] > 0
 
 
@@ -61,7 +61,7 @@ def test_a_passage_is_lower_that(worse: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("file", ["locale/app.po", "CHANGELOG.md", "package-lock.json"])
-def test_what_nobody_writes_is_lower_unless_it_is_asked_for(file: str) -> None:
+def test_lock_files_and_changelogs_rank_lower_unless_they_are_asked_for(file: str) -> None:
     assert value(file=file, is_definition=0) < value(file="src/other.py", is_definition=0)
     asked = PreparedQuery.prepare(
         {"lock": "lock", "de": "de", "changelog": "changelog"},
@@ -83,7 +83,7 @@ def test_a_name_that_only_looks_alike_costs_nothing(file: str) -> None:
     assert value(file=file) == value()
 
 
-def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
+def test_rank_of_a_chunk_is_known_for_each_ranking() -> None:
     rows = {chunk: ROW._replace(id=chunk, uri=uri) for chunk, uri in ((1, "a"), (2, "b"), (3, "a"))}
     files = FileRanker(ChunkSpans([(1, 1), (2, 1), (3, 1)]), covered=defaultdict(float, {2: 0.5}))
     found = rank_chunks(rows, [(2, 8.0), (1, 4.0)], [(3, 0.9), (1, 0.5)], {1: 0.5, 3: 0.9}, files)
@@ -100,12 +100,12 @@ def test_where_a_chunk_stands_is_told_of_each_ranking() -> None:
     assert of_file[1] == FileRank(n_chunks=1)
 
 
-def test_a_reason_says_with_the_words_of_the_question_where_they_are() -> None:
+def test_reason_names_the_places_of_the_query_words() -> None:
     assert explain(ASKED, ROW, RANKS) == "named: parse; text: dates; near in meaning (no. 5)"
     nothing = ROW._replace(path="", name="", head="", body="")
     assert explain(ASKED, nothing, ChunkRanks(None, 1)) == "near in meaning (no. 1)"
 
 
-def test_a_question_without_known_words_is_compared_all_the_same() -> None:
+def test_query_without_known_words_is_ranked() -> None:
     asked = PreparedQuery.prepare({}, {}, 100)
     assert score(asked, ROW, ChunkRanks(None, 1, 0.9)) > score(asked, ROW, ChunkRanks(None, 9, 0.1))

@@ -37,7 +37,7 @@ def check_complete(text: str, name: str) -> tuple[Chunk, ...]:
 
 @settings(deadline=None)  # the first note has a parser imported
 @given(TEXTS, st.sampled_from(NAMES))
-def test_every_line_that_says_something_lies_in_one_chunk(text: str, name: str) -> None:
+def test_every_line_with_text_is_in_one_chunk(text: str, name: str) -> None:
     check_complete(text, name)
 
 

@@ -110,7 +110,7 @@ def test_quotes_in_strings_and_comments_hide_nothing(line: str) -> None:
     assert [each.name for each in chunk_file(f"{line}\n\ndef f(): ...\n", "a.pyi")] == ["", "f"]
 
 
-def test_a_long_head_is_told_in_part() -> None:
+def test_long_signature_is_shortened() -> None:
     (chunk,) = chunk_file(f"def f({'a, ' * 500}\n b): ...", "a.py")
     assert chunk.signature == f"def f({'a, ' * 98}".rstrip()
     assert chunk_file("def f(a", "a.py")[0].signature == "def f(a"

@@ -43,7 +43,7 @@ def test_batches_come_back_in_order_as_they_would_have_been_cut_here() -> None:
     cutter.close()
 
 
-def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture) -> None:
+def test_files_of_a_dead_process_are_chunked_here(caplog: pytest.LogCaptureFixture) -> None:
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.receive()
@@ -56,7 +56,7 @@ def test_what_a_dead_process_leaves_is_cut_here(caplog: pytest.LogCaptureFixture
     cutter.close()
 
 
-def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
+def test_batches_after_a_crash_come_in_order_and_complete(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     cutter = ChunkingProcess()
@@ -79,7 +79,7 @@ def test_behind_a_death_batches_come_back_in_order_and_none_is_missing(
     cutter.close()
 
 
-def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
+def test_process_chunks_again_after_the_end_of_a_scan() -> None:
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     kill_process(cutter)
@@ -92,7 +92,7 @@ def test_behind_the_end_of_a_walk_a_process_cuts_again() -> None:
     cutter.close()
 
 
-def test_closing_forgets_what_is_under_way() -> None:
+def test_close_drops_running_batches() -> None:
     cutter = ChunkingProcess()
     cutter.send(sources("moor"))
     cutter.close()

@@ -5,7 +5,7 @@ import numpy as np
 from stet.search.embedding import LocalEmbedder
 
 
-def test_texts_mean_the_same_once_their_words_are_forgotten() -> None:
+def test_embedding_is_the_same_after_the_word_cache_is_cleared() -> None:
     embedder = LocalEmbedder()
     texts = ["moor the boat", "a gull over the harbour", ""]
     before = embedder.embed(texts)

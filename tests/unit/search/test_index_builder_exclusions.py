@@ -11,7 +11,7 @@ from tests.support.index_library import IndexLibrary
 pytestmark = pytest.mark.slow
 
 
-def test_what_may_not_be_shown_is_never_read(tmp_path: Path) -> None:
+def test_hidden_files_are_never_read(tmp_path: Path) -> None:
     library = IndexLibrary(tmp_path / "ws", excluded=["private"], deny=["*.log"])
     secret = "the canary sings\n"
     for name in (".env", "private/a.md", "run.log", "build/out.txt", "id_rsa", ".git/config"):
@@ -102,7 +102,7 @@ def test_files_made_to_be_slow_for_a_grammar_hold_nothing_up(library: IndexLibra
 
 
 @pytest.mark.parametrize("how", ["saved", "typed"])
-def test_a_line_of_five_megabytes_is_left_out_and_takes_what_was_there_along(
+def test_file_with_a_line_of_five_megabytes_is_removed_from_the_index(
     library: IndexLibrary, how: str
 ) -> None:
     data = "function moor(){" + "a=1;" * 1_250_000 + "}"

@@ -17,7 +17,7 @@ def resident() -> int:
     return int(found)
 
 
-def test_words_are_read_alike_once_they_are_forgotten() -> None:
+def test_terms_are_the_same_after_the_word_cache_is_cleared() -> None:
     before = words("getUserNames über")
     trim_memory()
     assert not fields._known
@@ -25,7 +25,7 @@ def test_words_are_read_alike_once_they_are_forgotten() -> None:
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="no other library is asked")
-def test_what_was_freed_between_other_things_is_given_back() -> None:
+def test_freed_memory_is_returned_to_the_system() -> None:
     texts = [bytes(1000) for _ in range(60_000)]
     last = bytes(1000)
     texts.clear()

@@ -41,7 +41,7 @@ def test_a_folder_that_is_new_brings_its_files_along(library: IndexLibrary) -> N
 
 
 @pytest.mark.slow
-def test_a_storm_of_changes_is_one_look_at_all(library: IndexLibrary) -> None:
+def test_burst_of_changes_is_one_scan(library: IndexLibrary) -> None:
     library.write("src/pier.py", "def land(): pass\n")
     library.change(*(f"gone/{n}.py" for n in range(50_000)), "src/pier.py")
     assert library.read == [library.uri("src/pier.py")]
@@ -84,7 +84,7 @@ def test_the_neighbours_of_an_open_document_come_first(
     assert [uri.rpartition("/")[2] for uri in library.read] == ["three.py", "two.py", "one.py"]
 
 
-def test_what_has_just_changed_is_known_to_the_next_answer(library: IndexLibrary) -> None:
+def test_change_is_in_the_index_for_the_next_answer(library: IndexLibrary) -> None:
     library.builder.scan()
     library.write("src/harbour.py", "def anchor(ship): pass\n")
     library.builder.changed([library.uri("src/harbour.py")])

@@ -64,7 +64,7 @@ async def stopped(workspace: IndexedWorkspace) -> int:
     return process.pid
 
 
-async def test_a_process_that_dies_over_a_question_leaves_it_to_the_files(
+async def test_query_that_kills_the_process_is_answered_by_a_file_search(
     workspace: IndexedWorkspace, asked: asyncio.Event
 ) -> None:
     pid = await stopped(workspace)
@@ -91,7 +91,7 @@ async def test_a_question_does_not_wait_for_a_process_that_was_ended(
     assert finding.result() == ["harbour.py"]
 
 
-async def test_what_is_being_started_when_all_is_closed_is_ended_too(
+async def test_process_that_is_starting_ends_on_close(
     workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start = IndexProcess.start
@@ -115,7 +115,7 @@ async def test_what_is_being_started_when_all_is_closed_is_ended_too(
     assert not workspace.index.is_running
 
 
-async def test_a_process_that_writes_what_is_no_message_is_started_again(
+async def test_process_that_writes_an_invalid_message_is_restarted(
     workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await workspace.ready()
@@ -133,7 +133,7 @@ async def test_a_process_that_writes_what_is_no_message_is_started_again(
     ]
 
 
-async def test_what_an_ended_process_says_of_itself_is_not_about_the_one_that_runs(
+async def test_state_of_an_ended_process_is_not_that_of_its_successor(
     workspace: IndexedWorkspace,
 ) -> None:
     await workspace.ready()
@@ -156,7 +156,7 @@ async def killed(workspace: IndexedWorkspace) -> None:
     await workspace.until(lambda state: state.stage in (Stage.READY, Stage.FAILED))
 
 
-async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(
+async def test_last_restart_begins_with_a_new_index(
     workspace: IndexedWorkspace,
 ) -> None:
     await workspace.ready()
@@ -171,7 +171,7 @@ async def test_the_last_start_before_it_is_given_up_begins_with_a_new_index(
     assert found == [1, 0]
 
 
-async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
+async def test_damage_found_on_opening_is_reported_once(
     workspace: IndexedWorkspace,
 ) -> None:
     await workspace.ready()
@@ -193,7 +193,9 @@ async def test_damage_that_shows_when_the_index_is_opened_is_told_once(
     assert "built anew" in told
 
 
-async def test_ends_between_which_it_has_answered_never_add_up(workspace: IndexedWorkspace) -> None:
+async def test_crashes_with_an_answer_between_them_are_not_counted_together(
+    workspace: IndexedWorkspace,
+) -> None:
     await workspace.ready()
     for _ in range(indexing.MAX_DEATHS + 1):
         await killed(workspace)
@@ -204,7 +206,7 @@ async def test_ends_between_which_it_has_answered_never_add_up(workspace: Indexe
     ]
 
 
-async def test_ends_long_after_it_was_ready_never_add_up(
+async def test_crashes_long_after_the_start_are_not_counted_together(
     workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "STEADY_SECONDS", 0.0)
@@ -214,7 +216,9 @@ async def test_ends_long_after_it_was_ready_never_add_up(
     assert workspace.index.state.stage is Stage.READY
 
 
-async def test_ends_soon_after_it_was_ready_add_up(workspace: IndexedWorkspace) -> None:
+async def test_crashes_soon_after_the_start_are_counted_together(
+    workspace: IndexedWorkspace,
+) -> None:
     await workspace.ready()
     for _ in range(indexing.MAX_DEATHS):
         assert workspace.index.state.stage is Stage.READY

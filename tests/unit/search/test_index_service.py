@@ -67,19 +67,19 @@ async def test_what_is_typed_saved_and_closed_is_found_as_it_is_then(
     assert await workspace.find("land") == ["harbour.py"]
 
 
-async def test_to_the_letter_only_the_letters_count(workspace: IndexedWorkspace) -> None:
+async def test_literal_search_matches_the_exact_text_only(workspace: IndexedWorkspace) -> None:
     await workspace.ready()
     assert await workspace.find("moo", mode=SearchMode.KEYWORD) == ["harbour.py", "tides.md"]
     assert await workspace.find('"return boat"', mode=SearchMode.KEYWORD) == ["harbour.py"]
 
 
-async def test_what_may_not_be_shown_any_more_is_not_an_answer(workspace: IndexedWorkspace) -> None:
+async def test_files_hidden_since_are_not_in_the_answer(workspace: IndexedWorkspace) -> None:
     await workspace.ready()
     (workspace.root / ".stetignore").write_text("tides.md\n")
     assert "tides.md" not in await workspace.find("moon")
 
 
-async def test_a_killed_process_is_told_once_and_answers_again(
+async def test_killed_process_is_reported_once_and_answers_again(
     workspace: IndexedWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
@@ -144,7 +144,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_sca
 
 
 @pytest.mark.parametrize("broken", [b"no database at all", b"SQLite format 3\0" + b"\xff" * 5000])
-async def test_a_broken_index_is_made_anew_and_told_once(
+async def test_damaged_index_is_rebuilt_and_reported_once(
     workspace: IndexedWorkspace, broken: bytes
 ) -> None:
     await workspace.ready()
@@ -172,7 +172,7 @@ async def test_two_servers_on_one_workspace_have_an_index_each(workspace: Indexe
     await other.close()
 
 
-async def test_nothing_of_it_can_be_read_by_others(workspace: IndexedWorkspace) -> None:
+async def test_index_files_are_readable_by_their_owner_only(workspace: IndexedWorkspace) -> None:
     await workspace.ready()
     for path in (workspace.root.parent / "cache").rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, path
@@ -191,7 +191,7 @@ async def test_an_index_that_was_given_up_can_be_tried_again(
     assert await workspace.find("moor") == ["harbour.py"]
 
 
-async def test_for_an_editor_that_tells_of_no_files_the_index_watches_them_itself(
+async def test_index_watches_files_for_an_editor_without_file_events(
     workspace: IndexedWorkspace,
 ) -> None:
     workspace.index = IndexedWorkspace(workspace.root, watches=False).index

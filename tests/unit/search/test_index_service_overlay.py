@@ -43,7 +43,7 @@ def typed(workspace: Workspace, path: Path, text: str, version: int) -> Snapshot
     return workspace.snapshot()
 
 
-async def test_a_text_that_takes_long_to_make_ready_is_not_laid_over_a_newer_one(
+async def test_slow_overlay_does_not_replace_a_newer_text(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     older = typed(workspace, tmp_path / "a.py", "older", 1)
@@ -68,7 +68,7 @@ async def test_a_text_that_takes_long_to_make_ready_is_not_laid_over_a_newer_one
     assert told.texts == ["older", "newer"]
 
 
-async def test_who_asks_with_an_older_look_at_the_world_lays_no_older_text(
+async def test_query_with_an_older_snapshot_does_not_replace_a_newer_text(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     older = typed(workspace, tmp_path / "a.py", "older", 1)

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
         ("linked/a.js", True),
     ],
 )
-def test_only_the_folders_below_a_root_say_whether_a_change_is_of_interest(
+def test_only_folders_below_a_root_decide_whether_a_change_is_relevant(
     tmp_path: Path, name: str, is_wanted: bool
 ) -> None:
     (tmp_path / "linked").mkdir()

@@ -81,7 +81,7 @@ def test_a_file_is_dropped_with_its_words() -> None:
         assert (store.counts()[:2], found(store, "appl")) == ((0, 0), [])
 
 
-def test_a_name_tells_more_than_a_body() -> None:
+def test_match_in_a_name_ranks_higher_than_in_a_body() -> None:
     with IndexStore(":memory:") as store:
         store.save(
             entry("a.py", "apple apple banana\n", [Chunk(0, 1, "banana", is_definition=True)])

@@ -68,7 +68,7 @@ def settle(worker: IndexWorker) -> None:
         pass
 
 
-def test_a_broken_index_is_made_anew_but_not_for_ever(
+def test_damaged_index_is_rebuilt_a_limited_number_of_times(
     worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fault = sqlite3.OperationalError("database or disk is full")
@@ -90,14 +90,14 @@ def test_a_broken_index_is_made_anew_but_not_for_ever(
         (KeyError("a"), False),
     ],
 )
-def test_what_a_full_disk_ends_is_no_bug(
+def test_error_of_a_full_disk_is_not_reported_as_a_bug(
     fault: Exception, is_told: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _ended(fault)
     assert capsys.readouterr().err.startswith(DISK_REFUSES) == is_told
 
 
-def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered(
+def test_failed_query_is_reported_and_the_next_one_is_answered(
     worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settle(worker)
@@ -112,7 +112,7 @@ def test_a_question_that_cannot_be_answered_is_told_and_the_next_one_is_answered
     assert [hit["file"] for hit in answer["hits"]] == ["harbour.py"]
 
 
-def test_a_broken_index_is_more_than_a_question_without_an_answer(
+def test_damaged_index_raises_and_a_failed_query_does_not(
     worker: IndexWorker, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(search: ChunkQuery) -> list[ChunkHit]:
@@ -130,7 +130,7 @@ def test_a_broken_index_is_more_than_a_question_without_an_answer(
     assert [each["id"] for each in messages] == [1, 2]
 
 
-def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
+def test_answer_during_the_first_build_is_marked_as_partial(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ws").mkdir()
@@ -153,7 +153,7 @@ def test_an_answer_says_so_while_the_index_is_built_for_the_first_time(
     assert [each["files_so_far"] for each in answers] == [0, None, None, 0, None]
 
 
-def test_memory_is_given_back_once_behind_many_files_when_all_of_them_are_embedded(
+def test_memory_is_returned_once_after_many_files_are_embedded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(builder, "MANY_TO_READ", 0)
@@ -178,7 +178,7 @@ def test_memory_is_given_back_once_behind_many_files_when_all_of_them_are_embedd
     worker.close()
 
 
-def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
+def test_index_of_other_grammars_is_rebuilt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ws").mkdir()
@@ -194,7 +194,7 @@ def test_an_index_that_was_cut_by_other_grammars_is_made_anew(
 
 
 @pytest.mark.parametrize("damage", [b"\0", b"\xff"])
-def test_whichever_page_of_the_index_is_damaged_it_is_made_anew_where_that_shows(
+def test_damage_to_any_page_of_the_index_leads_to_a_rebuild(
     tmp_path: Path, damage: bytes, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ws").mkdir()
@@ -230,7 +230,7 @@ def test_whichever_page_of_the_index_is_damaged_it_is_made_anew_where_that_shows
         assert [hit["file"] for hit in answers[-1]["hits"]] == ["harbour.py"], at // PAGE
 
 
-def test_damage_that_only_a_question_meets_is_told_from_a_bug(
+def test_damage_found_by_a_query_is_distinguished_from_a_bug(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "ws").mkdir()
@@ -252,7 +252,7 @@ def test_damage_that_only_a_question_meets_is_told_from_a_bug(
     assert [hit["file"] for hit in messages[-1]["hits"]] == ["harbour.py"]
 
 
-def test_an_index_can_be_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_index_can_be_rebuilt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws" / "harbour.py").write_text("def moor(): pass\n")
     n_read = []

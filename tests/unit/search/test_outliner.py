@@ -55,7 +55,7 @@ def test_outlines_come_in_order_between_files_that_have_none(outliner: Outliner)
     assert pid_of(outliner) == first
 
 
-def test_a_text_made_to_be_slow_is_given_up_and_what_is_behind_it_comes_the_next_time(
+def test_slow_text_is_given_up_and_later_texts_come_the_next_time(
     outliner: Outliner, caplog: pytest.LogCaptureFixture
 ) -> None:
     slow, ordinary = source("slow.js", HOSTILE), source("a.js", MOOR)

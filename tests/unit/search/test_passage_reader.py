@@ -25,9 +25,7 @@ LINES = st.lists(st.lists(WORDS, max_size=5).map(" ".join), min_size=1, max_size
 
 
 @given(LINES, st.lists(WORDS, min_size=1, max_size=4).map(" ".join))
-def test_it_is_the_first_that_has_most_of_the_words_asked_for(
-    lines: list[str], question: str
-) -> None:
+def test_best_line_is_the_first_with_most_query_words(lines: list[str], question: str) -> None:
     document = TextDocument("file:///ws/a.py", "\n".join(lines))
     terms = set(query_terms(question))
     told = [at for at, line in enumerate(lines) if line.strip()] or [0]

@@ -112,7 +112,7 @@ def test_a_file_that_an_ignore_file_names_now_is_not_shown(place: Place, ignore:
     assert place.text() == "one\n"
 
 
-def test_an_ignore_file_that_says_something_else_now_counts(place: Place) -> None:
+def test_changed_ignore_file_takes_effect(place: Place) -> None:
     place.write(".gitignore", "other.py\n")
     assert place.text() == "one\n"
     place.write(".gitignore", "app.py\n", LONG_AGO + 1)

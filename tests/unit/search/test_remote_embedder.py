@@ -110,7 +110,7 @@ async def test_texts_are_embedded_in_one_request_each_once_and_kept(
         await again.close()
 
 
-async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
+async def test_refusing_endpoint_is_reported_once_and_words_are_searched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
@@ -133,7 +133,7 @@ async def test_an_endpoint_that_refuses_is_told_once_and_words_still_count(
 @pytest.mark.parametrize(
     "odd", [None, float("nan"), 10**400, "much", {"a": 1}, []], ids=lambda odd: repr(odd)[:9]
 )
-async def test_vectors_that_are_none_are_told_once_and_what_they_are_of_waits(
+async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: object
 ) -> None:
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
@@ -184,7 +184,7 @@ async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
 
 
 @pytest.mark.parametrize("how", ["refused", "null"])
-async def test_a_passage_that_gets_no_vector_stands_in_the_way_of_no_other(
+async def test_passage_without_a_vector_does_not_block_others(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,

@@ -25,21 +25,21 @@ def test_the_definition_comes_before_the_use() -> None:
     assert "src/use.py" in files_of(hits)
 
 
-def test_of_equals_the_one_in_no_test_comes_first() -> None:
+def test_code_outside_of_tests_ranks_first_among_equals() -> None:
     text = "def wait_for(event):\n    return event\n"
     engine = engine_of({"test/wait.py": text, "node_modules/wait.py": text, "work/wait.py": text})
     hits = engine.search(ChunkQuery("wait for an event", use_vectors=False))
     assert files_of(hits)[0] == "work/wait.py"
 
 
-def test_a_hit_says_where_it_is_and_why() -> None:
+def test_hit_has_a_location_and_a_reason() -> None:
     (hit,) = engine_of(CODE).search(ChunkQuery("parse a date", limit=1))
     assert (hit.uri, hit.first, hit.end, hit.title) == ("file:///src/dates.py", 0, 2, "parse_date")
     assert hit.why.startswith("named: parse, date")
     assert hit.lexical_rank == 1
 
 
-def test_only_below_a_folder() -> None:
+def test_search_is_limited_to_a_folder() -> None:
     engine = engine_of(CODE)
     assert set(files_of(engine.search(ChunkQuery("date", folder="docs")))) == {"docs/dates.md"}
     assert engine.search(ChunkQuery("date", folder="doc")) == []
@@ -51,7 +51,7 @@ def test_favoured_files_come_first() -> None:
     assert files_of(hits)[0] == "tests/test_dates.py"
 
 
-def test_each_ranking_alone() -> None:
+def test_each_ranking_works_alone() -> None:
     engine = engine_of(CODE)
     words = engine.search(ChunkQuery("people", use_vectors=False))
     assert [(hit.title, hit.vector_rank) for hit in words] == [("Names", None)]
@@ -60,7 +60,7 @@ def test_each_ranking_alone() -> None:
     assert len(meaning) == engine.n_chunks
 
 
-def test_words_find_without_an_embedding() -> None:
+def test_words_are_searched_without_an_embedding() -> None:
     engine = SearchEngine(IndexStore(":memory:"))
     engine.add([entry("a.txt", "apple")])
     assert (engine.has_vectors, engine.embed()) == (False, 0)
@@ -68,7 +68,7 @@ def test_words_find_without_an_embedding() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "-> !", "\0", '"', "NEAR(", "a OR", "*", "zzz"])
-def test_whatever_is_asked_nothing_breaks(text: str) -> None:
+def test_any_query_is_answered_without_an_error(text: str) -> None:
     engine = engine_of(CODE)
     assert files_of(engine.search(ChunkQuery(text, use_vectors=False))) == []
 
@@ -118,7 +118,7 @@ changes = st.lists(
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(changes=changes, question=st.sampled_from(["apple", "pear date", "banana def", "return"]))
-def test_whatever_came_and_went_answers_are_those_of_a_fresh_index(
+def test_updated_index_answers_as_a_new_index(
     changes: Sequence[tuple[str, dict[str, str] | set[str]]], question: str
 ) -> None:
     engine = SearchEngine(IndexStore(":memory:"), Letters())

@@ -53,7 +53,7 @@ def test_a_stem_begins_its_word(word: str) -> None:
     assert stem(word)
 
 
-def test_words_that_say_nothing_are_left_out_of_a_question_unless_they_are_all_of_it() -> None:
+def test_stop_words_are_left_out_of_a_query_unless_there_are_no_others() -> None:
     assert query_stems("How is the config parsed, and what parses it?") == ["config", "pars"]
     assert query_stems("to be") == ["to", "be"]
 

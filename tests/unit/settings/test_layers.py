@@ -35,7 +35,7 @@ def project(text: str) -> SettingsFile:
     return SettingsFile("/work/.stet.toml", text.encode())
 
 
-def test_nothing_set_is_the_defaults() -> None:
+def test_empty_layers_are_the_defaults() -> None:
     assert merge_settings(None, (), ()) == MergedSettings(Settings())
 
 
@@ -65,7 +65,7 @@ def test_null_from_the_editor_changes_nothing() -> None:
     assert layers.settings == Settings(model=ModelSettings(name="file"))
 
 
-def test_the_same_mistake_in_two_messages_of_the_editor_is_said_once() -> None:
+def test_error_repeated_by_the_editor_is_reported_once() -> None:
     wrong = {"stet": {"nope": 1}}
     assert merge_settings(None, [wrong, wrong, wrong], ()) == MergedSettings(
         Settings(), (Problem("nope", "unknown setting 'nope' is ignored"),)
@@ -117,7 +117,7 @@ def test_a_project_may_narrow() -> None:
         ("[log]\nlevel = 'debug'", "log.level"),
     ],
 )
-def test_whatever_else_a_project_says_is_ignored_by_name(text: str, key: str) -> None:
+def test_other_settings_of_a_project_are_ignored_and_named(text: str, key: str) -> None:
     narrow = {"edit": {"scope": "current", "canCreate": False}, "context": {"scope": "folder"}}
     assert merge_settings(None, [narrow], [project(text)]) == MergedSettings(
         merge_settings(None, [narrow], ()).settings,
@@ -146,13 +146,13 @@ def test_a_project_may_only_lower_what_a_turn_may_cost(
     assert [problem.key for problem in layers.problems] == ["agent.maxCost"] * is_raised
 
 
-def test_a_projects_prompt_says_whose_it_is_and_has_no_kind_that_runs_on_save() -> None:
+def test_prompt_of_a_project_is_marked_and_never_runs_on_save() -> None:
     said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
     found = merge_settings(None, (), [project(said)]).settings.prompts
     assert found == (PromptSettings("Tidy (the project's)", "x", mode="ask", project=True),)
 
 
-def test_presets_of_several_sources_stand_beside_each_other_and_the_later_wins() -> None:
+def test_presets_of_several_sources_are_merged_and_the_later_wins() -> None:
     layers = merge_settings(
         user("[context.presets.a]\nfiles = ['old.md']\n[context.presets.b]\nfolders = ['b']"),
         [{"context": {"presets": {"a": {"files": ["new.md"]}}}}],
@@ -164,7 +164,7 @@ def test_presets_of_several_sources_stand_beside_each_other_and_the_later_wins()
     )
 
 
-def test_a_projects_preset_says_whose_it_is_and_makes_no_scope_wider() -> None:
+def test_preset_of_a_project_is_marked_and_widens_no_scope() -> None:
     said = (
         "[context.presets.wide]\nfiles = ['a.md']\nscope = 'folder'\nlinkDepth = 3\n"
         "[context.presets.narrow]\nfolders = ['b']\nscope = 'current'\nlinkDepth = 0"
@@ -193,7 +193,7 @@ def test_no_project_widens_what_another_narrowed() -> None:
         (b" " * (MAX_BYTES + 1), "it is larger than 64 kB"),
     ],
 )
-def test_a_file_that_cannot_be_read_sets_nothing_and_says_where(
+def test_unreadable_file_sets_nothing_and_is_reported_with_its_place(
     content: bytes, message: str
 ) -> None:
     file = SettingsFile("f.toml", content)

@@ -29,7 +29,7 @@ def test_every_key_of_the_contract_is_read_wrapped_or_bare(value: object) -> Non
 
 
 @pytest.mark.parametrize("value", [None, {}, [], {"stet": None}, {"stet": {}}, {"model": None}])
-def test_nothing_set_is_the_defaults(value: object) -> None:
+def test_empty_settings_are_the_defaults(value: object) -> None:
     assert parse_settings(value) == ParsedSettings(Settings())
 
 
@@ -102,7 +102,7 @@ def test_what_is_right_beside_a_wrong_key_stays_in_force() -> None:
 @pytest.mark.parametrize(
     ("value", "used"), [(1, 5), (5, 5), (20, 20), (21, 20), (-(10**400), 5), (10**400, 20)]
 )
-def test_a_number_out_of_range_is_clamped_and_said(value: int, used: int) -> None:
+def test_number_out_of_range_is_clamped_and_reported(value: int, used: int) -> None:
     parsed = parse_settings({"agent": {"maxIterations": value}})
     assert parsed.settings == replace(Settings(), agent=AgentSettings(max_iterations=used))
     clamped = [
@@ -112,7 +112,7 @@ def test_a_number_out_of_range_is_clamped_and_said(value: int, used: int) -> Non
     assert [problem.message for problem in parsed.problems] == (clamped if value != used else [])
 
 
-def test_not_a_number_is_no_number() -> None:
+def test_nan_is_refused() -> None:
     assert parse_settings({"model": {"price": {"input": float("nan")}}}) == ParsedSettings(
         Settings(),
         (
@@ -172,7 +172,7 @@ def test_a_list_nested_deeply_is_read() -> None:
 
 
 @pytest.mark.parametrize("value", ["false", " No ", "off", "0", 0, 0.0, "disabled"])
-def test_a_no_in_another_form_is_a_no(value: object) -> None:
+def test_false_in_another_form_is_false(value: object) -> None:
     edit = {"canAdd": value, "canDelete": value, "canCreate": value, "canNavigate": value}
     parsed = parse_settings({"edit": edit, "bridges": {"opencode": {"enabled": value}}})
     assert parsed.settings.edit == EditSettings(
@@ -184,7 +184,7 @@ def test_a_no_in_another_form_is_a_no(value: object) -> None:
 
 
 @pytest.mark.parametrize("value", ["true", "yes", "on", 1, "1"])
-def test_what_would_allow_more_is_taken_in_its_own_form_only(value: object) -> None:
+def test_setting_that_allows_more_is_read_in_its_exact_form_only(value: object) -> None:
     assert (
         parse_settings({"edit": {"canAdd": value}})
         .problems[0]
@@ -223,7 +223,7 @@ def test_an_object_of_a_list_that_is_wrong_costs_itself_only(item: object, messa
     assert [problem.message for problem in parsed.problems] == [message]
 
 
-def test_no_source_says_itself_that_a_prompt_is_the_projects() -> None:
+def test_no_source_can_mark_its_prompt_as_a_projects() -> None:
     prompt = {"title": "x", "prompt": "y"}
     parsed = parse_settings({"prompts": [prompt, {**prompt, "project": False}]})
     assert parsed.settings.prompts == (PromptSettings("x", "y"),)

@@ -27,7 +27,7 @@ from tests.support.settings_parsing import parse_settings
         ("*.{key,pem}", "an entry for each"),
     ],
 )
-def test_a_denial_that_keeps_nothing_back_is_told_with_what_to_write(entry: str, told: str) -> None:
+def test_deny_pattern_without_effect_is_reported_with_a_remedy(entry: str, told: str) -> None:
     parsed = parse_settings({"privacy": {"deny": [entry, "*.secret"]}})
     assert parsed.settings.privacy.deny == ("*.secret",)
     (problem,) = parsed.problems
@@ -40,13 +40,13 @@ def test_a_denial_that_keeps_nothing_back_is_told_with_what_to_write(entry: str,
     ["*.secret", "diary/", "/home/me/diary", "a/**/b", "[ab].md", "[]x]", "\\#x", "\\!x", "a b", "!a.md",
      "**/x", "{x}", ".env", "..x", "a\\ "],
 )  # fmt: skip
-def test_a_denial_as_in_an_ignore_file_holds(entry: str) -> None:
+def test_deny_pattern_of_an_ignore_file_is_applied(entry: str) -> None:
     parsed = parse_settings({"privacy": {"deny": [entry]}})
     assert (parsed.settings.privacy.deny, parsed.problems) == ((entry,), ())
 
 
 @pytest.mark.parametrize(("section", "key"), [("privacy", "deny"), ("context", "excludedFolders")])
-def test_a_project_takes_nothing_back_that_the_user_keeps(section: str, key: str) -> None:
+def test_project_cannot_lift_a_denial_of_the_user(section: str, key: str) -> None:
     project = SettingsFile("/ws/.stet.toml", f'[{section}]\n{key} = ["!vault", "more"]\n'.encode())
     layers = merge_settings(None, [{section: {key: ["vault"]}}], [project])
     kept = (

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "reference.md"
 URL = "http://127.0.0.1:4096"
 
 
-def test_the_reference_tells_the_defaults() -> None:
+def test_reference_holds_the_defaults() -> None:
     told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert told is not None
     assert parse_settings(json.loads(told[1])) == ParsedSettings(Settings())

@@ -46,14 +46,14 @@ HUNKS = st.builds(
 
 
 @given(HUNKS)
-def test_a_hunk_comes_back_as_it_was(hunk: Hunk) -> None:
+def test_hunk_round_trips(hunk: Hunk) -> None:
     texts = tuple(StoredText.make(t) for t in (hunk.old, hunk.new, hunk.base, hunk.proposed))
     old, new, base, proposed = (unpack(text.hash, text.packed()) for text in texts)
     assert hunk_from_row(hunk.id, hunk_fields(hunk), (old, new, base, proposed)) == hunk
 
 
 @given(HUNKS, st.sampled_from(HunkState), ANY_TEXT)
-def test_a_copy_is_as_it_was_but_for_what_is_said_and_leaves_the_first_alone(
+def test_copy_of_a_hunk_differs_in_the_given_fields_only(
     hunk: Hunk, state: HunkState, new: str
 ) -> None:
     before = dataclasses.replace(hunk)
@@ -64,7 +64,7 @@ def test_a_copy_is_as_it_was_but_for_what_is_said_and_leaves_the_first_alone(
 
 
 @given(HUNKS, URIS)
-def test_a_move_comes_back_as_it_was(hunk: Hunk, new_uri: str) -> None:
+def test_move_round_trips(hunk: Hunk, new_uri: str) -> None:
     move = dataclasses.replace(hunk, kind=HunkKind.MOVE, new_uri=new_uri)
     assert (
         hunk_from_row(move.id, hunk_fields(move), (move.old, move.new, move.base, move.proposed))
@@ -80,7 +80,7 @@ def test_a_move_comes_back_as_it_was(hunk: Hunk, new_uri: str) -> None:
         lambda lines: st.tuples(st.just(lines), st.frozensets(st.sampled_from([*lines, ""])))
     ),
 )
-def test_a_footing_comes_back_as_it_was(
+def test_anchor_snapshot_round_trips(
     text: str, standing: tuple[dict[str, tuple[int, int]], frozenset[str]]
 ) -> None:
     lines, lost = standing
@@ -89,7 +89,7 @@ def test_a_footing_comes_back_as_it_was(
 
 
 @given(st.text())
-def test_fields_that_say_something_else_are_refused_as_such(fields: str) -> None:
+def test_invalid_fields_are_refused(fields: str) -> None:
     with pytest.raises(InvalidRow):
         hunk_from_row("h1", fields, ("", "", "", ""))
     with pytest.raises(InvalidRow):

@@ -114,7 +114,7 @@ def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_ke
         assert store.load().hunks == (*decided, third)
 
 
-def test_ranges_come_from_the_latest_footing(tmp_path: Path) -> None:
+def test_ranges_come_from_the_latest_snapshot(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
         store.keep([first], footing([first]))
@@ -292,7 +292,7 @@ def test_hunks_of_a_server_that_lives_are_left_to_it(tmp_path: Path) -> None:
         assert last.load().hunks == (numbered(1), numbered(2))
 
 
-def test_whoever_is_taken_for_dead_and_is_not_overwrites_nothing(tmp_path: Path) -> None:
+def test_server_that_was_taken_for_dead_overwrites_nothing(tmp_path: Path) -> None:
     with store_in(tmp_path) as stunned:
         stunned.keep([numbered(1)])
         [lock] = (stunned.folder / "owners").iterdir()
@@ -321,7 +321,7 @@ def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None
         assert query(heir.file, "SELECT count(*) FROM footing") == [(1,)]
 
 
-def test_a_hunk_stands_where_the_latest_footing_says(tmp_path: Path) -> None:
+def test_position_of_a_hunk_comes_from_the_latest_snapshot(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
         one.keep([first, second], footing([first, second]))

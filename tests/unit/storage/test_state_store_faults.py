@@ -38,7 +38,7 @@ def files_no_larger_than(n_bytes: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_is_told_once_and_made_up_for_when_there_is_room(tmp_path: Path) -> None:
+def test_full_disk_is_reported_once_and_rows_are_written_when_there_is_room(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.keep([numbered(store.number("hunk"))])
         with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
@@ -110,7 +110,7 @@ def test_another_server_that_writes_for_long_is_waited_for(tmp_path: Path) -> No
         assert query(store.file, "SELECT count(*) FROM hunk") == [(3,)]
 
 
-def test_a_disk_that_is_full_from_the_start_is_told_once(tmp_path: Path) -> None:
+def test_disk_that_is_full_from_the_start_is_reported_once(tmp_path: Path) -> None:
     with files_no_larger_than(100), store_in(tmp_path) as store:
         works_in_memory(store)
 
@@ -174,7 +174,7 @@ def works_in_memory(store: TestedStore) -> None:
     assert store.not_persisted in said
 
 
-def test_a_newer_layout_is_left_as_it_is_and_says_what_to_do(tmp_path: Path) -> None:
+def test_newer_schema_is_left_unchanged_and_reported_with_a_remedy(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         a_newer_stet(store)
         before = store.file.read_bytes()
@@ -206,7 +206,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
 
 
 @pytest.mark.parametrize("how", ["empty", "empty beside its log", "gone but for its log"])
-def test_an_empty_file_in_the_place_of_a_state_is_told(how: str, tmp_path: Path) -> None:
+def test_empty_database_file_is_reported(how: str, tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         store.keep([numbered(1, 500)])
         log = store.file.with_name("state.db-wal")
@@ -308,7 +308,7 @@ def test_a_broken_row_is_left_out_and_the_others_load(change: str, tmp_path: Pat
         "UPDATE footing SET text = zeroblob(32)",
     ],
 )
-def test_a_hunk_that_nobody_knows_the_place_of_is_withdrawn(change: str, tmp_path: Path) -> None:
+def test_hunk_without_a_position_is_withdrawn(change: str, tmp_path: Path) -> None:
     [lost] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     rejected = dataclasses.replace(lost, id="h7", state=HunkState.REJECTED)
     with store_in(tmp_path) as store:
@@ -322,7 +322,7 @@ def test_a_hunk_that_nobody_knows_the_place_of_is_withdrawn(change: str, tmp_pat
     assert kept == RestoredState((withdrawn, rejected))
 
 
-def test_places_behind_the_end_of_a_text_are_at_its_end(tmp_path: Path) -> None:
+def test_positions_after_the_end_of_a_text_are_clamped(tmp_path: Path) -> None:
     [hunk] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     with store_in(tmp_path) as store:
         store.keep([hunk], AnchorSnapshot(URI, "a\n", {hunk.id: (5, 2**52)}))

@@ -78,7 +78,7 @@ LOCKS = pytest.mark.parametrize("lock", [another_writes, another_opens, another_
 
 
 @LOCKS
-def test_what_is_locked_at_the_start_is_waited_for_and_said_once(
+def test_locked_database_is_awaited_and_reported_once(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "SAID_SECONDS", 0.0)
@@ -101,7 +101,7 @@ def test_what_is_locked_at_the_start_is_waited_for_and_said_once(
 
 
 @LOCKS
-def test_while_it_is_waited_for_nobody_else_waits_and_nothing_is_lost(
+def test_wait_for_a_locked_database_blocks_nobody_and_loses_nothing(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "SAID_SECONDS", 0.0)
@@ -119,7 +119,7 @@ def test_while_it_is_waited_for_nobody_else_waits_and_nothing_is_lost(
 
 
 @LOCKS
-def test_what_stays_locked_is_left_as_it_is(
+def test_database_that_stays_locked_is_left_unchanged(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "LOCKED_SECONDS", 0.05)

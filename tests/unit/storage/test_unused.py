@@ -36,7 +36,7 @@ def test_the_state_of_a_workspace_that_is_gone_goes_after_a_while(tmp_path: Path
     assert drop_unused(folder.parent, BEFORE) == ()
 
 
-def test_it_stays_as_long_as_one_of_its_roots_is_there(tmp_path: Path) -> None:
+def test_state_stays_as_long_as_one_root_exists(tmp_path: Path) -> None:
     folder = make_unused(tmp_path)
     note_roots(folder, [tmp_path / "ws", tmp_path / "other"])
     age(folder)
@@ -110,7 +110,7 @@ def test_what_is_not_as_stet_leaves_it_stays_whole(
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_folder_of_another_name_or_behind_a_link_stays(tmp_path: Path) -> None:
+def test_folder_of_another_name_or_reached_by_a_link_stays(tmp_path: Path) -> None:
     folder = make_unused(tmp_path)
     aside = folder.rename(folder.with_name("none"))
     (aside.parent / folder.name).symlink_to(aside)

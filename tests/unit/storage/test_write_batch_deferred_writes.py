@@ -28,7 +28,7 @@ def rejected(hunk: Hunk) -> Hunk:
     return dataclasses.replace(hunk, state=HunkState.REJECTED)
 
 
-def test_they_are_written_by_the_next_tending(tmp_path: Path) -> None:
+def test_deferred_rows_are_written_by_the_next_flush(tmp_path: Path) -> None:
     first, second = proposed()
     woken: list[None] = []
     with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
@@ -40,7 +40,7 @@ def test_they_are_written_by_the_next_tending(tmp_path: Path) -> None:
         assert store.load() == RestoredState((first, second), (footing(first, second),))
 
 
-def test_closing_writes_them_too(tmp_path: Path) -> None:
+def test_deferred_rows_are_written_on_close(tmp_path: Path) -> None:
     first, second = proposed()
     with store_in(tmp_path) as store:
         store.keep([first, second], footing(first, second))

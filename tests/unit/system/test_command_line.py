@@ -49,7 +49,7 @@ def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) ->
         ({"file": "x" * (MAX_VALUE + 1)}, "has 1001 characters; 1000 is the most"),
     ],
 )
-def test_arguments_that_are_not_passed_on_say_why(arguments: dict[str, str], told: str) -> None:
+def test_refused_arguments_are_reported_with_a_reason(arguments: dict[str, str], told: str) -> None:
     with pytest.raises(BadCommand, match=re.escape(told)):
         expand(command("rm", "{file}"), arguments)
 

@@ -27,10 +27,10 @@ def command(line: str) -> CommandSettings:
 
 
 @pytest.mark.parametrize("line", CHOOSE)
-def test_it_chooses(line: str) -> None:
+def test_selector_chooses_what_runs(line: str) -> None:
     assert "{" in selector_argument(command(line))
 
 
 @pytest.mark.parametrize("line", WORK_ON)
-def test_it_is_only_worked_on(line: str) -> None:
+def test_argument_is_data_only(line: str) -> None:
     assert selector_argument(command(line)) == ""

@@ -138,7 +138,7 @@ def test_what_is_restored_is_byte_for_byte_what_it_was_and_stays_in_the_trash(di
     assert (disk.read(path), disk.read(trashed)) == (b"\xef\xbb\xbfx\r\n\x00",) * 2
 
 
-def test_what_is_refused_is_told_by_its_whole_path(disk: Disk) -> None:
+def test_refusal_names_the_whole_path(disk: Disk) -> None:
     there, other = disk.put("there", b""), disk.put("sub/other", b"")
     for act, told in (
         (lambda: disk.system.create_file(there, ""), there),
@@ -153,7 +153,7 @@ def test_what_is_refused_is_told_by_its_whole_path(disk: Disk) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_the_state_folder_may_lie_behind_a_link(
+def test_state_folder_may_be_reached_by_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -327,5 +327,5 @@ def test_emptying_the_trash_follows_no_link(tmp_path: Path) -> None:
     assert (precious / "20010909T014640Z" / "ws" / "a.md").read_text() == "a"
 
 
-def test_there_need_be_no_trash(tmp_path: Path) -> None:
+def test_missing_trash_is_no_error(tmp_path: Path) -> None:
     assert user_files.empty_trash(tmp_path / "trash", 1.1e9, ()) == 0

@@ -45,7 +45,9 @@ WAITING: dict[str, Callable[[Hanging], Awaitable[object]]] = {
 
 
 @pytest.mark.parametrize("waits", WAITING.values(), ids=WAITING.keys())
-async def test_a_cancel_sees_it_off(waits: Callable[[Hanging], Awaitable[object]]) -> None:
+async def test_cancel_kills_the_helper_process(
+    waits: Callable[[Hanging], Awaitable[object]],
+) -> None:
     system, tasks = Hanging(), Tasks()
 
     async def waiting() -> None:
@@ -59,7 +61,7 @@ async def test_a_cancel_sees_it_off(waits: Callable[[Hanging], Awaitable[object]
     assert system.process.returncode == -signal.SIGKILL
 
 
-async def test_one_that_takes_too_long_is_seen_off() -> None:
+async def test_timeout_kills_the_helper_process() -> None:
     system = Hanging()
     with pytest.raises(TimeoutError):
         await run_helper(system, "stet.nothing", b"", 0.1)

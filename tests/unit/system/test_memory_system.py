@@ -48,7 +48,7 @@ def test_a_folder_or_nothing_cannot_be_read() -> None:
         system.read_bytes(Path("/ws/b.py"), 1)
 
 
-def test_the_clock_moves_when_it_is_told_to() -> None:
+def test_clock_moves_when_it_is_advanced() -> None:
     system = MemorySystem()
     system.time += 5
     system.add_file("/ws/a.py", "later")
@@ -64,7 +64,7 @@ def test_what_is_removed_is_gone_with_all_it_holds() -> None:
     assert system.stat(Path("/ws/b/c.md")) is None
 
 
-def test_a_case_folding_world_finds_any_spelling_and_tells_the_first() -> None:
+def test_case_folding_system_finds_any_spelling_and_returns_the_first() -> None:
     system = MemorySystem({"/ws/Read.me": "hi"}, case_sensitive=False)
     assert system.read_bytes(Path("/WS/READ.ME"), 10) == b"hi"
     assert system.real_path(Path("/ws/read.me")) == Path("/ws/Read.me")

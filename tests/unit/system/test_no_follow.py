@@ -54,7 +54,7 @@ def test_a_link_anywhere_in_the_path_is_not_followed(
 
 
 @pytest.mark.parametrize("opened", WAYS)
-def test_what_is_not_there_says_so_and_leaves_nothing_open(
+def test_missing_file_is_reported_and_leaves_nothing_open(
     top: Path, opened: Callable[[Path], int]
 ) -> None:
     before = len(list(Path("/dev/fd").iterdir()))

@@ -71,26 +71,26 @@ async def test_an_output_that_fits_twice_is_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_one_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+async def test_timeout_ends_the_program(tmp_path: Path) -> None:
     code = "import time; print('begun', flush=True); time.sleep(60)"
     ran = await System().run(program(code, tmp_path, seconds=1.0))
     assert (ran.code, ran.ended_for) == (None, "time")
     assert ran.seconds < 30
 
 
-async def test_one_that_writes_without_end_is_ended(tmp_path: Path) -> None:
+async def test_endless_output_ends_the_program(tmp_path: Path) -> None:
     ran = await System().run(program("while True: print('x' * 10000)", tmp_path))
     assert (ran.code, ran.ended_for) == (None, "output")
 
 
-async def test_what_it_leaves_running_ends_with_it(tmp_path: Path, pipe: Path) -> None:
+async def test_children_end_with_the_program(tmp_path: Path, pipe: Path) -> None:
     left = program(LEAVES_ANOTHER, tmp_path, str(pipe))
     ran, held = await asyncio.gather(System().run(left), asyncio.to_thread(pipe.read_bytes))
     assert (ran.code, ran.head, held) == (0, b"b'begun\\n'\n", b"begun")
     assert ran.seconds < 30
 
 
-async def test_a_cancel_ends_it(tmp_path: Path, pipe: Path) -> None:
+async def test_cancel_ends_the_program(tmp_path: Path, pipe: Path) -> None:
     tasks = Tasks()
     running = tasks.spawn(System().run(program(HOLDS, tmp_path, str(pipe))), "it")
     with await asyncio.to_thread(pipe.open, "rb", 0) as reader:
@@ -101,7 +101,7 @@ async def test_a_cancel_ends_it(tmp_path: Path, pipe: Path) -> None:
         assert await asyncio.to_thread(reader.read) == b""
 
 
-async def test_one_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+async def test_missing_program_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         await System().run(Program(("/no/such/program",), tmp_path, {}, 1.0))
     with pytest.raises(FileNotFoundError):

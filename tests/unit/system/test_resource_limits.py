@@ -36,5 +36,5 @@ def resident(how: str) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the allocator of Linux is meant")
-def test_what_was_large_leaves_no_holes() -> None:
+def test_freed_large_blocks_are_returned_to_the_system() -> None:
     assert resident("small") < resident("as it is") - 10_000_000

@@ -49,7 +49,7 @@ SERVER, CLIENT = end("127.0.0.1", 4096), end("127.0.0.1", 50000)
         ("127.0.0.2", "127.0.0.2"),
     ],
 )
-def test_who_listens_is_found_by_address_and_port(host: str, server: str) -> None:
+def test_owner_of_a_listener_is_found_by_address_and_port(host: str, server: str) -> None:
     table = HEAD + row("127.0.0.3", 4096, 7) + row(host, 4097, 8) + row(host, 4096, OTHER)
     assert list(owners(table, end(server, 4096), end(server, 50000))) == [OTHER]
 
@@ -68,7 +68,7 @@ def test_the_servers_end_of_the_connection_counts_and_the_clients_does_not() -> 
 @pytest.mark.parametrize(
     ("uids", "found"), [((US,), None), ((ROOT, US), None), ((US, OTHER), OTHER), ((), None)]
 )
-def test_root_and_we_may_answer_and_nobody_else(
+def test_only_root_and_the_user_may_answer(
     tmp_path: Path, uids: tuple[int, ...], found: int | None
 ) -> None:
     table = tmp_path / "tcp"
@@ -81,7 +81,7 @@ def test_root_and_we_may_answer_and_nobody_else(
     "table",
     ["", "x", HEAD, HEAD + "0: 1 2 3\n", HEAD + "0: zz:1000 0:1000 0A 0 0 0 x\n", HEAD + ":" * 99],
 )
-def test_a_table_that_makes_no_sense_tells_nothing(table: str) -> None:
+def test_invalid_table_has_no_owner(table: str) -> None:
     assert list(owners(table, SERVER, CLIENT)) == []
 
 

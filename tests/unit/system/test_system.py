@@ -52,7 +52,7 @@ def test_the_real_path_follows_links_and_keeps_what_is_not_there(tmp_path: Path)
     assert System().real_path(tmp_path / "link" / "new") == base / "real" / "new"
 
 
-def test_a_case_folding_disk_tells_its_own_spelling(tmp_path: Path) -> None:
+def test_case_folding_disk_returns_its_own_spelling(tmp_path: Path) -> None:
     (tmp_path / "Folder").mkdir()
     (tmp_path / "Folder" / "Re\u0301sume.md").write_text("")
     system = System(folds_case=True)

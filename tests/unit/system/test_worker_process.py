@@ -38,7 +38,7 @@ def test_requests_are_answered_in_order(start: Start) -> None:
     assert not worker.has_ended
 
 
-def test_none_tells_that_the_process_runs(start: Start) -> None:
+def test_none_means_that_the_process_runs(start: Start) -> None:
     assert start("builtins:len").submit(None).result(SECONDS) is None
 
 
@@ -92,7 +92,7 @@ def test_a_process_that_takes_too_much_memory_ends(start: Start) -> None:
         worker.submit(400_000_000).result(SECONDS)
 
 
-def test_a_process_that_cannot_be_started_says_why(
+def test_process_that_cannot_be_started_is_reported_with_a_reason(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:

@@ -67,7 +67,7 @@ def check(text: str, *wanted: tuple[Marker, str]) -> None:
         ("# AI!", Marker.DO, ""),
     ],
 )
-def test_signs_and_marks_are_no_part_of_what_is_said(
+def test_comment_signs_and_marks_are_no_part_of_the_instruction(
     comment: str, marker: Marker, text: str
 ) -> None:
     check(f"x = 1\n«{comment}»\n", (marker, text))
@@ -85,7 +85,7 @@ def test_signs_and_marks_are_no_part_of_what_is_said(
         "# AI!=1",
     ],
 )
-def test_the_mark_is_a_word_at_the_beginning_or_the_end(comment: str) -> None:
+def test_mark_is_at_the_beginning_or_the_end(comment: str) -> None:
     found = find_ai_comments(comment, [(0, len(comment))])
     assert [one.text for one in found] == (["is what I say? no.AI"] if "is what" in comment else [])
 
@@ -114,7 +114,7 @@ def test_other_comments_near_it_are_no_part_of_it(text: str) -> None:
     check(text, (Marker.DO, "Do it"))
 
 
-def test_what_is_to_be_done_goes_before_what_is_to_be_answered() -> None:
+def test_instruction_has_priority_over_a_question() -> None:
     check("«# Why? AI?»\n«# Do it AI!»\n", (Marker.DO, "Why?\nDo it"))
 
 
@@ -155,7 +155,9 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
         ("", None, None),
     ],
 )
-def test_a_line_is_judged_at_a_glance(line: str, marker: Marker | None, said: str | None) -> None:
+def test_instruction_on_line_reads_marker_and_text(
+    line: str, marker: Marker | None, said: str | None
+) -> None:
     found, text = instruction_on_line(line)
     assert found == marker
     if said is not None:
@@ -181,7 +183,7 @@ def test_whatever_the_spans_are_the_place_is_right_and_the_rest_stays(
 
 
 @given(st.text(alphabet="#/*<!->AI?! xé\t", max_size=40))
-def test_no_line_is_too_odd(line: str) -> None:
+def test_any_line_is_parsed_without_an_error(line: str) -> None:
     marker, said = instruction_on_line(line)
     assert marker is None or "ai" in line.lower()
     assert isinstance(said, str)

@@ -162,7 +162,7 @@ def test_a_change_of_line_ends_alone_has_no_block_where_text_follows(name: str) 
     assert render_block("h1", "a\r", "a\n", form_for(page, 1, "")) is None
 
 
-def test_markdown_is_known_by_name_or_by_the_editors_word() -> None:
+def test_markdown_is_detected_by_name_or_language_id() -> None:
     assert form_for(document("", "A.MD"), 0, "").is_fence
     assert form_for(TextDocument("untitled:1", "", language_id="markdown"), 0, "").is_fence
     assert not form_for(document("", "md"), 0, "").is_fence

@@ -41,7 +41,7 @@ def test_a_body_is_what_was_compressed_however_it_comes(
     assert max(map(len, pieces), default=0) <= PIECE
 
 
-def test_parts_of_gzip_are_one_body_and_rubbish_behind_it_counts_for_nothing() -> None:
+def test_gzip_members_are_one_body_and_trailing_garbage_is_ignored() -> None:
     parts = gzip.compress(b"one ") + gzip.compress(b"two")
     assert decode("gzip", parts, 100) == b"one two"
     assert decode("gzip", parts + b"\0\0\0", 100) == b"one two"
@@ -64,7 +64,7 @@ def test_parts_of_gzip_are_one_body_and_rubbish_behind_it_counts_for_nothing() -
         ("gzip", b"\x1f", "was cut off"),
     ],
 )
-def test_what_can_not_be_decoded_says_why(header: str, body: bytes, told: str) -> None:
+def test_undecodable_body_is_reported_with_a_reason(header: str, body: bytes, told: str) -> None:
     with pytest.raises(InvalidContentCoding, match=told):
         decode(header, body, 1000)
 

@@ -8,7 +8,7 @@ from stet.text.diff import diff_lines
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "}\n", "\n"]), max_size=14)
 
 
-def test_a_function_that_goes_up_is_told_as_it_was_moved() -> None:
+def test_diff_of_a_function_moved_up_keeps_it_whole() -> None:
     first = ["def first():\n", "    total = 1\n", "    return total\n", "\n"]
     second = ["def second():\n", "    total = 2\n", "    return total\n", "\n"]
     taken, put = diff_lines([*first, *second], [*second, *first])
@@ -40,7 +40,9 @@ def test_hunks_lead_from_one_text_to_the_other_and_never_touch(
 
 
 @given(LINES, st.integers(0, 14), st.integers(0, 5), st.integers(0, 14))
-def test_so_it_is_where_a_block_was_moved(lines: list[str], at: int, n: int, to: int) -> None:
+def test_diff_of_a_moved_block_leads_to_the_new_text(
+    lines: list[str], at: int, n: int, to: int
+) -> None:
     block, rest = lines[at : at + n], lines[:at] + lines[at + n :]
     moved = rest[:to] + block + rest[to:]
     made = list(lines)

@@ -12,7 +12,7 @@ nasty = st.lists(st.sampled_from(NASTY), max_size=20).map("".join)
 
 @given(text=nasty, line=st.integers(-2, 25), character=st.integers(-2, 40))
 @settings(max_examples=200, deadline=None)
-def test_an_offset_is_what_a_naive_count_says(text: str, line: int, character: int) -> None:
+def test_offset_equals_a_naive_count(text: str, line: int, character: int) -> None:
     document = TextDocument("file:///a", text)
     place = Position(line, character)
     offset = naive_offset(text, line, character, "utf-32")

@@ -54,7 +54,7 @@ def test_replacements_are_kept_in_order_of_place() -> None:
     assert TextEdit((late, early)).apply("abcd") == "AbcD"
 
 
-def test_insertions_at_one_place_stand_in_the_order_given_before_what_replaces() -> None:
+def test_insertions_at_one_place_keep_their_order_and_precede_replacements() -> None:
     edit = TextEdit((Replacement(1, 2, "B"), Replacement(1, 1, "1"), Replacement(1, 1, "2")))
     assert edit.apply("abc") == "a12Bc"
 

@@ -27,7 +27,7 @@ def test_units_inside_a_character_are_rounded_down(encoding: Encoding, columns: 
 @pytest.mark.parametrize("encoding", Encoding)
 @given(pieces=nasty, end=ends, units=st.integers(-2, 200))
 @settings(max_examples=100, deadline=None)
-def test_a_column_is_what_a_naive_count_says(
+def test_column_equals_a_naive_count(
     encoding: Encoding, pieces: list[str], end: str, units: int
 ) -> None:
     line = "".join(pieces) + end

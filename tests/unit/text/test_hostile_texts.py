@@ -114,7 +114,7 @@ def links_of(name: str) -> Callable[[str], object]:
         "blanks behind a wikilink", "quotes in YAML", "blocks in YAML", "brackets in YAML", "signs in YAML", "a long word", "blanks in prose",
     ],
 )  # fmt: skip
-def test_no_text_takes_the_square_of_its_length(
+def test_no_text_takes_quadratic_time(
     work: Callable[[str], object], text: Callable[[int], str]
 ) -> None:
     assert grows_evenly(work, text, 20_000)

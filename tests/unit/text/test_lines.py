@@ -60,6 +60,6 @@ def test_the_line_end_used_most_wins_and_lf_where_there_is_none() -> None:
     assert [dominant_line_end(text) for text in texts] == ["\n", "\n", "\r\n", "\r", "\n"]
 
 
-def test_the_end_of_a_text_is_counted_from_where_it_stands() -> None:
+def test_end_of_an_inserted_text_is_counted_from_its_start() -> None:
     assert end_of(Position(3, 5), "ab") == Position(3, 7)
     assert end_of(Position(3, 5), "ab\r\ncde") == Position(4, 3)

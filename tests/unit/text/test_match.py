@@ -213,7 +213,7 @@ def test_blank_lines_alone_match_only_exactly() -> None:
         find_block("a\n  \nb\n", "\n\n\n", "x\n")
 
 
-def test_an_edit_that_is_there_already_is_told_as_such() -> None:
+def test_edit_that_is_applied_already_is_reported() -> None:
     for live, old, new, line in [
         ("a\nnew\nb\n", "old\n", "new\n", 2),
         ("x\n  new\n  line\n", "old\n", "new\nline\n", 0),
@@ -242,13 +242,13 @@ def test_text_like_nothing_in_the_file_has_no_closest_lines() -> None:
     assert "Nothing in the file is like it" in str(error.value)
 
 
-def test_the_place_that_was_shown_is_meant_when_the_user_has_pasted_a_copy() -> None:
+def test_match_prefers_the_shown_place_to_a_pasted_copy() -> None:
     live, seen = typed("a\nb\nc\n", (0, 0, 0, 0, "b\n"), (0, 0, 0, 0, "top\n"))
     assert live == "top\nb\na\nb\nc\n"
     assert replaced(live, "b\n", "B\n", seen) == (SEEN, "top\nb\na\nB\nc\n")
 
 
-def test_a_place_the_user_has_changed_since_is_refused_with_what_stands_there() -> None:
+def test_place_that_the_user_changed_is_refused_with_its_current_text() -> None:
     live, seen = typed("a\nx = 1\nc\n", (1, 4, 1, 5, "2"), (0, 0, 0, 0, "top\n"))
     with pytest.raises(BlockChangedByUser) as error:
         find_block(live, "x = 1\n", "x = 3\n", seen)
@@ -267,7 +267,7 @@ def test_a_block_the_user_has_moved_is_followed() -> None:
     assert replaced(live, "x = 1\n", "x = 3\n", seen) == (EXACT, "a\nc\nx = 3\n")
 
 
-def test_what_the_user_did_himself_is_applied_already() -> None:
+def test_edit_that_the_user_made_is_applied_already() -> None:
     live, seen = typed("a\nx = 1\n", (1, 4, 1, 5, "2"))
     with pytest.raises(EditAlreadyApplied) as error:
         find_block(live, "x = 1\n", "x = 2\n", seen)
@@ -302,5 +302,5 @@ def test_thousands_of_lines_alike_are_refused_without_a_blow_up() -> None:
         (BlockNotFound("x\n" * 99, 1, 99), "x\n...\nRepeat"),
     ],
 )
-def test_every_refusal_says_where_and_what_to_do(error: MatchError, words: str) -> None:
+def test_every_refusal_has_a_place_and_a_remedy(error: MatchError, words: str) -> None:
     assert words in str(error)

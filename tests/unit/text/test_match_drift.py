@@ -126,7 +126,7 @@ def test_whole_lines_keep_their_last_line_end_when_the_model_forgets_it(
     assert replaced(live, old, new) == (EXACT, after)
 
 
-def test_a_last_line_end_alone_is_no_wish() -> None:
+def test_last_line_end_missing_in_the_new_text_only_is_refused() -> None:
     with pytest.raises(UnclearEdit, match="To join two lines, send both"):
         find_block("a\nb\n", "a\n", "a")
 
@@ -164,7 +164,7 @@ def test_an_indent_lost_in_the_old_text_only_is_refused() -> None:
         find_block(live, "def f():\n        one()\n", "  def g():\n        one()\n")
 
 
-def test_one_line_without_its_indent_does_not_tell_that_of_several_new_ones() -> None:
+def test_one_unindented_line_does_not_determine_the_indent_of_several() -> None:
     live = "def f():\n    one() \n"
     with pytest.raises(UnclearEdit, match="how far the new lines"):
         find_block(live, "one()\n", "two()\nthree()\n")
@@ -193,7 +193,7 @@ def test_a_typographic_sign_of_the_new_text_alone_is_refused_beside_others_made_
     assert replaced("a(1)\n", "a(1)\n", "a(“it’s”)\n") == (EXACT, "a(“it’s”)\n")
 
 
-def test_a_blank_last_line_is_one_though_only_its_number_says_so() -> None:
+def test_blank_last_line_is_known_by_its_line_number() -> None:
     live = "a\n\nb\n"
     assert replaced(live, "     1\ta\n     2\t\n", "     1\tA\n     2\t") == (EXACT, "A\n\nb\n")
     assert replaced(live, "     1\ta\n     2\t", "     1\tA\n     2\t") == (EXACT, "A\n\nb\n")

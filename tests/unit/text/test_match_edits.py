@@ -37,7 +37,7 @@ def test_an_edit_that_writes_the_mark_of_a_secret_is_refused_and_counted_so() ->
     assert other == "typing in what changes", "the user's own word comes first"
 
 
-def test_an_edit_of_a_line_that_holds_the_words_of_a_mark_itself_loses_nothing() -> None:
+def test_edit_of_a_line_with_the_text_of_a_mark_loses_nothing() -> None:
     lines = [f"line {n}" for n in range(40)]
     lines[20] = "assert told == '[redacted: AWS key #1]'"
     new = (lines[20].replace("told", "shown"), "and more")

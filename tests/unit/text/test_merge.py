@@ -75,7 +75,7 @@ def test_changes_that_touch_are_a_conflict_whoever_made_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CLEAN)
-def test_a_line_with_changes_of_both_sides_is_told_from_others(name: str) -> None:
+def test_line_changed_by_both_sides_is_distinguished(name: str) -> None:
     base, ours, theirs, merged = CLEAN[name]
     found = Merger(base, theirs).merge_detailed(ours)
     assert found is not None

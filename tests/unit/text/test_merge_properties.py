@@ -24,7 +24,7 @@ texts = pieces.map("".join)
 
 @given(base=texts, one=texts, other=texts)
 @settings(max_examples=500, deadline=None)
-def test_who_changed_nothing_has_no_say_and_the_same_change_is_one(
+def test_unchanged_side_has_no_effect_and_equal_changes_are_merged_once(
     base: str, one: str, other: str
 ) -> None:
     assert merge(base, one, base) == one
@@ -84,7 +84,7 @@ def edited(draw: st.DrawFn) -> tuple[str, str, str]:
 
 @given(edited())
 @settings(max_examples=500, deadline=None)
-def test_the_words_of_both_sides_survive_in_their_order(case: tuple[str, str, str]) -> None:
+def test_words_of_both_sides_are_kept_in_order(case: tuple[str, str, str]) -> None:
     base, ours, theirs = case
     merged = merge(base, ours, theirs)
     swapped = merge(base, theirs, ours)

@@ -27,7 +27,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "\n", "ab\r\n"]), max_size=30)
 
 
 @given(LINES, LINES.filter(len).map(lambda lines: lines[:4]))
-def test_whole_lines_are_found_wherever_they_stand(lines: list[str], wanted: list[str]) -> None:
+def test_whole_lines_are_found_at_any_place(lines: list[str], wanted: list[str]) -> None:
     n = len(wanted)
     assert find_line_runs(lines, wanted) == [
         at for at in range(len(lines)) if lines[at : at + n] == wanted

@@ -37,42 +37,42 @@ DECEIVING = [
 
 
 @pytest.mark.parametrize("text", HONEST, ids=ascii)
-def test_honest_writing_is_not_suspected(text: str) -> None:
+def test_ordinary_text_is_not_detected(text: str) -> None:
     assert describe_spoofing([text], []) == ""
 
 
 @pytest.mark.parametrize("text", DECEIVING, ids=ascii)
-def test_what_deceives_is_suspected_and_may_stay_where_it_stands(text: str) -> None:
+def test_deceptive_text_is_detected_and_allowed_where_it_was_before(text: str) -> None:
     assert describe_spoofing([text], []) != ""
     assert describe_spoofing([text], [text]) == ""
     assert describe_spoofing([text, text], [text]) != ""
 
 
-def test_what_nobody_sees_is_shown_as_its_number() -> None:
+def test_invisible_character_is_shown_as_its_code_point() -> None:
     assert escape_hidden("a\u202eb\U000e0041c\u200b") == "a<\xa6U+202E>b<\xa6U+E0041>c<\xa6U+200B>"
     assert escape_hidden(HONEST[3]) == HONEST[3]
 
 
-def test_a_soft_hyphen_parts_words_of_prose_and_hides_in_code() -> None:
+def test_soft_hyphen_is_allowed_in_prose_and_detected_in_code() -> None:
     for name in ("a.md", "docs/A.HTML", "x.po"):
         assert describe_spoofing(["Donau\xaddampf"], [], name) == ""
     assert describe_spoofing(["ad\xadmin"], [], "a.py") != ""
 
 
 @given(st.text(alphabet="<>U+\xa6202E\u202e\u200b\xad a1F\U000e0041\ufeff", max_size=30))
-def test_what_is_shown_can_be_told_from_what_stood_there_so(text: str) -> None:
+def test_escape_is_distinguished_from_equal_text(text: str) -> None:
     shown = escape_hidden(text)
     assert unescape_hidden(shown) == text
     assert not {"\u202e", "\u200b", "\xad", "\U000e0041"} & set(shown)
 
 
-def test_a_number_of_no_character_stays() -> None:
+def test_invalid_code_point_is_unchanged() -> None:
     assert unescape_hidden("<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>") == (
         "<\xa6U+FFFFFF> <\xa6U+D800> <\xa6U+12> <U+202E>"
     )
 
 
-def test_all_that_is_suspected_is_also_shown() -> None:
+def test_all_detected_text_is_escaped() -> None:
     codes = [
         *(code for code in range(0x20000) if unicodedata.category(chr(code)) in _UNSEEN_KINDS),
         *(0x2800, 0x3164, 0xFFA0, 0x115F, 0x1160, *range(0xFFF0, 0xFFFC), *range(0xE0000, 0xE1000)),

@@ -53,12 +53,12 @@ def test_whatever_a_text_holds_it_holds_no_token_when_it_is_broken(text: str) ->
 
 
 @given(texts)
-def test_what_was_broken_can_be_told_from_what_stood_there_so(text: str) -> None:
+def test_broken_token_is_distinguished_from_equal_text(text: str) -> None:
     assert unescape_special_tokens(escape_special_tokens(text)) == text
 
 
 @pytest.mark.parametrize("text", HONEST)
-def test_what_is_no_token_stays(text: str) -> None:
+def test_other_text_is_unchanged(text: str) -> None:
     assert escape_special_tokens(text) == text
 
 

@@ -21,7 +21,7 @@ def stripped() -> StrippedDocument:
     return found
 
 
-def test_the_plain_text_has_the_lines_that_blocks_stand_for() -> None:
+def test_plain_text_has_the_old_lines_of_the_blocks() -> None:
     plain = TextDocument("file:///ws/a.py", "a\none\ntwo\nb\nthree\nc", 3, "python", NO_REVISION)
     assert stripped().plain == plain
 

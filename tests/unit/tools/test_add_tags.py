@@ -43,7 +43,7 @@ async def test_a_note_that_has_them_is_left_alone() -> None:
     assert answer == "a.md has these tags already; nothing to do.\n"
 
 
-async def test_what_can_not_be_is_said() -> None:
+async def test_invalid_arguments_are_reported() -> None:
     ctx = desk_of("---\ntags: [a\n---\n")
     assert (await use(ADD_TAGS, ctx, file="a.md", tags=["b"])).startswith("Error: 'a.md', line 3: ")
     assert "write 'to-do'" in await use(ADD_TAGS, desk_of(""), file="a.md", tags=["to do"])

@@ -21,7 +21,7 @@ def names(settings: AgentSettings) -> set[str]:
     return {tool.name for tool in tools_for(ask, settings)}
 
 
-def test_it_is_off_by_default_and_goes_with_its_group() -> None:
+def test_delete_file_is_off_by_default_and_disabled_with_its_group() -> None:
     assert "delete_file" not in names(AgentSettings())
     assert "delete_file" in names(AgentSettings(disabled_tools=()))
     off = AgentSettings(disabled_tools=(), disabled_groups=(ToolGroup.ADVANCED,))
@@ -47,7 +47,7 @@ def desk_with(answer: str, problem: str = "", **files: str) -> tuple[ToolContext
     return ctx, asked
 
 
-async def test_on_a_yes_a_file_is_proposed_for_the_trash_and_taken_at_once() -> None:
+async def test_approved_deletion_is_proposed_and_accepted_at_once() -> None:
     ctx, asked = desk_with("Delete")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py", reason="Not\nused.")
@@ -65,7 +65,7 @@ async def test_on_a_yes_a_file_is_proposed_for_the_trash_and_taken_at_once() -> 
     )
 
 
-async def test_on_a_no_nothing_is_proposed() -> None:
+async def test_refused_deletion_is_not_proposed() -> None:
     ctx, _ = desk_with("Keep")
     await use(READ_FILE, ctx, file="a.py")
     with pytest.raises(UserDeclined, match=r"The user keeps a\.py"):
@@ -73,7 +73,7 @@ async def test_on_a_no_nothing_is_proposed() -> None:
     assert ctx.reader.ledger.hunks() == ()
 
 
-async def test_what_the_editor_does_not_do_waits_as_a_proposal() -> None:
+async def test_deletion_that_the_editor_does_not_apply_is_pending() -> None:
     ctx, _ = desk_with("Delete", "It is not saved.")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py")
@@ -84,14 +84,14 @@ async def test_what_the_editor_does_not_do_waits_as_a_proposal() -> None:
     )
 
 
-async def test_a_file_that_machines_obey_is_named_as_one() -> None:
+async def test_protected_file_is_named_in_the_question() -> None:
     ctx, asked = desk_with("Keep", **{"/ws/Makefile": "all:\n"})
     await use(READ_FILE, ctx, file="Makefile")
     await use(DELETE_FILE, ctx, file="Makefile")
     assert "\nCaution: " in asked[0].text
 
 
-async def test_what_goes_is_what_is_there_when_the_user_says_yes() -> None:
+async def test_deletion_applies_to_the_file_at_the_time_of_approval() -> None:
     ctx, _ = desk_with("Delete")
     await use(READ_FILE, ctx, file="a.py")
 
@@ -104,13 +104,13 @@ async def test_what_goes_is_what_is_there_when_the_user_says_yes() -> None:
     assert ctx.reader.ledger.hunks()[0].old == "new\nx = 1\n"
 
 
-async def test_what_is_not_there_can_not_go() -> None:
+async def test_missing_file_is_refused() -> None:
     ctx = make_tool_context(make_workspace({"/ws/sub/b.py": ""}))
     assert (await use(DELETE_FILE, ctx, file="none.py")).startswith("Error: There is no file")
     assert (await use(DELETE_FILE, ctx, file="sub")).startswith("Error: 'sub' is a folder")
 
 
-async def test_the_gate_decides_and_the_user_is_told() -> None:
+async def test_policy_decides_and_the_refusal_is_reported_to_the_user() -> None:
     files = {"/ws/b.py": ""}
     ctx = make_tool_context(make_workspace(files))
     assert "edit.scope" in await use(DELETE_FILE, ctx, file="b.py")

@@ -73,7 +73,7 @@ async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
     assert result(ctx) == ("# start\n# typed since\n" + TEXT.replace("1", "2", 1) + "# end\n")
 
 
-async def test_the_end_is_where_the_text_ends_now() -> None:
+async def test_position_end_is_the_end_of_the_current_text() -> None:
     ctx = await reading_desk("a")
     type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 1, "b"))
     await use(EDIT_FILE, ctx, file="a.py", position="end", content="c")
@@ -97,7 +97,7 @@ async def test_the_end_is_where_the_text_ends_now() -> None:
         ({"position": "end"}, "a.py already says so"),
     ],
 )
-async def test_an_edit_that_comes_to_nothing_says_why(
+async def test_edit_without_an_effect_is_reported_with_a_reason(
     arguments: dict[str, object], answer: str
 ) -> None:
     ctx = await reading_desk()
@@ -124,7 +124,7 @@ async def test_a_gutter_that_was_copied_is_no_part_of_the_text() -> None:
     assert result(ctx) == TEXT.replace("1", "2", 1)
 
 
-async def test_what_the_user_changed_since_is_said() -> None:
+async def test_lines_that_the_user_changed_are_reported() -> None:
     ctx = await reading_desk()
     type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 12, "    yield"))
     by_text = await use(
@@ -150,7 +150,7 @@ async def test_a_second_edit_of_the_same_lines_is_refused() -> None:
     assert "one edit" in answer
 
 
-async def test_a_refusal_of_the_gate_is_told_to_the_model_and_kept_for_the_user() -> None:
+async def test_policy_refusal_is_reported_to_the_model_and_recorded_for_the_user() -> None:
     ctx = await reading_desk(can_delete=False)
     answer = await use(EDIT_FILE, ctx, file="a.py", position="delete:1", summary="Take it out")
     assert answer.startswith("Error: Refused by the rule edit.canDelete: ")
@@ -218,7 +218,7 @@ async def test_done_keeps_its_summary() -> None:
 
 
 @pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
-def test_a_schema_says_what_a_model_needs_and_no_more(tool: Tool) -> None:
+def test_schema_holds_the_required_parameters_only(tool: Tool) -> None:
     schema = json.dumps(tool.schema)
     assert '"title"' not in schema
     assert "anyOf" not in schema

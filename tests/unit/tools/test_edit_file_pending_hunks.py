@@ -83,7 +83,7 @@ async def test_what_is_proposed_again_stays_as_it_is() -> None:
     assert states(ctx) == {"h1": "pending"}
 
 
-async def test_text_of_the_file_wins_where_it_stands_there_too() -> None:
+async def test_text_of_the_file_has_priority_over_pending_text() -> None:
     ctx = await working_desk("def f():\n    return 1\nreturn 2\n")
     await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 9")
     assert result(ctx) == "def f():\n    return 2\nreturn 9\n"
@@ -128,7 +128,7 @@ async def test_all_places_can_be_changed_at_once() -> None:
     assert result(ctx) == TEXT.replace("1", "3")
 
 
-async def test_what_another_conversation_has_pending_is_no_text_of_ones_own() -> None:
+async def test_pending_text_of_another_conversation_is_not_editable() -> None:
     ctx = await working_desk()
     ctx.reader.turn = TurnIdentity("t1", "m", "another")
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
@@ -152,13 +152,13 @@ async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> Non
     assert states(ctx) == {"h1": "conflict"}
 
 
-async def test_an_overlap_with_what_is_pending_says_how_to_change_that() -> None:
+async def test_overlap_with_a_pending_hunk_is_reported_with_a_remedy() -> None:
     ctx = await working_desk()
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("To change what is pending, quote that text as `old_text`.")
 
 
-async def test_what_gives_way_to_an_edit_of_the_file_itself_is_said() -> None:
+async def test_superseded_hunks_are_reported() -> None:
     ctx = await working_desk()
     ctx.reader.turn = TurnIdentity("t2", "m", "main")
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
@@ -166,7 +166,7 @@ async def test_what_gives_way_to_an_edit_of_the_file_itself_is_said() -> None:
     assert states(ctx) == {"h1": "superseded", "h2": "pending"}
 
 
-async def test_the_gate_is_asked_for_what_is_changed_too() -> None:
+async def test_amendment_passes_the_policy_check() -> None:
     ctx = await working_desk()
     only_adding = dataclasses.replace(ctx.proposer.rules.settings, can_delete=False)
     ctx.proposer.rules = dataclasses.replace(ctx.proposer.rules, settings=only_adding)

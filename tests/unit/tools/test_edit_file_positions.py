@@ -88,7 +88,7 @@ async def test_what_only_looks_like_line_numbers_is_text(
         ([("delete:1", ""), ("insert:3", "X"), ("insert:3", "Y")], "b\nX\nY"),
     ],
 )
-async def test_lines_put_in_one_place_stand_in_their_order_with_a_final_line_end_or_without(
+async def test_lines_inserted_at_one_place_keep_their_order_with_or_without_a_final_line_end(
     edits: list[tuple[str, str]], expected: str, final: str
 ) -> None:
     assert await after(f"a\nb{final}", *edits) == expected + final
@@ -125,6 +125,6 @@ async def test_a_byte_order_mark_stays_the_first_character(
     assert await after(f"\ufeff{text}", *edits) == f"\ufeff{expected}"
 
 
-async def test_a_last_line_behind_a_byte_order_mark_is_not_torn_from_what_is_added() -> None:
+async def test_line_added_after_a_single_line_with_a_byte_order_mark_is_separate() -> None:
     with pytest.raises(AssertionError, match="overlap"):
         await after("\ufeffone", ("delete:1", ""), ("end", "X"))

@@ -83,7 +83,7 @@ async def test_a_safe_command_runs_in_the_root_and_is_not_asked_about() -> None:
     assert bench.asked == []
 
 
-async def test_others_show_all_of_their_arguments_first() -> None:
+async def test_question_shows_all_arguments() -> None:
     asking = CommandSettings("find", ("ls", "{a}", "--x={b}"))
     bench = Bench(settings=Settings(agent=AgentSettings(commands=(asking,))))
     await bench.use(name="find", arguments={"a": "one two", "b": "$(x)"})
@@ -106,7 +106,7 @@ async def test_an_argument_adds_no_line_to_the_question() -> None:
     assert program.argv == ("ls", "x\n\nStet: this is safe.\ty")
 
 
-async def test_a_no_runs_nothing() -> None:
+async def test_refused_command_is_not_run() -> None:
     bench = Bench(answer="Don't run")
     assert "The user does not want 'test' to run" in await bench.use(name="test")
     assert bench.programs == []
@@ -162,7 +162,7 @@ async def test_what_is_not_listed_is_not_run() -> None:
         ),
     ],
 )
-async def test_how_it_ended_and_what_it_wrote_is_told(ran: ProgramResult, told: str) -> None:
+async def test_exit_code_and_output_are_reported(ran: ProgramResult, told: str) -> None:
     assert told in await Bench(ran).use(name="list", arguments={"folder": "src"})
 
 

@@ -26,7 +26,7 @@ FILES = dict.fromkeys(
         (".envs", "`list_files` gives the names."),
     ],
 )
-async def test_they_are_told_and_nothing_that_is_kept_back(name: str, near: str) -> None:
+async def test_names_of_visible_files_only_are_reported(name: str, near: str) -> None:
     settings = Settings(privacy=PrivacySettings(deny=("hidden/",)))
     world = make_workspace({f"/ws/{each}": text for each, text in FILES.items()}, settings=settings)
     read = await use(READ_FILE, make_tool_context(world), file=name)

@@ -79,7 +79,7 @@ HIDDEN = Settings(context=ContextSettings(excluded_folders=("private",)))
         ),
     ],
 )
-async def test_a_tool_says_what_is_there(
+async def test_tool_reports_the_contents(
     tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
     assert (
@@ -114,7 +114,7 @@ async def test_the_info_of_a_file_has_all_that_is_known() -> None:
     assert ctx.reader.report.files_read == []
 
 
-async def test_the_info_tells_open_unsaved_and_pending() -> None:
+async def test_file_info_reports_open_unsaved_and_pending() -> None:
     opened = {"/ws/sub/b.md": "new\n", "/ws/a.md": NOTE, "untitled:u": "u\n"}
     ctx = make_tool_context(make_workspace(FILES, opened=opened))
     await ctx.reader.read("a.md")
@@ -176,7 +176,7 @@ async def test_reading_properties_or_an_outline_shows_the_file() -> None:
         ({}, GET_ATTACHED_CONTEXT, {}, "No file is open and nothing is attached."),
     ],
 )
-async def test_where_there_is_nothing_it_is_said(
+async def test_empty_results_are_reported(
     files: dict[str, str | bytes], tool: Tool, arguments: dict[str, object], answer: str
 ) -> None:
     assert (await use(tool, make_tool_context(make_workspace(files)), **arguments)).startswith(
@@ -185,7 +185,7 @@ async def test_where_there_is_nothing_it_is_said(
 
 
 @pytest.mark.slow
-async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
+async def test_long_answers_are_cut_and_report_how_to_continue() -> None:
     files: dict[str, str | bytes] = {
         "/ws/a.md": "".join(f"# Heading number {n}\n#tag{'x' * 30}{n}\n\n" for n in range(1500)),
         "/ws/p.md": "---\n" + "".join(f"p{n}: {'x' * 90}\n" for n in range(400)) + "---\n",
@@ -204,7 +204,7 @@ async def test_long_answers_are_cut_and_say_how_to_go_on() -> None:
         assert answer.splitlines()[-1].startswith("(cut: "), tool.name
 
 
-async def test_what_acts_is_shown_as_text() -> None:
+async def test_control_characters_are_escaped() -> None:
     text = "---\n'a\x7fb': \u202ex\n---\n# T\u202e\x1b[0m\n"
     ctx = make_tool_context(make_workspace({"/ws/a.md": text}))
     assert "# T\\u202e\\x1b[0m" in await use(EXPLORE_STRUCTURE, ctx, file="a.md")

@@ -81,7 +81,7 @@ async def test_links_of_what_is_not_there_are_refused(file: str, error: str) -> 
 
 
 @pytest.mark.slow
-async def test_many_links_are_cut_and_it_is_said_how_to_go_on() -> None:
+async def test_many_links_are_cut_and_the_answer_reports_how_to_continue() -> None:
     files: dict[str, str | bytes] = {"/ws/a.md": "A\n"}
     files |= {f"/ws/n{n}.md": f"{'x' * 150} [[a]] [[gone{n}]]\n" for n in range(600)}
     ctx = make_tool_context(make_workspace(files))
@@ -102,7 +102,7 @@ async def test_dead_links_come_with_their_lines_and_near_names() -> None:
     )
 
 
-async def test_a_folder_without_files_is_said_to_be_none() -> None:
+async def test_folder_without_files_is_reported() -> None:
     ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     for folder in ("none", "private"):
         assert (await use(FIND_DEAD_LINKS, ctx, folder=folder)) == (

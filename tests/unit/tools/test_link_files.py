@@ -78,7 +78,9 @@ async def test_of_two_files_of_a_name_the_one_that_is_meant_is_linked() -> None:
         ("# A\n\n```\n# no heading\n```\n", "A", "# A\n\n```\n# no heading\n```\n\n[b](b.md)\n"),
     ],
 )
-async def test_behind_a_heading_it_ends_the_text_there(text: str, heading: str, after: str) -> None:
+async def test_link_after_a_heading_goes_to_the_end_of_its_section(
+    text: str, heading: str, after: str
+) -> None:
     assert await linked(text, after=heading) == after
 
 
@@ -90,7 +92,7 @@ async def test_what_is_linked_there_already_is_not_proposed() -> None:
     assert (await use(LINK_FILES, ctx, file="a.md", to="b.md", after="C")).startswith("Proposed")
 
 
-async def test_what_can_not_be_linked_is_said_with_the_next_step() -> None:
+async def test_files_that_cannot_be_linked_are_reported_with_a_remedy() -> None:
     ctx = desk_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
     code = await use(LINK_FILES, ctx, file="code.py", to="b.md")
     assert code.startswith("Error: 'code.py' is no Markdown note")

@@ -86,7 +86,7 @@ async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> N
     assert ctx.reader.ledger.hunks() == ()
 
 
-async def test_what_can_not_be_is_said() -> None:
+async def test_invalid_moves_are_reported() -> None:
     ctx = await desk_of("a.md")
     for file, to, answer in (
         ("none.md", "x.md", "Error: There is no file 'none.md'."),
@@ -101,7 +101,7 @@ async def test_what_can_not_be_is_said() -> None:
     assert [rejected.rule for rejected in ctx.reader.report.rejected] == ["parent"]
 
 
-async def test_the_gate_decides_and_the_user_is_told() -> None:
+async def test_policy_decides_and_the_refusal_is_reported_to_the_user() -> None:
     ctx = await desk_of("d.md", can_create=False)
     answer = await use(MOVE_FILE, ctx, file="d.md", to="e.md")
     assert answer.startswith("Error: Refused by the rule edit.canCreate")
@@ -144,7 +144,7 @@ async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
     }
 
 
-async def test_the_gate_is_asked_in_a_worker_and_again_if_a_text_changes_meanwhile(
+async def test_policy_check_runs_in_a_worker_and_again_if_a_text_changes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[bool] = []

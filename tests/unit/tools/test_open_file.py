@@ -36,7 +36,7 @@ async def test_a_file_is_opened_at_a_line_and_counts_as_not_read() -> None:
     assert len(ctx.reader.shown) == 0
 
 
-async def test_what_is_not_opened_is_said() -> None:
+async def test_files_that_are_not_opened_are_reported() -> None:
     ctx = desk_of()
     assert await use(OPEN_FILE, ctx, file="a.py", line=3) == (
         "Error: 'a.py' has 2 lines; line 3 is past the end."
@@ -75,7 +75,7 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
     assert (ctx.reader.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
 
-async def test_nothing_and_too_much_are_not_gathered() -> None:
+async def test_empty_and_too_long_lists_are_refused() -> None:
     ctx = desk_of()
     nothing = await use(COPY_FILES, ctx, files=["pic.png", "none.md"])
     assert nothing.startswith("Error: None of these files can be copied. `list_files` gives names.")
@@ -89,7 +89,7 @@ async def test_nothing_and_too_much_are_not_gathered() -> None:
     assert ctx.reader.report.copied == []
 
 
-async def test_where_the_document_can_not_be_written_the_model_is_told() -> None:
+async def test_unwritable_document_is_reported_to_the_model() -> None:
     async def full(stem: str, text: str) -> None:
         raise OSError(28, "No space left on device")
 

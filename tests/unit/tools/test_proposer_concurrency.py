@@ -74,7 +74,7 @@ def result(ctx: ToolContext) -> str:
 
 
 @each
-async def test_the_gate_asks_the_disk_in_a_worker(
+async def test_policy_check_reads_the_disk_in_a_worker(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
     ctx = typing_desk(0)
@@ -104,7 +104,7 @@ async def test_a_note_that_changes_all_the_time_is_left_alone(
 
 
 @each
-async def test_a_refusal_is_told_and_noted_for_the_user(
+async def test_refusal_is_reported_and_recorded_for_the_user(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
     ctx = typing_desk(0)

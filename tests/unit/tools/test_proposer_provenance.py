@@ -40,7 +40,7 @@ async def edited(ctx: ToolContext, file: str) -> Hunk:
         ("Nothing.\n", "tidy up", False),
     ],
 )
-async def test_an_edit_of_a_protected_file_says_who_named_it(
+async def test_edit_of_a_protected_file_reports_who_named_it(
     note: str, said: str, *, is_told: bool
 ) -> None:
     hunk = await edited(desk_with(note, said), CI)
@@ -55,12 +55,12 @@ async def test_nobody_else_names_the_file_that_the_user_asks_about() -> None:
     assert "Caution" not in (await edited(ctx, CI)).summary
 
 
-async def test_what_is_not_protected_says_nothing() -> None:
+async def test_edit_of_an_ordinary_file_reports_nobody() -> None:
     ctx = desk_with("See plain.py\n", "tidy up")
     assert "Caution" not in (await edited(ctx, "plain.py")).summary
 
 
-async def test_a_new_file_and_a_move_say_it_too() -> None:
+async def test_new_file_and_move_report_who_named_them() -> None:
     ctx = desk_with(NOTE, "tidy up")
     await use(CREATE_FILE, ctx, file=".github/workflows/new.yml", content="on: push\n")
     await use(READ_FILE, ctx, file="plain.py")

@@ -119,7 +119,7 @@ async def test_what_is_cut_is_counted() -> None:
         ({"tags": ["a"]}, "Extra inputs are not permitted"),
     ],
 )
-def test_conditions_that_are_none_are_refused(conditions: dict[str, object], problem: str) -> None:
+def test_invalid_conditions_are_refused(conditions: dict[str, object], problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         QUERY_FILES.params.model_validate(conditions)
 
@@ -134,6 +134,6 @@ def test_conditions_that_are_none_are_refused(conditions: dict[str, object], pro
         ({"links_to": "private/e.md"}, "Error: links_to: 'private' is an excluded folder."),
     ],
 )
-async def test_what_is_not_there_is_said(conditions: dict[str, object], error: str) -> None:
+async def test_missing_files_are_reported(conditions: dict[str, object], error: str) -> None:
     ctx = make_tool_context(make_workspace(FILES, settings=HIDDEN))
     assert (await use(QUERY_FILES, ctx, **conditions)).startswith(error)

@@ -39,7 +39,7 @@ async def test_a_file_is_read_with_numbers_and_noted_as_shown() -> None:
     assert ctx.proposer.rules.editable("file:///ws/%61.py")
 
 
-async def test_unsaved_text_wins() -> None:
+async def test_read_file_returns_unsaved_text() -> None:
     ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.py": "unsaved\n"}))
     assert await use(READ_FILE, ctx, file="a.py") == "     1\tunsaved\n"
 
@@ -66,7 +66,9 @@ async def test_unsaved_text_wins() -> None:
         ({"file": "out/c.py"}, "Error: 'out' is left out by a .gitignore."),
     ],
 )
-async def test_reading_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
+async def test_read_file_reports_why_there_is_no_text(
+    arguments: dict[str, object], answer: str
+) -> None:
     ctx = make_tool_context(make_workspace(FILES))
     assert (await use(READ_FILE, ctx, **arguments)).startswith(answer)
 
@@ -86,7 +88,7 @@ async def test_a_long_file_is_cut_and_can_be_read_on_to_its_end() -> None:
     assert [line.split("\t")[1] for line in seen] == text.splitlines()
 
 
-async def test_a_line_that_is_too_long_is_said_to_be() -> None:
+async def test_line_that_is_too_long_is_cut_with_a_notice() -> None:
     ctx = make_tool_context(
         make_workspace({"/ws/long.txt": "a\n" + "x" * (MAX_CHARACTERS + 1) + "\nb\n"})
     )
@@ -132,7 +134,7 @@ async def test_with_several_roots_a_pattern_with_a_path_is_below_that_root() -> 
     assert await use(LIST_FILES, ctx, glob="/b/*.py") == "b/three.py\n"
 
 
-async def test_a_list_is_cut_where_it_is_told() -> None:
+async def test_list_is_cut_at_the_given_limit() -> None:
     ctx = make_tool_context(make_workspace({f"/ws/f{n}.txt": "" for n in range(5)}))
     assert await use(LIST_FILES, ctx, limit=2) == (
         "f0.txt\nf1.txt\n(cut at 2; narrow it with folder or glob, or raise limit)\n"
@@ -148,7 +150,9 @@ async def test_a_list_is_cut_where_it_is_told() -> None:
         ({"folder": "/else"}, "Error: 'else' lies outside the workspace."),
     ],
 )
-async def test_listing_says_why_there_is_nothing(arguments: dict[str, object], answer: str) -> None:
+async def test_list_files_reports_why_there_are_no_files(
+    arguments: dict[str, object], answer: str
+) -> None:
     assert await use(LIST_FILES, make_tool_context(make_workspace(FILES)), **arguments) == answer
 
 
@@ -181,7 +185,9 @@ async def test_search_sees_nothing_that_may_not_be_shown(on_disk: Workspace) -> 
     )
 
 
-async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: Path) -> None:
+async def test_search_that_matches_almost_everything_ends_early_with_a_notice(
+    tmp_path: Path,
+) -> None:
     real = Workspace(System())
     real.add_root(tmp_path.as_uri())
     for n in range(MAX_HITS // 20 + 1):
@@ -191,7 +197,7 @@ async def test_a_search_that_finds_almost_all_ends_early_and_says_so(tmp_path: P
     assert told.endswith("(There is too much: not all was searched. Name a folder.)\n")
 
 
-async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
+async def test_search_is_cut_at_the_given_limit_and_refuses_an_invalid_pattern(
     on_disk: Workspace,
 ) -> None:
     ctx = make_tool_context(on_disk, asked=None)
@@ -205,7 +211,7 @@ async def test_search_is_cut_where_it_is_told_and_refuses_a_bad_pattern(
     assert outside.startswith("Error: ")
 
 
-async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
+async def test_search_by_meaning_reports_that_it_ranked_by_words() -> None:
     ctx = make_tool_context(make_workspace(FILES))
     assert await use(SEARCH_WORKSPACE, ctx, query="two", mode="semantic") == (
         "a.py:2: two\n(Ranked by words: there is no index of meanings here. "
@@ -214,7 +220,7 @@ async def test_search_by_meaning_says_that_it_ranked_by_words() -> None:
     assert await use(SEARCH_WORKSPACE, ctx, query="two") == "a.py:2: two\n"
 
 
-async def test_what_search_finds_does_not_act() -> None:
+async def test_search_results_are_escaped() -> None:
     ctx = make_tool_context(
         make_workspace({"/ws/x.txt": "word \x1b[8m\u202ehidden\r\n" + "word " * 100})
     )
@@ -225,7 +231,7 @@ async def test_what_search_finds_does_not_act() -> None:
     assert max(map(len, long.splitlines())) < 220
 
 
-async def test_search_says_how_to_see_what_is_cut() -> None:
+async def test_search_reports_how_to_see_the_rest() -> None:
     ctx = make_tool_context(make_workspace({f"/ws/{n}.txt": "word\n" for n in range(9)}))
     cut = await use(SEARCH_WORKSPACE, ctx, query="word", limit=2)
     assert cut.splitlines()[2] == (
@@ -242,7 +248,7 @@ class Half:
         return SearchResults((), used_vectors=True, n_files_so_far=1200)
 
 
-async def test_search_says_so_while_the_index_is_still_being_built() -> None:
+async def test_search_reports_that_the_index_is_being_built() -> None:
     ctx = make_tool_context(make_workspace(FILES))
     ctx.searcher = Half()
     assert await use(SEARCH_WORKSPACE, ctx, query="two") == (

@@ -18,7 +18,7 @@ async def desk_with(*edits: dict[str, str], text: str = TEXT) -> ToolContext:
     return ctx
 
 
-async def test_pending_lines_stand_between_the_numbered_ones() -> None:
+async def test_pending_lines_are_shown_between_the_numbered_lines() -> None:
     ctx = await desk_with(
         {"position": "insert:1", "content": "zero"},
         {"position": "replace:2", "content": "TWO\nand more"},
@@ -62,7 +62,7 @@ async def test_what_is_pending_in_an_empty_file_is_shown() -> None:
     )
 
 
-async def test_very_much_pending_text_is_cut_and_said_to_be() -> None:
+async def test_long_pending_text_is_cut_with_a_notice() -> None:
     ctx = await desk_with({"position": "end", "content": "x" * 30_000})
     shown = await use(READ_FILE, ctx, file="a.py")
     assert "xxx" not in shown

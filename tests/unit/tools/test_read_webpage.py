@@ -93,7 +93,7 @@ def names(settings: AgentSettings, *, has_web: bool, mode: Mode = Mode.AGENT) ->
     return [tool.name for tool in tools_for(ask, settings, has_web=has_web)]
 
 
-def test_they_are_there_only_with_a_search_api_and_go_with_their_group() -> None:
+def test_web_tools_require_a_search_api_and_are_disabled_with_their_group() -> None:
     both = ["web_search", "read_webpage"]
     without = names(AgentSettings(), has_web=False)
     assert not set(both) & set(without)
@@ -103,7 +103,7 @@ def test_they_are_there_only_with_a_search_api_and_go_with_their_group() -> None
     assert names(off, has_web=True) == names(off, has_web=False)
 
 
-async def test_without_a_search_api_they_say_so() -> None:
+async def test_missing_search_api_is_reported() -> None:
     ctx = make_tool_context(make_workspace())
     assert (await use(WEB_SEARCH, ctx, query="x")).startswith("Error: No search API")
     assert (await use(READ_WEBPAGE, ctx, url="https://a.org")).startswith("Error: No search API")
@@ -122,7 +122,7 @@ async def test_a_search_lists_pages_between_marks_and_notes_them_as_sources() ->
     assert server.asked[0].body["query"] == "fried fish"
 
 
-async def test_an_answer_in_words_comes_first_and_is_cut() -> None:
+async def test_text_answer_comes_first_and_is_cut() -> None:
     long = {**OPENAI, "output": [{"content": [{"type": "output_text", "text": "x" * 6007}]}]}
     async with WebServer({"/v1/responses": found(long)}) as server:
         answer = await use(WEB_SEARCH, web_desk(Internet(), server, "openai"), query="fish")
@@ -146,13 +146,13 @@ async def test_what_a_search_finds_is_capped_and_cleaned() -> None:
     assert ctx.reader.report.sources[0].title == f"T {'t' * 197}…"
 
 
-async def test_a_search_without_results_says_what_to_do() -> None:
+async def test_search_without_results_is_reported_with_a_remedy() -> None:
     async with WebServer({"/v1/search": found({"results": []})}) as server:
         answer = await use(WEB_SEARCH, web_desk(Internet(), server), query="fish")
     assert answer == "Nothing was found for 'fish'. Try other words.\n"
 
 
-async def test_a_search_that_is_refused_tells_why() -> None:
+async def test_refused_search_is_reported_with_a_reason() -> None:
     refusal = found({"detail": {"error": "Unauthorized: missing or invalid API key."}}, 401)
     async with WebServer({"/v1/search": refusal}) as server:
         answer = await use(WEB_SEARCH, web_desk(Internet(), server), query="fish")
@@ -199,7 +199,7 @@ async def test_a_page_that_nobody_named_is_asked_for_and_a_yes_holds_in_the_conv
     assert internet.asked == ["https://a.org/?q=1", "https://a.org/?q=2"]
 
 
-async def test_a_no_sends_nothing_and_is_told() -> None:
+async def test_refused_page_is_not_requested_and_reported() -> None:
     internet = Internet(a_org="Hello.")
     ctx = web_desk(internet)
     answering(ctx, DO_NOT_READ)
@@ -249,7 +249,9 @@ async def test_what_a_search_found_is_read_without_a_question() -> None:
 
 
 @pytest.mark.slow
-async def test_many_short_addresses_made_up_are_asked_for_and_a_yes_begins_anew() -> None:
+async def test_many_short_invented_addresses_are_asked_for_and_an_approval_resets_the_count() -> (
+    None
+):
     urls = [f"https://a.org/?q={n}{'s' * 87}" for n in range(8)]  # 91 characters each
     internet = Internet(a_org="Hello.")
     ctx = web_desk(internet)
@@ -269,7 +271,7 @@ async def test_many_short_addresses_made_up_are_asked_for_and_a_yes_begins_anew(
 
 
 @pytest.mark.slow
-async def test_where_a_page_leads_is_not_counted_as_the_models() -> None:
+async def test_redirects_are_not_counted_as_addresses_of_the_model() -> None:
     urls = {f"https://a.org/{n}": f"->/{n}/{'s' * 80}" for n in range(6)}
     internet = Internet()
     internet.pages |= urls

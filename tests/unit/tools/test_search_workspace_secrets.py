@@ -40,7 +40,7 @@ async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", REGEX)
-async def test_a_pattern_is_asked_of_what_may_be_told(world: Workspace, query: str) -> None:
+async def test_pattern_search_matches_redacted_text(world: Workspace, query: str) -> None:
     asked = {"mode": "regex", "query": query}
     right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
     assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
@@ -48,7 +48,7 @@ async def test_a_pattern_is_asked_of_what_may_be_told(world: Workspace, query: s
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid", "semantic"])
 @pytest.mark.parametrize("query", ["{}", '"ghp_{}"', "api_key {}", '"api_key = ghp_{}" text'])
-async def test_so_are_words(world: Workspace, query: str, mode: str) -> None:
+async def test_word_search_matches_redacted_text(world: Workspace, query: str, mode: str) -> None:
     asked = {"mode": mode, "query": query}
     right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
     assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
@@ -64,7 +64,7 @@ async def test_so_are_words(world: Workspace, query: str, mode: str) -> None:
         {"property": "api_key", "value": f"!={KEY}"},
     ],
 )
-async def test_so_are_conditions(world: Workspace, conditions: dict[str, str]) -> None:
+async def test_conditions_match_redacted_text(world: Workspace, conditions: dict[str, str]) -> None:
     right = await told(world, QUERY_FILES, RIGHT, conditions)
     assert right == await told(world, QUERY_FILES, WRONG, conditions)
     whole = {name: value.replace(KEY, "ghp_{}") for name, value in conditions.items()}
@@ -73,7 +73,7 @@ async def test_so_are_conditions(world: Workspace, conditions: dict[str, str]) -
     )
 
 
-async def test_what_stands_around_a_secret_is_found_as_ever(world: Workspace) -> None:
+async def test_text_around_a_secret_is_found(world: Workspace) -> None:
     ctx = make_tool_context(world, asked=None)
     line = f'a.py:2: api_key = "{KEY}"\n'  # the last door puts the mark in
     assert await use(SEARCH_WORKSPACE, ctx, mode="regex", query='^api_key = .*"$') == line
@@ -82,7 +82,7 @@ async def test_what_stands_around_a_secret_is_found_as_ever(world: Workspace) ->
     assert f"  5: Text {KEY}\n" in await use(QUERY_FILES, ctx, text="text")
 
 
-async def test_who_wants_no_marks_finds_everything(tmp_path: Path) -> None:
+async def test_search_without_redaction_finds_secrets(tmp_path: Path) -> None:
     open_world = Workspace(System(), Settings(privacy=PrivacySettings(redact_secrets=False)))
     open_world.add_root(tmp_path.as_uri())
     for name, text in FILES.items():

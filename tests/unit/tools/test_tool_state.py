@@ -52,7 +52,7 @@ def test_every_step_is_allowed_or_an_error(
 
 
 @pytest.mark.parametrize("course", ToolKind)
-def test_every_way_ends(course: ToolKind) -> None:
+def test_every_state_leads_to_an_end(course: ToolKind) -> None:
     ends = {state for steps in TRANSITIONS[course].values() for state in steps} - set(
         TRANSITIONS[course]
     )
@@ -93,14 +93,12 @@ def test_a_call_that_proposed_something_waits_for_the_review_of_it(
         (CONTROL, "waitingForUserInput", "canceled"),
     ],
 )
-def test_what_the_turns_end_leaves_undone_is_over(
-    course: ToolKind, before: str, after: str
-) -> None:
+def test_unfinished_calls_end_with_the_turn(course: ToolKind, before: str, after: str) -> None:
     run = call(course, ToolState(before)).stopped("The turn is over.")
     assert (run.state, run.error) == (after, "" if before == after else "The turn is over.")
 
 
-def test_what_waits_for_its_review_outlives_the_turn() -> None:
+def test_call_that_waits_for_its_review_outlives_the_turn() -> None:
     run = call(WRITE, ToolState.WAITING, "h1")
     assert run.stopped("The turn is over.") is run
 

@@ -38,7 +38,7 @@ async def test_properties_are_proposed_and_the_rest_stays() -> None:
     assert result(ctx) == "---\ntitle: New # why\n---\nBody\n"
 
 
-async def test_what_is_so_already_is_no_proposal() -> None:
+async def test_unchanged_property_is_not_proposed() -> None:
     ctx = desk_of()
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1}, remove=["none"])
     assert answer == "a.md already says so; nothing to do.\n"
@@ -60,7 +60,7 @@ async def test_bad_yaml_is_an_error_that_names_the_line() -> None:
     assert answer.startswith("Error: 'a.md', line 4: ")
 
 
-async def test_the_gate_decides() -> None:
+async def test_policy_decides() -> None:
     ctx = desk_of(can_delete=False)
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"})
     assert answer.startswith("Error: Refused by the rule edit.canDelete")

@@ -112,7 +112,7 @@ async def test_a_name_with_one_private_address_is_not_read_from() -> None:
         await resolved(["169.254.169.254"], ["a.org"])
 
 
-async def test_a_name_that_is_none_says_so() -> None:
+async def test_invalid_host_name_is_reported() -> None:
     async def resolver(host: str, port: int) -> Sequence[str]:
         raise OSError("Name or service not known")
 

@@ -60,7 +60,7 @@ async def test_a_page_comes_with_its_kind_and_charset() -> None:
     ]
 
 
-async def test_a_kind_that_never_ends_is_read_no_further_than_kinds_go() -> None:
+async def test_endless_content_type_is_read_up_to_a_limit() -> None:
     kinds = [
         "text/html;" + 'a=";' * 15_000,
         "text/html; charset*" + "9" * 5_000 + "=x",
@@ -100,7 +100,7 @@ async def test_the_connection_is_made_to_the_checked_address_with_the_name_kept(
         assert server.asked[0].headers["host"] == f"site.example:{server.port}"
 
 
-async def test_a_name_that_turns_private_on_the_way_is_refused() -> None:
+async def test_redirect_to_a_host_with_a_private_address_is_refused() -> None:
     names = Names([HERE], ["169.254.169.254"])
     async with WebServer({"/a": moved("/b"), "/b": page("x")}) as server:
         fetcher = Fetcher(("site.example",), resolver=names)
@@ -229,7 +229,7 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
         (WebReply(raw=b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 50_000), "speak HTTP properly"),
     ],
 )
-async def test_what_is_no_readable_page_says_why(reply: WebReply, told: str) -> None:
+async def test_unreadable_page_is_reported_with_a_reason(reply: WebReply, told: str) -> None:
     async with WebServer({"/a": reply}) as server:
         with pytest.raises(WebError, match=told):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(size=2000)))
@@ -269,7 +269,7 @@ async def test_a_resolver_that_hangs_ends_with_the_time_for_the_whole() -> None:
 
 
 @pytest.mark.slow
-async def test_the_time_for_a_page_stands_still_while_the_user_is_asked() -> None:
+async def test_timeout_of_a_page_pauses_while_the_user_is_asked() -> None:
     async def permit(address: WebAddress, came_from: WebAddress | None) -> None:
         await asyncio.sleep(0.3)
 
@@ -278,7 +278,7 @@ async def test_the_time_for_a_page_stands_still_while_the_user_is_asked() -> Non
         assert (await fetcher.fetch(parse_url(server.url("/a")), permit)).body == b"x"
 
 
-async def test_a_bomb_is_kept_packed() -> None:
+async def test_compressed_bomb_is_not_decompressed() -> None:
     bomb = gzip.compress(b"0" * 20_000_000)
     reply = WebReply(200, {"content-type": "text/html", "content-encoding": "gzip"}, [bomb])
     async with WebServer({"/a": reply}) as server:

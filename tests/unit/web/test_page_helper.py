@@ -34,7 +34,7 @@ async def read(body: str | bytes, kind: str = "html", charset: str = "", **packe
     return await read_page(fetched, System())
 
 
-async def test_an_article_is_markdown_without_what_stands_round_it() -> None:
+async def test_article_is_converted_to_markdown_without_its_surroundings() -> None:
     assert await read(ARTICLE) == WebPage(
         URL,
         "Fish & chips",
@@ -44,7 +44,7 @@ async def test_an_article_is_markdown_without_what_stands_round_it() -> None:
     )
 
 
-async def test_a_page_without_a_main_part_gives_all_its_words() -> None:
+async def test_page_without_a_main_part_gives_all_its_text() -> None:
     html = "<title>T</title><script>no()</script><p>Hello <b>you</b></p><p>there</p>"
     assert await read(html) == WebPage(URL, "T", "Hello **you**\n\nthere")
     links = "<title>T</title><ul><li><a href=x>One</a><li><a href=y>Two</a></ul><svg>no</svg>"
@@ -71,7 +71,7 @@ async def test_the_charset_is_found(body: bytes, charset: str) -> None:
     assert (await read(body, "text", charset)).text == "grün"
 
 
-async def test_a_page_tells_its_own_charset() -> None:
+async def test_charset_is_read_from_the_page() -> None:
     html = '<meta charset="windows-1252"><title>x</title><p>grün \u2013 und blau</p>'
     assert (await read(html.encode("cp1252"))).text == "grün \u2013 und blau"
 
@@ -84,12 +84,12 @@ async def test_hidden_characters_are_taken_out_and_counted() -> None:
     assert await read(html) == WebPage(URL, "ab", "abcdef", 9)
 
 
-async def test_a_long_page_is_cut_and_says_so() -> None:
+async def test_long_page_is_cut_with_a_notice() -> None:
     found = await read("x" * (MAX_TEXT + 7), "text")
     assert (len(found.text), found.n_left_out) == (MAX_TEXT, 7)
 
 
-async def test_a_very_large_page_gives_all_its_words() -> None:
+async def test_very_large_page_gives_all_its_text() -> None:
     part = "<h2>Part</h2><p>Some words with <a href=x>a link</a>.</p>"
     found = await read(f"<title>T</title>{part * 30_000}")
     assert found.text[:32] == "Part\nSome words with\na link\n.\nPa"
@@ -108,7 +108,7 @@ async def test_a_bomb_is_refused() -> None:
 
 
 @pytest.mark.parametrize("html", ["", "<html></html>", "<script>x()</script>", "\0", "<!--"])
-async def test_a_page_without_words_says_so(html: str) -> None:
+async def test_page_without_text_is_reported(html: str) -> None:
     with pytest.raises(WebError, match="holds no readable text"):
         await read(html)
 
@@ -125,7 +125,7 @@ async def test_hostile_markup_ends_in_an_answer_or_a_sentence(html: str) -> None
     assert URL in ended
 
 
-def test_without_the_extra_the_model_is_told_what_the_user_must_install(
+def test_missing_extra_is_reported_with_the_package_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "trafilatura", None)
@@ -155,9 +155,7 @@ async def test_a_page_that_takes_too_much_memory_is_given_up(
         await read("x", "text")
 
 
-async def test_the_reading_process_is_told_no_key(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+async def test_page_process_gets_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     spy = tmp_path / "python"
     spy.write_text('#!/bin/sh\ncat > /dev/null\nprintf \'{"error": "%s"}\' "[$OPENAI_API_KEY]"\n')

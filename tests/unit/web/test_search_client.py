@@ -26,7 +26,7 @@ async def ask(provider: Provider, reply: WebReply, server: WebServer) -> WebSear
     return await search_web(endpoint, "fried fish & chips", 3)
 
 
-async def test_openai() -> None:
+async def test_openai_search() -> None:
     async with WebServer() as server:
         answer = await ask("openai", found(OPENAI), server)
     assert answer == WebSearchAnswer(
@@ -52,7 +52,7 @@ async def test_openai() -> None:
     }
 
 
-async def test_serper() -> None:
+async def test_serper_search() -> None:
     async with WebServer() as server:
         answer = await ask("serper", found(SERPER), server)
     assert answer == WebSearchAnswer(
@@ -68,7 +68,7 @@ async def test_serper() -> None:
     assert got.body == {"q": "fried fish & chips", "num": 3}
 
 
-async def test_brave() -> None:
+async def test_brave_search() -> None:
     async with WebServer() as server:
         answer = await ask("brave", found(BRAVE), server)
     assert answer == WebSearchAnswer(
@@ -84,7 +84,7 @@ async def test_brave() -> None:
     assert got.headers["accept"] == "application/json"
 
 
-async def test_brave_is_sent_as_many_words_as_it_takes() -> None:
+async def test_brave_gets_at_most_the_words_it_accepts() -> None:
     words = [f"w{n}" for n in range(60)]
     request = build_request(
         SearchEndpoint("brave", "https://x", KEY, "THE_KEY"), " ".join(words), 3
@@ -92,13 +92,13 @@ async def test_brave_is_sent_as_many_words_as_it_takes() -> None:
     assert request.params["q"] == " ".join(words[:50])
 
 
-async def test_an_answer_of_serper_may_come_from_no_page() -> None:
+async def test_answer_of_serper_may_have_no_page() -> None:
     found_box = {"answerBox": {"title": "Now", "snippet": "It is noon."}, "organic": []}
     async with WebServer() as server:
         assert await ask("serper", found(found_box), server) == WebSearchAnswer((), "It is noon.")
 
 
-async def test_tavily() -> None:
+async def test_tavily_search() -> None:
     async with WebServer() as server:
         answer = await ask("tavily", found(TAVILY), server)
     assert answer == WebSearchAnswer(
@@ -224,7 +224,7 @@ ERRORS: list[tuple[Provider, int, object, str]] = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("provider", "status", "body", "told"), ERRORS)
-async def test_an_error_is_told_in_the_words_of_the_api(
+async def test_error_is_reported_with_the_text_of_the_api(
     provider: Provider, status: int, body: object, told: str
 ) -> None:
     async with WebServer() as server:
@@ -247,7 +247,7 @@ async def test_an_answer_without_an_end_is_cut_off() -> None:
             await ask("serper", endless, server)
 
 
-async def test_a_server_that_is_not_there_says_so() -> None:
+async def test_closed_port_is_reported() -> None:
     endpoint = SearchEndpoint("brave", "http://127.0.0.1:9", KEY)
     with pytest.raises(WebError, match="brave can't be reached"):
         await search_web(endpoint, "x", 1)
@@ -264,6 +264,6 @@ async def test_a_server_that_is_not_there_says_so() -> None:
         {"web": {"results": [None, {"url": ["x"]}]}, "results": [{"url": 1}], "answerBox": 4},
     ],
 )
-async def test_an_answer_of_another_form_holds_nothing(provider: Provider, body: Any) -> None:
+async def test_answer_of_another_form_is_empty(provider: Provider, body: Any) -> None:
     async with WebServer() as server:
         assert await ask(provider, found(body), server) == WebSearchAnswer(())

@@ -18,10 +18,10 @@ def test_no_control_format_or_tag_character_is_left(text: str) -> None:
 
 
 @given(st.text(st.characters(categories=["L", "N", "P"], max_codepoint=0x2FF)))
-def test_plain_text_stays(text: str) -> None:
+def test_plain_text_is_unchanged(text: str) -> None:
     assert strip_hidden(text) == (text, 0)
 
 
-def test_a_line_is_short_and_one() -> None:
+def test_strip_to_line_returns_one_short_line() -> None:
     assert strip_to_line(" a\u202e\r\n\tb\u2028c ", 9) == "a b c"
     assert strip_to_line("x" * 10, 5) == "xxxx…"

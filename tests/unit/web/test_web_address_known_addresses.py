@@ -27,7 +27,7 @@ from stet.web.web_address import (
         ("", []),
     ],
 )
-def test_what_the_user_has_written_as_an_address(words: str, urls: list[str]) -> None:
+def test_addresses_in_the_text_of_the_user_are_found(words: str, urls: list[str]) -> None:
     assert [address.url for address in find_addresses(words)] == urls
 
 
@@ -94,7 +94,7 @@ def test_many_short_addresses_made_up_count_together() -> None:
     assert named.why_ask(other, "") == ""
 
 
-def test_even_addresses_without_a_path_are_counted() -> None:
+def test_addresses_without_a_path_are_counted() -> None:
     named = KnownAddresses()
     named.add(parse_url("https://a.org/"))
     for _ in range(MAX_NEW_CHARACTERS_OF_CHAT + 1):

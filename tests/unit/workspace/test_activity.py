@@ -45,7 +45,7 @@ def test_without_notifications_the_document_last_touched_is_active() -> None:
     assert active_of(world) == B
 
 
-def test_an_editor_that_notifies_is_not_second_guessed() -> None:
+def test_focus_notification_overrides_the_guess() -> None:
     world = three_files()
     world.activity.focus(A)
     world.apply(change(insertion(0, 0, "x"), uri=B))
@@ -55,7 +55,7 @@ def test_an_editor_that_notifies_is_not_second_guessed() -> None:
     assert world.activity.view().recent == (A, C, B, "file:///ws/d.py")
 
 
-def test_a_focus_given_once_by_a_key_does_not_pin_the_pointer() -> None:
+def test_focus_of_a_command_does_not_fix_the_active_file() -> None:
     world = three_files()
     world.activity.focus(A, ActivitySource.COMMAND)
     world.apply(change(insertion(0, 0, "x"), uri=B))
@@ -92,7 +92,7 @@ def test_a_file_that_is_opened_later_does_not_come_back_by_itself() -> None:
     assert active_of(world) == B
 
 
-def test_nothing_is_focused_when_the_editor_says_so() -> None:
+def test_focus_notification_may_clear_the_focus() -> None:
     world = three_files()
     world.activity.focus(None)
     assert active_of(world) is None
@@ -138,7 +138,7 @@ def test_the_answer_is_in_the_editors_spelling() -> None:
 # Cursor and selection
 
 
-def test_an_explicit_selection_stands_against_what_requests_suggest() -> None:
+def test_explicit_selection_is_kept_against_requests() -> None:
     world = three_files()
     told = (span(0, 0, 1, 2), at(2, 1))
     world.activity.select(A, told, ActivitySource.NOTIFIED, cursor=Position(0, 0))
@@ -148,7 +148,7 @@ def test_an_explicit_selection_stands_against_what_requests_suggest() -> None:
     )
 
 
-def test_a_selection_given_once_stands_until_the_text_is_edited() -> None:
+def test_selection_of_a_command_is_kept_until_the_text_is_edited() -> None:
     world = three_files()
     world.activity.select(A, (span(0, 0, 0, 3),), ActivitySource.COMMAND)
     world.activity.touched(A, at(2, 2))
@@ -159,7 +159,7 @@ def test_a_selection_given_once_stands_until_the_text_is_edited() -> None:
     assert cursor_of(world) == Position(2, 2)
 
 
-def test_a_selection_given_once_stands_until_another_file_is_active() -> None:
+def test_selection_of_a_command_is_kept_until_another_file_is_active() -> None:
     world = three_files()
     world.activity.select(A, (span(0, 0, 0, 3),), ActivitySource.COMMAND)
     world.activity.touched(B, at(0, 0))
@@ -183,26 +183,26 @@ def test_a_hover_counts_only_where_nothing_better_is_known() -> None:
     assert cursor_of(world) == Position(2, 2)
 
 
-def test_a_request_for_a_file_that_is_not_open_says_nothing() -> None:
+def test_request_for_a_file_that_is_not_open_is_ignored() -> None:
     world = three_files()
     world.activity.touched("file:///ws/closed.py", at(0, 0))
     assert active_of(world) == C
     assert world.activity.view().selection_of("file:///ws/closed.py") is None
 
 
-def test_typing_leaves_the_cursor_behind_the_new_text() -> None:
+def test_typing_moves_the_cursor_after_the_new_text() -> None:
     world = three_files()
     world.apply(change(insertion(1, 3, "x\ny")))
     assert cursor_of(world) == Position(2, 1)
 
 
-def test_several_edits_at_once_do_not_move_a_cursor_nobody_told() -> None:
+def test_several_edits_at_once_do_not_set_an_unknown_cursor() -> None:
     world = three_files()
     world.apply(change(insertion(0, 0, "x"), insertion(2, 0, "x")))
     assert cursor_of(world) is None
 
 
-def test_a_told_selection_moves_with_the_text_above_it() -> None:
+def test_reported_selection_moves_with_the_text_above_it() -> None:
     world = three_files()
     world.activity.select(A, (span(1, 1, 2, 2),), ActivitySource.NOTIFIED)
     world.activity.visible(A, span(0, 0, 2, 0))
@@ -214,7 +214,7 @@ def test_a_told_selection_moves_with_the_text_above_it() -> None:
     assert view.visible_of(A) == span(0, 0, 3, 0)
 
 
-def test_a_told_cursor_goes_along_with_the_typing() -> None:
+def test_reported_cursor_moves_with_typing() -> None:
     world = three_files()
     world.activity.select(A, (at(1, 1),), ActivitySource.NOTIFIED)
     world.apply(change(insertion(1, 1, "x")))
@@ -243,7 +243,7 @@ def test_nothing_of_a_closed_file_is_kept() -> None:
     assert (view.selection_of(A), view.visible_of(A)) == (None, None)
 
 
-def test_a_view_is_frozen_and_tells_when_a_place_was_reported() -> None:
+def test_view_is_frozen_and_has_the_time_of_a_report() -> None:
     world = three_files()
     world.activity.select(A, (at(1, 1),), ActivitySource.NOTIFIED)
     view = world.activity.view()

@@ -44,7 +44,7 @@ MOVES: dict[str, tuple[int, Callable[[Workspace], None]]] = {
 
 
 @pytest.mark.parametrize("name", MOVES)
-def test_each_event_is_told_or_not(name: str) -> None:
+def test_event_is_reported_if_it_moves_the_user(name: str) -> None:
     world = make_workspace(opened={"/ws/b.py": "one\n", "/ws/a.py": "one\n"})
     world.activity.focus(A)
     told: list[str] = []
@@ -54,7 +54,7 @@ def test_each_event_is_told_or_not(name: str) -> None:
     assert bool(told) == bool(expected)
 
 
-def test_typing_over_a_selection_is_told_once() -> None:
+def test_typing_over_a_selection_is_reported_once() -> None:
     world = make_workspace(opened={"/ws/a.py": "one\n"})
     world.activity.select(A, [span(0, 3)], ActivitySource.NOTIFIED)
     told: list[str] = []

@@ -93,7 +93,7 @@ def test_files_and_folders_are_named_as_people_name_them(name: str, found: Attac
         (" / ", "' / ' is no name of a file or folder; a root is called '.'"),
     ],
 )
-def test_what_can_not_be_attached_is_said_by_name(name: str, message: str) -> None:
+def test_paths_that_cannot_be_attached_are_named(name: str, message: str) -> None:
     links = {"/ws/link.md": "/other/e.md"}
     world = make_workspace(FILES, links=links, settings=HIDING)
     with pytest.raises(NotAttachable) as raised:
@@ -101,7 +101,7 @@ def test_what_can_not_be_attached_is_said_by_name(name: str, message: str) -> No
     assert message in str(raised.value)
 
 
-def test_a_preset_of_the_settings_attaches_what_there_is_and_tells_the_rest() -> None:
+def test_preset_attaches_existing_files_and_reports_the_others() -> None:
     preset = PresetSettings("p", ("docs/b.md", "docs", "gone.md"), ("a b.md",), "folder", 0)
     assert attachments_of(preset, make_workspace(FILES).snapshot()) == Attachments(
         (B, "file:///ws/a%20b.md"),

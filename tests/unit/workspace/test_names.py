@@ -16,7 +16,7 @@ def told_by_pathlib(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
 
 
 @given(NAMES, NAMES)
-def test_below_is_what_pathlib_says(path: list[str], base: list[str]) -> None:
+def test_is_below_agrees_with_pathlib(path: list[str], base: list[str]) -> None:
     for kind, top in ((PurePosixPath, "/"), (PureWindowsPath, "C:\\"), (PurePosixPath, "")):
         one, other = kind(top, *path), kind(top, *base)
         assert parts_below(one, other) == told_by_pathlib(one, other)

@@ -65,7 +65,7 @@ def test_a_secret_is_not_shown_under_the_name_of_a_link() -> None:
     assert ".env" not in refused.value.message
 
 
-def test_an_untitled_secret_is_one_too() -> None:
+def test_untitled_document_with_a_secret_name_is_secret() -> None:
     snapshot = make_workspace(opened={"untitled:.env": "canary", "untitled:note": "x"}).snapshot()
     assert refusal_of(snapshot, "untitled:.env") == "secret"
     assert refusal_of(snapshot, "untitled:note") is None
@@ -102,7 +102,7 @@ def test_deny_holds_for_open_files_outside_the_roots() -> None:
 
 
 @pytest.mark.parametrize("mark", ["\uff01", "\ufe57", "\u200b!", "\u2060\uff01", "\u3164!"])
-def test_only_a_plain_mark_takes_back_what_a_setting_names(mark: str) -> None:
+def test_only_a_plain_exclamation_mark_cancels_a_setting(mark: str) -> None:
     # A project's settings are searched for it, in the letters that stand there.
     privacy = PrivacySettings(deny=("*.secret", f"{mark}*.secret"))
     context = ContextSettings(excluded_folders=("vault", f"{mark}vault"))
@@ -113,7 +113,7 @@ def test_only_a_plain_mark_takes_back_what_a_setting_names(mark: str) -> None:
     assert refusal_of(world.snapshot(), f"/ws/{mark}vault/c.md") == "excluded"  # it is a name
 
 
-def test_a_plain_mark_takes_back_what_stands_before_it() -> None:
+def test_plain_exclamation_mark_cancels_the_patterns_before_it() -> None:
     settings = Settings(privacy=PrivacySettings(deny=("*.secret", "!A.secret")))
     world = make_workspace({"/ws/a.secret": "", "/ws/b.secret": ""}, settings=settings)
     assert refusal_of(world.snapshot(), "/ws/a.secret") is None
@@ -121,7 +121,7 @@ def test_a_plain_mark_takes_back_what_stands_before_it() -> None:
 
 
 @pytest.mark.parametrize("folder", ["vault/private", "private", "/private/", "ws/vault"])
-def test_excluded_folders_are_walls(folder: str) -> None:
+def test_excluded_folders_are_hidden(folder: str) -> None:
     settings = Settings(context=ContextSettings(excluded_folders=(folder,)))
     files = {"/ws/vault/private/deep/a.md": "", "/ws/b.md": ""}
     world = make_workspace(files, opened={"/ws/vault/private/deep/a.md": ""}, settings=settings)

@@ -33,7 +33,7 @@ def sent(table: AgentHarness) -> str:
 @pytest.mark.parametrize("form", SECRETS)
 @pytest.mark.parametrize("n_seen", [6, 12])
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
-async def test_a_hit_is_cut_behind_a_mark(form: str, n_seen: int, mode: str) -> None:
+async def test_search_hit_is_cut_after_a_mark(form: str, n_seen: int, mode: str) -> None:
     line, left = long_line(form, n_seen=n_seen)
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
     table = AgentHarness(
@@ -46,7 +46,7 @@ async def test_a_hit_is_cut_behind_a_mark(form: str, n_seen: int, mode: str) -> 
 
 
 @pytest.mark.parametrize("n_blanks", [792, 795, 798])
-async def test_nor_is_one_cut_where_the_hit_itself_ends(n_blanks: int) -> None:
+async def test_search_hit_is_not_cut_inside_a_mark_at_its_end(n_blanks: int) -> None:
     line, _ = long_line("x = %s", n_seen=1000 - n_blanks - 188, before=" " * n_blanks)
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
     table = AgentHarness(
@@ -58,7 +58,7 @@ async def test_nor_is_one_cut_where_the_hit_itself_ends(n_blanks: int) -> None:
     assert "ghp_" not in sent(table)
 
 
-async def test_marks_do_not_pull_in_what_lies_behind_the_cut() -> None:
+async def test_marks_do_not_include_text_after_the_cut() -> None:
     keys = "".join(f"ghp_{n:036} " for n in range(30))  # they are longer than their marks
     files = {"/ws/c.conf": f"kkk {keys}\n", "/ws/a.py": "x\n"}
     table = AgentHarness(
@@ -71,7 +71,7 @@ async def test_marks_do_not_pull_in_what_lies_behind_the_cut() -> None:
     assert "ghp_" not in sent(table)
 
 
-async def test_who_wants_no_marks_gets_the_line() -> None:
+async def test_excerpt_without_redaction_is_the_line() -> None:
     line, left = long_line("x = %s", n_seen=12)
     settings = Settings(privacy=PrivacySettings(redact_secrets=False))
     files = {"/ws/c.conf": line, "/ws/a.py": "x\n"}
@@ -83,7 +83,7 @@ async def test_who_wants_no_marks_gets_the_line() -> None:
 
 @pytest.mark.parametrize("form", SECRETS)
 @pytest.mark.parametrize("n_seen", [6, 12, 20])
-async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> None:
+async def test_changed_line_is_cut_after_a_mark(form: str, n_seen: int) -> None:
     line, left = long_line(form, n_seen=min(n_seen, len(SECRETS[form]) - 1))
     files = {"/ws/h.py": "ok\n", "/ws/a.py": "x\n"}
     world = make_workspace(files, opened={"/ws/a.py": "x\n"})
@@ -108,7 +108,7 @@ async def test_a_changed_line_is_cut_behind_a_mark(form: str, n_seen: int) -> No
         ("query_files", {"task": "open"}),
     ],
 )
-async def test_a_line_that_another_tool_quotes_is_cut_behind_a_mark(
+async def test_line_quoted_by_a_tool_is_cut_after_a_mark(
     form: str, n_seen: int, tool: str, arguments: dict[str, str]
 ) -> None:
     line, left = long_line(form, n_seen=n_seen)
@@ -124,7 +124,7 @@ async def test_a_line_that_another_tool_quotes_is_cut_behind_a_mark(
 
 
 @pytest.mark.parametrize("n_seen", [6, 12])
-async def test_nor_does_a_dead_link_end_in_one(n_seen: int) -> None:
+async def test_dead_link_is_not_cut_inside_a_mark(n_seen: int) -> None:
     key = SECRETS["x = %s"]
     target = "z" * (200 - n_seen - 1) + "-" + key
     world = make_workspace(
@@ -136,7 +136,7 @@ async def test_nor_does_a_dead_link_end_in_one(n_seen: int) -> None:
     assert key[:n_seen] not in sent(table)
 
 
-async def test_nor_do_instructions_of_the_project_that_are_too_long() -> None:
+async def test_long_project_instructions_are_not_cut_inside_a_mark() -> None:
     key = SECRETS["x = %s"]
     text = "z" * (MAX_CHARACTERS - 13) + " " + key
     world = make_workspace({"/ws/AGENTS.md": text, "/ws/a.py": "x\n"}, opened={"/ws/a.py": "x\n"})

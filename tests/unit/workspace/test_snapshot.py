@@ -90,7 +90,7 @@ def test_a_walk_counts_open_documents_with_the_text_they_have() -> None:
     assert names(snapshot, "b") == ["b/x.bin", "b/new.py"]
 
 
-def test_a_walk_through_a_link_is_one_of_the_folder_behind_it() -> None:
+def test_walk_through_a_link_visits_its_target() -> None:
     files = {"/ws/real/a.md": "", "/ws/real/b.log": "", "/ws/.gitignore": "/real/*.log"}
     snapshot = make_workspace(files, links={"/ws/link": "/ws/real"}).snapshot()
     assert names(snapshot, "link") == ["real/a.md"]
@@ -102,7 +102,7 @@ def test_roots_inside_each_other_are_walked_once() -> None:
     assert names(snapshot) == ["sub/b.md", "ws/a.md"]
 
 
-def test_a_walk_is_bounded_and_says_so(
+def test_walk_is_bounded_and_reports_it(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(walk, "MAX_ENTRIES", 3)
@@ -149,7 +149,7 @@ def test_a_changed_ignore_file_is_read_again() -> None:
         ({"/ws/.gitignore": b"\xff\xfe[\n*.log\r\n"}, False),
     ],
 )
-def test_deeper_ignore_files_win_and_ignored_folders_are_walls(
+def test_deeper_ignore_files_win_and_ignored_folders_are_not_walked(
     files: dict[str, str | bytes], shown: bool
 ) -> None:
     snapshot = make_workspace({**files, "/ws/b/x.log": ""}).snapshot()

@@ -65,7 +65,7 @@ def step(world: Workspace, disk: MemorySystem, dice: random.Random, number: int)
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_it_comes_to_the_same_files_whatever_happens_in_between(seed: int) -> None:
+def test_cached_walk_finds_the_same_files_after_any_changes(seed: int) -> None:
     dice = random.Random(seed)
     world = make_workspace({"/ws/a.py": "", "/ws/src/deep/b.md": "", "/other/c.py": ""})
     disk = world.snapshot().system

@@ -43,7 +43,7 @@ def test_open_text_wins_over_the_disk_until_it_is_closed() -> None:
     assert world.document(A) is None
 
 
-def test_a_change_is_told_in_code_points_whatever_the_editor_counts_in() -> None:
+def test_change_is_reported_in_code_points_for_every_encoding() -> None:
     world = make_workspace(opened={"/ws/a.py": "😀é\n"})
     world.encoding = Encoding.UTF16
     changes = world.apply(change(insertion(0, 2, "x"), version=7))
@@ -68,7 +68,7 @@ def test_every_spelling_is_one_document_and_the_editors_own_is_kept() -> None:
 
 
 @pytest.mark.parametrize("kind", list(ModificationKind)[1:])
-def test_what_is_not_open_is_ignored_with_a_word_in_the_log(
+def test_event_for_a_closed_document_is_ignored_and_logged(
     kind: ModificationKind, caplog: pytest.LogCaptureFixture
 ) -> None:
     world = make_workspace(opened={"/ws/a.py": "x"})
@@ -82,7 +82,7 @@ def test_what_is_not_open_is_ignored_with_a_word_in_the_log(
     ]
 
 
-def test_opening_twice_is_a_reload_whose_changes_are_told() -> None:
+def test_opening_twice_is_a_reload_and_reports_its_changes() -> None:
     world = make_workspace(opened={"/ws/a.py": "one\ntwo\n"})
     changes = world.apply(
         Modification(ModificationKind.OPENED, A, 9, "python", "one\n2\n"),
@@ -151,7 +151,7 @@ def test_the_history_is_bounded() -> None:
     assert len(kept) == MAX_CHANGES
 
 
-def test_a_snapshot_stands_while_the_user_types() -> None:
+def test_snapshot_is_unchanged_while_the_user_types() -> None:
     world = make_workspace(opened={"/ws/a.py": "one\n", "/ws/b.py": "two\n"})
     before = world.snapshot()
     world.apply(change(insertion(0, 0, "x")))
@@ -169,7 +169,7 @@ def test_settings_hold_for_the_snapshots_after_them() -> None:
     assert (before.settings, world.snapshot().settings) == (Settings(), settings)
 
 
-def test_roots_are_told_apart_by_as_much_of_their_path_as_it_takes() -> None:
+def test_roots_are_distinguished_by_the_shortest_unique_path() -> None:
     world = make_workspace(roots=("/x/web/app", "/x/mobile/app", "/x/docs"))
     assert [root.name for root in world.roots] == ["web/app", "mobile/app", "docs"]
     world.remove_root("file:///x/mobile/app")
@@ -196,7 +196,7 @@ def test_without_a_root_the_open_files_folders_serve_but_not_the_home_folder() -
         )
     )
 )  # fmt: skip
-def test_no_edit_however_odd_breaks_the_world(edits: list[tuple[int, int, int, int, str]]) -> None:
+def test_any_edit_leaves_a_valid_workspace(edits: list[tuple[int, int, int, int, str]]) -> None:
     world = make_workspace(opened={"/ws/a.py": "one\ntwo 😀\r\nthree"})
     before = world.snapshot().show(A)
     wire = tuple(WireEdit(*edit) for edit in edits)

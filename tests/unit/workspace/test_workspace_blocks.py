@@ -36,7 +36,7 @@ def test_conflicts_of_the_users_own_are_shown_as_they_are() -> None:
     assert workspace.shown(uri_at("/ws/closed.py")) is None
 
 
-def test_places_in_the_text_are_told_as_places_of_what_is_shown() -> None:
+def test_positions_in_the_text_are_mapped_to_the_shown_text() -> None:
     snapshot = world(frozenset({"h1"})).snapshot()
     document = snapshot.document(uri_at("/ws/open.py"))
     assert document is not None

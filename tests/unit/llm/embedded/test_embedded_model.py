@@ -34,7 +34,7 @@ async def model() -> AsyncIterator[EmbeddedModel]:
 
 
 @pytest.mark.slow
-async def test_it_answers_and_obeys_a_grammar(model: EmbeddedModel) -> None:
+async def test_embedded_model_answers_and_follows_a_grammar(model: EmbeddedModel) -> None:
     heard = ModelOutput()
     answer = await heard.ask(model, question(FRANCE))
     assert "Paris" in answer.text
@@ -50,7 +50,7 @@ async def test_it_answers_and_obeys_a_grammar(model: EmbeddedModel) -> None:
 
 
 @pytest.mark.slow
-async def test_it_is_started_again_after_a_crash_and_ends_with_its_owner(
+async def test_embedded_model_restarts_after_a_crash_and_ends_with_its_owner(
     model: EmbeddedModel,
 ) -> None:
     heard = ModelOutput()
@@ -70,7 +70,7 @@ async def test_it_is_started_again_after_a_crash_and_ends_with_its_owner(
 
 
 @pytest.mark.slow
-async def test_cancelling_frees_its_one_slot(model: EmbeddedModel) -> None:
+async def test_cancel_frees_the_slot_of_the_embedded_model(model: EmbeddedModel) -> None:
     begun = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
         long = Request((Message("user", "Tell me a long story."),), grammar="root ::= [a-z ]{2000}")
@@ -82,7 +82,7 @@ async def test_cancelling_frees_its_one_slot(model: EmbeddedModel) -> None:
 
 
 @pytest.mark.slow
-async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
+async def test_control_token_of_the_template_is_text_once_it_is_broken(
     model: EmbeddedModel,
 ) -> None:
     n_tokens = []
@@ -94,7 +94,7 @@ async def test_a_control_token_of_its_template_is_one_only_until_it_is_broken(
     assert broken > plain + 4 * 20  # letters and signs
 
 
-async def test_without_weights_it_says_how_to_get_them(
+async def test_missing_weights_are_reported_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weights, "default_folder", lambda: tmp_path)
@@ -102,7 +102,7 @@ async def test_without_weights_it_says_how_to_get_them(
         await ModelOutput().ask(EmbeddedModel(System()))
 
 
-async def test_weights_that_are_none_are_told(
+async def test_invalid_weights_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     junk = replace(weights.SMOLLM2, size=4)
@@ -130,7 +130,7 @@ class BrokenRuntime(System):
         )
 
 
-async def test_a_runtime_that_cannot_be_loaded_is_told_with_what_to_do(
+async def test_runtime_that_cannot_be_loaded_is_reported_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     junk = replace(weights.SMOLLM2, size=4)

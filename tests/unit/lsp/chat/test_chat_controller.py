@@ -119,7 +119,7 @@ async def test_the_disk_is_read_and_written_beside_the_event_loop() -> None:
 
 
 @pytest.mark.slow
-async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
+async def test_two_consecutive_messages_keep_their_order() -> None:
     room = Room()
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
@@ -141,7 +141,7 @@ async def test_two_sends_right_behind_each_other_keep_their_order() -> None:
 
 
 @pytest.mark.slow
-async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
+async def test_sent_message_is_the_text_at_the_time_of_the_command() -> None:
     room = Room()
     await room.begun("first", "One\n")
     page = await room.chats.open("second")
@@ -159,7 +159,7 @@ async def test_what_is_sent_is_what_stood_there_when_it_was_sent() -> None:
 
 
 @pytest.mark.slow
-async def test_the_same_words_are_not_sent_twice_but_what_is_written_behind_them_is() -> None:
+async def test_message_is_not_sent_twice_and_text_after_it_is_sent() -> None:
     held = asyncio.Event()
 
     async def later(_: Request) -> Completion:

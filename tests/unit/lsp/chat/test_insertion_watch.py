@@ -24,7 +24,7 @@ def insert(buffer: TextBuffer, at: float, new: str) -> TextChange:
 
 
 @given(TEXT, TEXT.filter(bool), PLACE, st.lists(st.tuples(PLACE, TEXT.filter(bool)), max_size=4))
-def test_it_has_come_if_it_is_among_the_changes_wherever_it_went(
+def test_insertion_is_confirmed_at_any_place_of_the_changes(
     text: str, new: str, at: float, typed: list[tuple[float, str]]
 ) -> None:
     buffer, watch = TextBuffer(text), InsertionWatch(new)
@@ -36,7 +36,7 @@ def test_it_has_come_if_it_is_among_the_changes_wherever_it_went(
 
 
 @given(TEXT, TEXT.filter(bool), PLACE, st.booleans())
-def test_it_has_come_however_an_editor_reports_it(
+def test_insertion_is_confirmed_however_an_editor_reports_it(
     text: str, new: str, at: float, is_in_one: bool
 ) -> None:
     place = round(at * len(text))
@@ -53,7 +53,7 @@ def test_it_has_come_however_an_editor_reports_it(
     assert watch.has_come
 
 
-def test_what_the_user_types_instead_is_not_it() -> None:
+def test_other_text_does_not_confirm_the_insertion() -> None:
     buffer, watch = TextBuffer("one\n"), InsertionWatch("answer")
     watch.follow([insert(buffer, 0.5, "typed"), insert(buffer, 0.1, " more")], buffer.lines)
     assert not watch.has_come
@@ -61,13 +61,13 @@ def test_what_the_user_types_instead_is_not_it() -> None:
     assert not watch.has_come
 
 
-def test_an_editor_that_sends_whole_texts_may_have_sent_it_with_other_typing() -> None:
+def test_insertion_is_confirmed_by_a_whole_text_with_other_typing() -> None:
     buffer, watch = TextBuffer("one\n"), InsertionWatch("answer")
     watch.follow(buffer.replace_all("typed one\nanswer"), buffer.lines)
     assert watch.has_come
 
 
-def test_it_has_come_where_the_user_takes_it_back_at_once() -> None:
+def test_insertion_is_confirmed_if_the_user_undoes_it_at_once() -> None:
     buffer, watch = TextBuffer("one\n"), InsertionWatch("answer")
     put = insert(buffer, 1.0, "answer")
     undone = buffer.apply(TextChange(Range(put.range.start, put.new_end), ""))
@@ -75,7 +75,7 @@ def test_it_has_come_where_the_user_takes_it_back_at_once() -> None:
     assert watch.has_come
 
 
-def test_what_the_user_takes_back_of_an_earlier_piece_is_not_it() -> None:
+def test_undo_of_an_earlier_insertion_does_not_confirm_it() -> None:
     buffer = TextBuffer("one\n")
     put = insert(buffer, 1.0, "answer")
     watch = InsertionWatch("answer")
@@ -87,7 +87,7 @@ def test_what_the_user_takes_back_of_an_earlier_piece_is_not_it() -> None:
 @given(
     st.text("ab\n", max_size=20), TEXT.filter(bool), PLACE, st.sampled_from(["\n", "\r\n", "\r"])
 )
-def test_it_has_come_where_all_line_ends_were_converted_with_it(
+def test_insertion_is_confirmed_with_converted_line_ends(
     text: str, new: str, at: float, end: str
 ) -> None:
     place = round(at * len(text))
@@ -101,7 +101,7 @@ def test_it_has_come_where_all_line_ends_were_converted_with_it(
 
 
 @pytest.mark.parametrize("new", ["\n\nab", "ab\n\n", "b\n\na", "a", "answer"])
-def test_it_has_come_in_a_text_that_was_replaced_in_hundreds_of_places(new: str) -> None:
+def test_insertion_is_confirmed_in_a_text_with_hundreds_of_changes(new: str) -> None:
     middle = "ab\n\nab\n"
     for place in range(len(middle)):
         for now, is_there in (middle, False), (middle[:place] + new + middle[place:], True):
@@ -113,7 +113,7 @@ def test_it_has_come_in_a_text_that_was_replaced_in_hundreds_of_places(new: str)
             assert watch.has_come is is_there
 
 
-def test_it_has_come_as_several_of_hundreds_of_changes() -> None:
+def test_insertion_is_confirmed_as_several_of_hundreds_of_changes() -> None:
     buffer, watch = TextBuffer(f"{FILLER}ab\n{FILLER}"), InsertionWatch("1\nab\n2\n")
     n = FILLER.count("\n")
     typed = [(line, "C") for line in range(2 * n - 1, n + 1, -1)]

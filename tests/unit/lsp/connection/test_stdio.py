@@ -50,7 +50,7 @@ def test_bodies_arrive_whole_and_in_order_however_the_bytes_are_cut(
     assert read(b"".join(frame(body, header) for body in encoded), cuts) == encoded
 
 
-def test_what_comes_while_it_is_held_is_delivered_later_and_the_end_after_it() -> None:
+def test_messages_received_while_reading_is_paused_are_delivered_before_the_end() -> None:
     delivered: list[bytes] = []
 
     def deliver(body: bytes) -> bool:

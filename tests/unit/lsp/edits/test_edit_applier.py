@@ -10,7 +10,7 @@ from stet.lsp.editor_client import ApplyOutcome
 from tests.support.edit_applier_harness import NO, TEXT, YES, ApplyHarness, applies
 
 
-async def test_a_lie_is_found_out() -> None:
+async def test_edit_that_the_editor_only_claims_stays_pending() -> None:
     world = ApplyHarness(acts=[lambda *_: YES])
     world.open()
     [hunk] = world.propose(("two", "2"))
@@ -19,7 +19,7 @@ async def test_a_lie_is_found_out() -> None:
     assert await world.accept(hunk) == ["accepted"]
 
 
-async def test_a_no_to_what_was_done_counts_as_done() -> None:
+async def test_edit_that_was_applied_and_refused_is_accepted() -> None:
     def grumbles(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.edit(uri, edits)
         return NO
@@ -31,7 +31,7 @@ async def test_a_no_to_what_was_done_counts_as_done() -> None:
     assert world.messages == []
 
 
-async def test_of_a_part_each_hunk_is_judged_by_its_own_text() -> None:
+async def test_partially_applied_edit_accepts_the_hunks_in_the_text() -> None:
     def half(world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]) -> ApplyOutcome:
         world.edit(uri, edits[:1])
         return YES
@@ -60,7 +60,7 @@ async def test_an_edit_put_in_the_wrong_place_is_taken_back_and_done_again() -> 
 
 
 @pytest.mark.slow
-async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
+async def test_edit_refused_twice_is_offered_as_a_patch() -> None:
     world = ApplyHarness(acts=[lambda *_: NO, lambda *_: NO])
     world.open()
     [hunk] = world.propose(("two", "2"))
@@ -78,7 +78,7 @@ async def test_what_is_refused_twice_is_offered_as_a_page() -> None:
     )
 
 
-async def test_an_editor_that_takes_no_edits_is_offered_the_page_at_once() -> None:
+async def test_editor_without_edits_is_offered_the_patch_at_once() -> None:
     world = ApplyHarness(editor=ClientCapabilities(), acts=[lambda *_: NO])
     world.open()
     [hunk] = world.propose(("two", "2"))
@@ -98,7 +98,7 @@ async def test_an_undo_that_is_refused_leaves_the_hunk_accepted() -> None:
     assert world.text() == TEXT
 
 
-async def test_what_the_user_has_written_over_is_not_undone() -> None:
+async def test_hunk_that_the_user_overwrote_is_not_undone() -> None:
     world = ApplyHarness()
     world.open()
     [hunk] = world.propose(("two", "2"))

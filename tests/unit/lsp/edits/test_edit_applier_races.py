@@ -239,7 +239,7 @@ async def test_a_new_file_is_not_emptied_of_what_is_typed_while_it_is_taken_back
     assert 0 < nth < MOST
 
 
-async def test_what_the_gate_refuses_does_not_bring_back_what_was_rejected_meanwhile(
+async def test_policy_refusal_does_not_restore_a_hunk_rejected_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world = ApplyHarness()
@@ -284,7 +284,7 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
 
 @pytest.mark.parametrize("back", [False, True])
 @pytest.mark.parametrize("applies_it", [True, False])
-async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_nothing_hangs(
+async def test_rename_during_an_edit_is_reported_and_nothing_hangs(
     applies_it: bool, back: bool
 ) -> None:
     world = ApplyHarness()
@@ -314,7 +314,7 @@ async def test_a_file_renamed_while_an_edit_of_it_is_on_its_way_is_said_and_noth
 
 
 @pytest.mark.parametrize("text", [TEXT, "zero\n" + TEXT])
-async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk_has_its_place(
+async def test_edit_of_a_file_closed_meanwhile_goes_to_its_place_on_the_disk(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     for nth in count():
@@ -338,7 +338,7 @@ async def test_a_file_closed_while_its_edit_is_made_ready_gets_it_where_the_disk
     assert 0 < nth < MOST
 
 
-async def test_a_yes_to_what_is_done_already_takes_nothing_once_the_file_is_closed_unsaved(
+async def test_accepting_an_applied_hunk_changes_nothing_once_the_file_is_closed_unsaved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for nth in count():
@@ -363,7 +363,7 @@ async def test_a_yes_to_what_is_done_already_takes_nothing_once_the_file_is_clos
     assert 0 < nth < MOST
 
 
-async def test_a_yes_stays_one_when_its_user_goes_on_typing_in_the_lines() -> None:
+async def test_approval_holds_while_the_user_types_in_the_lines() -> None:
     world = ApplyHarness()
     world.open(text="one line of two words\n")
     [hunk] = world.propose(("two", "2"))
@@ -376,7 +376,7 @@ async def test_a_yes_stays_one_when_its_user_goes_on_typing_in_the_lines() -> No
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("kind", ["create", "move"])
 @pytest.mark.parametrize("other", ["/outside", "/ws/.git", "/ws/.vscode"])
-async def test_a_folder_that_becomes_a_link_behind_the_gate_has_nothing_made_where_it_leads(
+async def test_folder_that_becomes_a_link_after_the_policy_check_is_not_followed(
     monkeypatch: pytest.MonkeyPatch, kind: str, before: bool, other: str
 ) -> None:
     told = set()

@@ -21,27 +21,27 @@ def change(line: int, column: int, end_line: int, end_column: int, text: str) ->
 TYPED_ABOVE = change(0, 0, 0, 0, "zero\n")
 
 
-def test_an_edit_that_hit_another_line_is_found_with_the_text_it_destroyed() -> None:
+def test_misapplied_edit_is_found_with_the_text_it_destroyed() -> None:
     by_numbers = change(2, 0, 3, 0, "3\n")
     found = find_misapplied(BEFORE, THREE, (TYPED_ABOVE, by_numbers))
     assert found is not None
     assert found.text == "zero\none\ntwo\nthree\n"
 
 
-def test_an_edit_that_comes_in_parts_is_in_its_place() -> None:
+def test_edit_reported_in_parts_is_not_misapplied() -> None:
     two = TextEdit((Replacement(0, 4, "1\n"), *THREE.replacements))
     parts = (change(2, 0, 3, 0, "3\n"), change(0, 0, 1, 0, "1\n"))
     assert find_misapplied(BEFORE, two, parts) is None
     assert find_misapplied(BEFORE, two, (*parts, change(0, 0, 0, 0, "typed\n"))) is None
 
 
-def test_an_edit_in_the_right_place_is_none() -> None:
+def test_edit_in_the_right_place_is_not_misapplied() -> None:
     assert find_misapplied(BEFORE, THREE, (change(2, 0, 3, 0, "3\n"),)) is None
     right = change(3, 0, 4, 0, "3\n")
     assert find_misapplied(BEFORE, THREE, (TYPED_ABOVE, right)) is None
 
 
-def test_typing_that_moves_no_number_does_no_harm() -> None:
+def test_typing_that_moves_no_line_is_not_misapplied() -> None:
     typed = change(0, 3, 0, 3, "!")
     assert find_misapplied(BEFORE, THREE, (typed, change(2, 0, 3, 0, "3\n"))) is None
 
@@ -62,7 +62,7 @@ def test_numbers_beyond_the_end_are_cut_as_editors_cut_them() -> None:
     assert found.text == "three\n"
 
 
-def test_an_edit_that_would_lead_back_to_an_earlier_text_is_found_too() -> None:
+def test_misapplied_edit_that_restores_an_earlier_text_is_found() -> None:
     document = TextDocument("file:///a", "aaaa\n")
     edit = TextEdit((Replacement(4, 5, ""),))  # the last line end
     changes = (
@@ -78,7 +78,7 @@ _TEXT = st.text("ab\n", max_size=12)
 
 
 @given(_TEXT, st.data())
-def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
+def test_every_misapplied_edit_is_found_with_the_text_of_the_user(
     text: str, data: st.DataObject
 ) -> None:
     document = TextDocument("file:///a", text)
@@ -121,7 +121,7 @@ def test_every_edit_that_went_astray_is_found_with_what_the_user_had(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 3), _TEXT), min_size=2, max_size=3),
     st.tuples(st.integers(0, 12), st.integers(0, 3), _TEXT),
 )
-def test_a_very_long_text_is_looked_at_about_the_edit_only(
+def test_very_long_text_is_compared_around_the_edit_only(
     text: str, typed: list[tuple[int, int, str]], wanted: tuple[int, int, str]
 ) -> None:
     above, below = "above\n" * 40, "below\n" * 40

@@ -11,7 +11,7 @@ from tests.support.edit_applier_harness import SILENT, URI, YES, ApplyHarness
 
 
 @pytest.mark.slow
-async def test_text_that_comes_after_all_counts_as_accepted() -> None:
+async def test_late_edit_is_accepted() -> None:
     world = ApplyHarness(acts=[lambda *_: SILENT])
     world.open()
     [hunk] = world.propose(("two", "2"))
@@ -33,7 +33,7 @@ LATE = {
 @pytest.mark.parametrize("text_and_changes", LATE.values(), ids=LATE)
 @pytest.mark.parametrize("is_second_first", [False, True])
 @pytest.mark.parametrize("how", ["together", "one by one", "the first alone"])
-async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_next(
+async def test_timed_out_edit_is_accepted_when_it_arrives_with_the_next(
     text_and_changes: tuple[str, tuple[str, str], tuple[str, str]],
     *,
     is_second_first: bool,
@@ -60,7 +60,7 @@ async def test_an_edit_given_up_is_known_when_its_text_comes_with_that_of_the_ne
     assert world.text() == both
 
 
-async def test_of_edits_given_up_one_after_the_other_each_is_known_when_it_comes() -> None:
+async def test_each_timed_out_edit_is_accepted_when_it_arrives() -> None:
     world = ApplyHarness(acts=[lambda *_: YES, lambda *_: YES, lambda *_: YES])
     world.open()
     hunks = world.propose_apart(("one", "1"), ("two", "2"), ("three", "3"))
@@ -71,7 +71,7 @@ async def test_of_edits_given_up_one_after_the_other_each_is_known_when_it_comes
     assert states == ["accepted", "pending", "accepted"]
 
 
-async def test_a_rejected_hunk_stays_rejected_when_the_edit_given_up_comes() -> None:
+async def test_rejected_hunk_stays_rejected_when_its_timed_out_edit_arrives() -> None:
     world = ApplyHarness(acts=[lambda *_: YES])
     world.open()
     [hunk] = world.propose(("two", "2"))

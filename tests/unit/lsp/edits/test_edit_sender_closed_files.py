@@ -11,7 +11,7 @@ from tests.support.edit_applier_harness import TEXT, URI, YES, ApplyHarness
 from tests.support.editor_documents import with_edits
 
 
-async def test_a_closed_file_that_nobody_shows_is_not_believed_and_not_edited_twice() -> None:
+async def test_unconfirmed_edit_of_a_closed_file_is_not_sent_twice() -> None:
     world = ApplyHarness(acts=[lambda *_: YES, lambda *_: YES])
     first, second = world.propose(("two", "2"), ("three", "3"))
     assert await world.accept(first) == ["pending"]

@@ -51,7 +51,7 @@ async def test_a_new_file_that_neovim_would_write_otherwise_is_made_for_it(text:
     assert (world.operations, world.shown) == ([], ["file:///ws/n/b.txt"])
 
 
-async def test_a_new_file_that_was_only_promised_is_still_pending() -> None:
+async def test_new_file_that_the_editor_only_claims_is_pending() -> None:
     world = ApplyHarness(editor=with_operations(ALL), lies=True)
     hunk = world.create()
     assert await world.accept(hunk) == ["pending"]
@@ -94,7 +94,7 @@ async def test_a_file_is_not_moved_over_another(operations: frozenset[str]) -> N
 
 
 @pytest.mark.parametrize("kind", ["move", "remove"])
-async def test_a_file_with_unsaved_text_stays_and_the_user_is_told_what_to_do(kind: str) -> None:
+async def test_file_with_unsaved_text_stays_and_the_user_gets_a_remedy(kind: str) -> None:
     world = ApplyHarness()
     world.open()
     world.put("one\ntyped\n")
@@ -127,7 +127,7 @@ async def test_a_removed_file_lies_in_the_trash_and_comes_back(operations: froze
     assert world.messages == ["Stet: a.txt is back from the trash."]
 
 
-async def test_a_removal_that_was_only_promised_is_still_pending() -> None:
+async def test_deletion_that_the_editor_only_claims_is_pending() -> None:
     world = ApplyHarness(editor=with_operations(ALL), lies=True)
     assert await world.accept(world.remove()) == ["pending"]
     assert world.disk("/ws/a.txt") == TEXT
@@ -154,7 +154,7 @@ async def test_a_file_removed_in_an_earlier_run_is_found_by_the_text_it_had() ->
     assert world.disk("/ws/a.txt") == TEXT
 
 
-async def test_our_own_client_is_believed_because_it_saves_later() -> None:
+async def test_headless_client_is_trusted_because_it_saves_later() -> None:
     editor = ClientCapabilities(apply_edit=True, resource_operations=ALL, saves_later=True)
     world = ApplyHarness(editor=editor, lies=True)
     assert await world.accept(world.remove()) == ["accepted"]

@@ -151,7 +151,7 @@ def test_an_edit_is_refused_whole(documents: EditorDocuments, reason: str) -> No
     st.text("a🎉\r\n", max_size=12),
     st.lists(st.tuples(st.integers(0, 12), st.text("x\r\n", max_size=3)), max_size=4),
 )
-def test_the_server_can_follow_every_edit_from_what_it_is_told(
+def test_server_follows_every_edit_by_the_reported_changes(
     text: str, insertions: list[tuple[int, str]]
 ) -> None:
     """Disjoint edits; a mirror fed with the notices has the same text."""

@@ -102,19 +102,19 @@ async def test_an_unknown_command_is_refused_with_its_code(editor: Editor) -> No
     assert isinstance(refused.value.code, int)
 
 
-async def test_a_server_that_does_not_start_leaves_its_last_words(editor: Editor) -> None:
+async def test_server_that_does_not_start_is_reported_with_its_stderr(editor: Editor) -> None:
     with pytest.raises(ServerFailed, match="no model, no server"):
         async with editor.session("dead"):
             pytest.fail("it started")
 
 
-async def test_a_server_that_dies_leaves_its_last_words(editor: Editor) -> None:
+async def test_server_that_dies_is_reported_with_its_stderr(editor: Editor) -> None:
     with pytest.raises(ServerFailed, match="the disk is full"):
         async with editor.session("plain") as client:
             await client.command("stet.die")
 
 
-async def test_a_command_that_is_not_there_is_said(editor: Editor) -> None:
+async def test_missing_command_is_reported(editor: Editor) -> None:
     with pytest.raises(ServerFailed, match="can't be started"):
         async with editor.client.session(editor.folder, command=("/nope/stet",)):
             pytest.fail("it started")

@@ -36,7 +36,7 @@ GUID = ["'Guid' leads to no file. Like it: docs/guide.md."]
 NONE, ZZZ = ["'none.md' leads to no file."], ["'zzz' leads to no file."]
 
 
-def test_marks_are_found_in_what_is_asked_for() -> None:
+def test_dead_links_are_searched_in_the_given_scope() -> None:
     world = make_workspace(FILES)
     docs = DeadLinkScope(folder=world.snapshot().locate("docs").path)
     everything = {"a.md": GUID, "docs/guide.md": NONE, "docs/in/b.md": ZZZ}
@@ -49,7 +49,7 @@ def test_marks_are_found_in_what_is_asked_for() -> None:
     }
 
 
-def test_a_mark_counts_columns_as_the_editor_does() -> None:
+def test_diagnostic_counts_columns_as_the_editor_does() -> None:
     world = make_workspace(FILES, opened={"/ws/a.md": "\U0001f600 [[Guid]]"})
     (marked,), _ = find_marks(
         world.snapshot(), LinkCache(), [DeadLinkScope("file:///ws/a.md")], Encoding.UTF16
@@ -59,7 +59,7 @@ def test_a_mark_counts_columns_as_the_editor_does() -> None:
     assert marked.revision == world.revision("file:///ws/a.md")
 
 
-def test_more_dead_links_than_anybody_reads_are_cut() -> None:
+def test_dead_links_are_limited() -> None:
     world = make_workspace({"/ws/a.md": "[[gone]]\n" * (MAX_MARKS + 10)})
     (marked,), _ = find_marks(world.snapshot(), LinkCache(), ALL, Encoding.UTF16)
     assert len(marked.marks) == MAX_MARKS
@@ -68,7 +68,7 @@ def test_more_dead_links_than_anybody_reads_are_cut() -> None:
 MARK = DeadLinkMark(line=3, text="[[x]]\n", start=2, end=3, message="", written="x")
 
 
-def test_a_mark_goes_with_its_line_until_that_changes() -> None:
+def test_diagnostic_follows_its_line_until_it_changes() -> None:
     def after(first: Position, last: Position, text: str) -> list[int]:
         return [mark.line for mark in rebase_marks((MARK,), [TextChange(Range(first, last), text)])]
 
@@ -79,7 +79,7 @@ def test_a_mark_goes_with_its_line_until_that_changes() -> None:
     assert after(Position(2, 0), Position(4, 0), "") == []
 
 
-def test_a_mark_is_found_again_at_the_nearest_line_like_its_own() -> None:
+def test_diagnostic_moves_to_the_nearest_equal_line() -> None:
     lines = ["[[x]]\n", "a\n", "[[x]]\n", "b\n", "c\n", "[[x]]\n"]
     assert [mark.line for mark in relocate_marks([MARK, replace(MARK, line=9)], lines)] == [2, 5]
     assert list(relocate_marks([MARK], ["a\n"])) == []

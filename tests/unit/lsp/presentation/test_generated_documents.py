@@ -17,7 +17,7 @@ def opened(uri: str, text: str) -> Modification:
     return Modification(ModificationKind.OPENED, uri, 0, "diff", text)
 
 
-def test_what_lies_in_the_state_folder_is_followed_here() -> None:
+def test_generated_document_is_tracked_from_open_to_close() -> None:
     own, uri = make_own()
     assert own.is_generated(uri)
     own.apply(opened(uri, "a\n"))
@@ -33,7 +33,7 @@ def test_what_lies_in_the_state_folder_is_followed_here() -> None:
     assert own.opened == set()
 
 
-def test_all_else_is_the_users() -> None:
+def test_other_documents_are_not_generated() -> None:
     own, _ = make_own()
     for uri in ("file:///ws/a.py", "untitled:x", "git:/x", "file:///ws/../ws/b"):
         assert not own.is_generated(uri)

@@ -14,11 +14,11 @@ Keys and passwords that were found in it were sent as marks such as `[redacted: 
 """
 
 
-def test_a_page_of_nothing_says_so() -> None:
+def test_empty_log_has_a_notice() -> None:
     assert render_request_log(()) == f"{HEAD}\nNothing has been sent.\n"
 
 
-def test_the_latest_stands_first_with_host_places_and_redactions() -> None:
+def test_latest_request_comes_first_with_host_places_and_redactions() -> None:
     sent = (
         RequestRecord(
             0.0,
@@ -68,7 +68,7 @@ About 2 tokens (9 characters). No secret was found in it.
 """)
 
 
-def test_names_can_end_nothing_and_show_no_link() -> None:
+def test_names_are_escaped() -> None:
     evil = "a`](http://x)\n# No\u202e\x1b[8m![](y)"
     page = render_request_log(
         (RequestRecord(0.0, Recipient.PAGE, evil, evil, evil, evil, (evil,)),)
@@ -78,7 +78,7 @@ def test_names_can_end_nothing_and_show_no_link() -> None:
     assert "\n# No" not in page
 
 
-def test_places_are_named_once_on_one_line_and_not_without_end() -> None:
+def test_places_are_listed_once_on_one_line_and_limited() -> None:
     assert short_names(["a\nb", "a b", "c"]) == ("a b", "c")
     many = short_names([str(n) for n in range(MAX_PARTS + 7)])
     assert (len(many), many[-1]) == (MAX_PARTS + 1, "and 7 more")

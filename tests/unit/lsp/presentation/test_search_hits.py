@@ -70,7 +70,7 @@ def test_the_end_of_a_text_without_a_line_end_is_counted_as_the_editor_does() ->
     assert place.range.end == lsp.Position(6, len("        return '😀'") + 1)
 
 
-def test_lines_behind_blocks_of_the_inline_style_are_where_the_editor_has_them() -> None:
+def test_lines_after_inline_blocks_have_the_position_of_the_editor() -> None:
     world = make_workspace(opened={"/ws/app.py": APP.replace("class App:\n", BLOCK)})
     world.blocks = lambda: {uri_at("/ws/app.py"): frozenset({"h1"})}
     [place] = locate_passages([START], world.snapshot(), Encoding.UTF16)
@@ -101,7 +101,7 @@ def test_an_excerpt_is_short_whatever_the_file(text: str) -> None:
     assert 0 < len(place.excerpt) <= MAX_EXCERPT
 
 
-def test_of_one_line_those_beside_it_are_shown_too() -> None:
+def test_passage_of_one_line_is_shown_with_its_neighbors() -> None:
     passage = replace(START, line=4, first=3, end=4, title="")
     [place] = locate_passages(
         [passage], make_workspace({"/ws/app.py": APP}).snapshot(), Encoding.UTF16

@@ -52,7 +52,7 @@ rename to b/page.md\
 """)
 
 
-def test_a_reason_of_a_waiting_hunk_is_told() -> None:
+def test_reason_of_a_pending_hunk_is_shown() -> None:
     hunk = make_hunk(1, HunkKind.ADD, new="x\n", reason="The editor refused.")
     assert describe(hunk) == snapshot("""\
 Change 1
@@ -125,7 +125,7 @@ def test_a_label_is_short_and_never_empty() -> None:
         ("plain f-strings, 100%", "plain f-strings, 100%"),
     ],
 )
-def test_markdown_finds_nothing_to_act_on(text: str, shown: str) -> None:
+def test_text_of_a_hunk_is_escaped_in_markdown(text: str, shown: str) -> None:
     assert plain_markdown(text) == shown
 
 

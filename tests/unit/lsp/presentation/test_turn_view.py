@@ -21,7 +21,7 @@ def test_the_cost_where_the_price_is_known() -> None:
     )
 
 
-def test_an_estimate_says_so() -> None:
+def test_estimated_usage_is_marked() -> None:
     turn = dataclasses.replace(TURN, rounds=(Usage(10, 5, estimated=True),), cost=0.5)
     assert describe_usage(turn) == "1 round, about 10 tokens in, 5 out, cost about 0.5"
 

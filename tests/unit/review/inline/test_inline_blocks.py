@@ -17,7 +17,7 @@ from tests.support.inline_review_harness import (
 
 
 @pytest.mark.parametrize(("uri", "text"), [(CODE, MARKED), (NOTE, FENCED)])
-def test_hunks_stand_in_the_text_and_wait_there(uri: str, text: str) -> None:
+def test_hunks_are_shown_as_blocks_and_stay_pending(uri: str, text: str) -> None:
     page = shown(uri)
     assert page.text == text
     assert [texts(hunk) for hunk in page.hunks] == [
@@ -84,7 +84,7 @@ def test_protected_files_and_front_matter_are_not_written_to() -> None:
     assert guarded.ledger.blocks.showable(guarded.document) == ()
 
 
-def test_an_edit_that_does_not_come_about_leaves_the_hunks_in_the_margin() -> None:
+def test_failed_edit_leaves_the_hunks_in_the_margin() -> None:
     page = InlineReviewHarness(OLD, CODE)
     page.propose(NEW)
     assert page.ledger.blocks.show(page.document, ("h1", "h2"))

@@ -53,7 +53,7 @@ CAUTIOUS = [attack for attack in ATTACKS if attack.rule == PROTECTED]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", REFUSED, ids=str)
-async def test_an_attack_is_refused_and_told_to_model_and_user(
+async def test_attack_is_refused_and_reported_to_model_and_user(
     attack: Attack, tmp_path: Path
 ) -> None:
     ctx, answer = await carried_out(attack, tmp_path)
@@ -67,7 +67,7 @@ async def test_an_attack_is_refused_and_told_to_model_and_user(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", CAUTIOUS, ids=str)
-async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
+async def test_file_that_programs_obey_is_proposed_and_needs_its_own_approval(
     attack: Attack, tmp_path: Path
 ) -> None:
     ctx, _ = await carried_out(attack, tmp_path)
@@ -88,7 +88,7 @@ async def test_what_instructs_a_machine_is_proposed_but_needs_a_yes_of_its_own(
         ("edit_file", {"file": "AGENTS.md", "position": "end", "content": None}),
     ],
 )
-async def test_arguments_that_are_no_text_come_to_nothing(
+async def test_arguments_that_are_no_text_propose_nothing(
     tool: str, arguments: dict[str, object], tmp_path: Path
 ) -> None:
     ctx = await loose_desk(build(tmp_path))

@@ -46,9 +46,7 @@ def after(draft: Draft, world: Workspace, happens: Callable[[], object]) -> str:
         ("notes", ""),
     ],
 )
-def test_a_link_that_was_turned_meanwhile_holds_the_delivery_up(
-    target: str, rule: str, tmp_path: Path
-) -> None:
+def test_changed_link_stops_the_delivery(target: str, rule: str, tmp_path: Path) -> None:
     root = build(tmp_path)
     world, link, new = world_at(root), root / "shelf", root / "shelf/new.md"
     # Of the last, the user must give a yes of its own anyway: to that, the new place may be one too.
@@ -83,13 +81,13 @@ def test_a_file_that_became_a_link_is_neither_moved_nor_removed(tmp_path: Path) 
         assert after(draft, world_at(root), turned(path, root / "a.md")) == "link"
 
 
-def test_a_file_that_got_another_name_is_not_written_without_a_word(tmp_path: Path) -> None:
+def test_renamed_file_is_not_written_without_a_notice(tmp_path: Path) -> None:
     root = build(tmp_path)
     path, other = root / "notes/b.md", root / "notes/other.md"
     assert after(edit_of(path), world_at(root), lambda: other.hardlink_to(path)) == "protected"
 
 
-def test_what_lies_at_a_new_place_meanwhile_holds_the_delivery_up(tmp_path: Path) -> None:
+def test_file_at_the_target_stops_the_delivery(tmp_path: Path) -> None:
     root = build(tmp_path)
     world, new = world_at(root), root / "new.md"
     for draft in (creation(new), move(root / "a.md", new)):
@@ -97,14 +95,14 @@ def test_what_lies_at_a_new_place_meanwhile_holds_the_delivery_up(tmp_path: Path
         new.unlink()
 
 
-def test_rules_for_the_model_do_not_hold_up_a_users_yes(tmp_path: Path) -> None:
+def test_rules_for_the_model_do_not_stop_a_users_approval(tmp_path: Path) -> None:
     root = build(tmp_path)
     world = world_at(root)
     ignore = root / "notes/.gitignore"
     assert after(edit_of(root / "notes/b.md"), world, lambda: ignore.write_text("*")) == ""
 
 
-def test_to_take_back_what_was_made_it_may_lie_there(tmp_path: Path) -> None:
+def test_undo_of_a_creation_allows_an_existing_file(tmp_path: Path) -> None:
     root = build(tmp_path)
     world, ledger = world_at(root), ReviewLedger()
     made = ledger.propose(prepare_draft(creation(root / "new.md"), rules_in(world)))[0]

@@ -39,9 +39,7 @@ PUBLISHED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_what_published_attacks_wrote_is_never_taken_with_everything_else(
-    name: str, trapped: Path
-) -> None:
+def test_targets_of_published_attacks_need_their_own_approval(name: str, trapped: Path) -> None:
     rules = rules_in(world_at(trapped))
     for spelled in (name, name.upper(), name.title(), f"sub/deep/{name}", f"{name} ", f"{name}."):
         where = trapped / "fresh" / spelled

@@ -30,12 +30,12 @@ PLAIN = (
 
 
 @pytest.mark.parametrize("name", PROTECTED)
-def test_it_is_protected(name: str) -> None:
+def test_protected_file_is_recognised(name: str) -> None:
     assert is_protected(name)
 
 
 @pytest.mark.parametrize("name", PLAIN)
-def test_it_is_not(name: str) -> None:
+def test_ordinary_file_is_not_protected(name: str) -> None:
     assert not is_protected(name)
 
 

@@ -21,9 +21,7 @@ TOP = ("tool.toml", "Rules", "anything.yml", "tasks.py", "ci/x.sh", "debian/rule
 
 
 @pytest.mark.parametrize("name", TOP)
-def test_in_a_root_it_needs_a_yes_of_its_own_and_elsewhere_it_does_not(
-    name: str, root: Path
-) -> None:
+def test_file_needs_its_own_approval_in_a_root_only(name: str, root: Path) -> None:
     rules = rules_in(world_at(root))
     assert policy_result(creation(root / name), rules) == "protected"
     assert policy_result(move(root / "a.md", root / name), rules) == "protected"

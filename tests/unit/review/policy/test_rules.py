@@ -53,7 +53,7 @@ def test_every_rule_of_editing_is_held(new: str, gate: EditRules, rule: str | No
     assert rule_against(new, gate) == rule
 
 
-def test_a_line_added_behind_a_last_one_without_end_only_adds() -> None:
+def test_line_added_after_a_last_line_without_an_end_is_an_addition() -> None:
     assert rule_against("one\ntwo", rules(can_delete=False), old="one") is None
 
 
@@ -184,7 +184,7 @@ def test_text_that_no_file_can_hold_is_refused(new: str, rule: str | None) -> No
     assert rule_against(new, rules()) == rule
 
 
-def test_what_stands_in_the_file_already_may_stay() -> None:
+def test_text_already_in_the_file_is_allowed() -> None:
     assert rule_against("one\n2 \0\n", rules(), old="one\ntwo \0\n") is None
     assert rule_against("1 \0\ntwo \udc80\n", rules(), old="one \0\ntwo\n") == "text"
 

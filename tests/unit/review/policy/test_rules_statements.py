@@ -40,20 +40,20 @@ def test_every_rule_that_can_refuse_is_stated_and_no_other() -> None:
     assert everything == rules_in_the_code() - AT_DELIVERY
 
 
-def test_what_is_stated_does_refuse() -> None:
+def test_every_stated_rule_refuses() -> None:
     # The others: capabilities and mode in test_rules, names of Windows and of several roots in test_paths.
     elsewhere = {"windows-name", "no-root", "ambiguous", "own", "mode"}
     refusing = {attack.rule for attack in ATTACKS} - {PROTECTED}
     assert refusing == stated(rules()) - elsewhere
 
 
-def test_a_capability_is_told_when_it_is_off() -> None:
+def test_disabled_capability_is_stated() -> None:
     names = {"edit.canAdd", "edit.canDelete", "edit.canCreate", "edit.canNavigate"}
     assert stated(rules()) & names == set()
     assert stated(rules(**OFF)) & names == names
 
 
-def test_a_turn_that_only_answers_is_told_only_that() -> None:
+def test_turn_without_edits_gets_that_statement_only() -> None:
     assert describe_policy(rules(read_only=True)) == (
         "- You only answer: nothing may be changed in this turn."
     )

@@ -80,9 +80,7 @@ def test_a_document_mark_of_yaml_is_no_front_matter() -> None:
         ("after:## None", "There is no heading '## None'. The headings are: # A."),
     ],
 )
-def test_a_position_that_is_none_is_answered_with_what_to_write(
-    position: str, message: str
-) -> None:
+def test_invalid_position_is_answered_with_a_remedy(position: str, message: str) -> None:
     with pytest.raises(InvalidInstruction) as error:
         done(position, "x", "# A\nb\nc\n")
     assert message in str(error.value)
@@ -138,7 +136,7 @@ def test_a_heading_means_the_line_below_it(heading: str, line: int) -> None:
 
 
 @pytest.mark.parametrize("heading", ["## Quoted", "## Listed", "title: A", "### Setup", "# Use"])
-def test_what_only_looks_like_a_heading_is_none(heading: str) -> None:
+def test_text_that_resembles_a_heading_is_no_heading(heading: str) -> None:
     with pytest.raises(InvalidInstruction, match="There is no heading"):
         done(f"after:{heading}", "new", NOTE)
 

@@ -45,7 +45,7 @@ def test_the_view_is_the_text_with_the_hunks() -> None:
     assert view_of(ledger).text == "0\none\n2\n3\n5\n6\n7\n"
 
 
-def test_only_hunks_that_are_touched_give_way() -> None:
+def test_edit_supersedes_only_the_hunks_it_touches() -> None:
     ledger = ReviewLedger()
     first, second = propose(
         ledger, TextEdit((Replacement(2, 4, "one\n"), Replacement(8, 10, "four\n")))
@@ -65,21 +65,21 @@ def test_putting_the_old_text_back_withdraws_the_hunk() -> None:
     assert ledger.hunk(first).state is HunkState.WITHDRAWN
 
 
-def test_what_is_added_to_pending_lines_joins_them() -> None:
+def test_text_added_to_pending_lines_joins_their_hunk() -> None:
     ledger = ReviewLedger()
     propose(ledger, change(4, 4, "new\n"))
     (second,) = amend(ledger, change(8, 8, "newer\n"))
     assert ledger.hunk(second).new == "new\nnewer\n"
 
 
-def test_a_change_across_taken_out_lines_takes_them_with_it() -> None:
+def test_change_across_deleted_lines_includes_the_deletion() -> None:
     ledger = ReviewLedger()
     propose(ledger, change(4, 8, ""))  # lines 2 and 3
     (second,) = amend(ledger, change(2, 6, "x\n"))  # lines 1 and 4, one behind the other now
     assert (ledger.hunk(second).old, ledger.hunk(second).new) == ("1\n2\n3\n4\n", "x\n")
 
 
-def test_a_change_up_to_taken_out_lines_leaves_them_alone() -> None:
+def test_change_up_to_deleted_lines_leaves_the_deletion_alone() -> None:
     ledger = ReviewLedger()
     (first,) = propose(ledger, change(4, 8, ""))
     before = view_of(ledger).amended(change(2, 4, "x\n"))
@@ -115,7 +115,7 @@ def disjoint(pieces: list[tuple[int, int, str]], text: str) -> TextEdit:
 
 
 @given(LINES, st.lists(PIECES, min_size=2, max_size=4))
-def test_after_an_amendment_the_view_reads_as_wished(
+def test_view_after_an_amendment_is_the_requested_text(
     text: str, edits: list[list[tuple[int, int, str]]]
 ) -> None:
     live = TextDocument("file:///ws/a.py", text, version=1)
@@ -133,7 +133,7 @@ def test_after_an_amendment_the_view_reads_as_wished(
             assert view_of(ledger, live).text == wish.apply(before.text)
 
 
-def test_what_is_proposed_again_is_known() -> None:
+def test_repeated_proposal_is_recognised() -> None:
     ledger = ReviewLedger()
     first, _ = propose(ledger, TextEdit((Replacement(2, 4, "one\n"), Replacement(8, 10, ""))))
     assert view_of(ledger).repeated(change(2, 4, "one\n"), "t1") == (first,)

@@ -29,5 +29,5 @@ def test_a_text_that_comes_again_is_the_last_again() -> None:
     assert len(shown) == 1
 
 
-def test_nothing_is_known_of_a_file_that_was_not_shown() -> None:
+def test_file_that_was_not_shown_has_no_text() -> None:
     assert ShownDocuments([FIRST]).last("file:///ws/b.py", ("a",)) is None

@@ -55,7 +55,7 @@ def test_another_proposal_has_groups_of_its_own() -> None:
     assert {hunk.group for hunk in ledger.hunks()} == {"p1@h1", "p2:Shape.area"}
 
 
-def test_a_hunk_in_nothing_is_alone() -> None:
+def test_hunk_outside_of_all_symbols_has_its_own_group() -> None:
     assert section_key(document(), lines(0, 1)) == ""
     assert group_label("p3@h1") is None
     assert group_label("p3") is None
@@ -65,14 +65,14 @@ def test_a_hunk_over_two_functions_belongs_to_neither() -> None:
     assert section_key(document(), lines(5, 8)) == ""
 
 
-def test_an_addition_belongs_where_its_indent_says() -> None:
+def test_addition_belongs_to_the_symbol_of_its_indent() -> None:
     at = lines(6, 6)
     assert section_key(document(), at, "\n        # Done.\n") == ":Shape.area"
     assert section_key(document(), at, "    side = 1\n") == ":Shape"
     assert section_key(document(), at, "def other():\n    pass\n") == ""
 
 
-def test_a_section_of_markdown_is_one_decision() -> None:
+def test_hunks_in_a_markdown_section_share_a_group() -> None:
     page = document("# Guide\n\nOne.\n\n## Install\n\nTwo.\n", "file:///ws/a.md")
     assert section_key(page, lines(2, 3)) == ":Guide"
     assert section_key(page, lines(6, 7)) == ":Guide > Install"
@@ -136,7 +136,7 @@ INSTALL = "# T\n\n## Install\n\na\n\n## Use\n\nb\n\n## Install\n\nc\n"
         ("file:///ws/a.md", INSTALL, 4, 12, "T > Install"),
     ],
 )
-def test_what_has_the_same_name_is_another_group(
+def test_symbols_of_the_same_name_have_different_groups(
     uri: str, text: str, first: int, second: int, label: str
 ) -> None:
     one, other = (section_key(document(text, uri), lines(n, n + 1)) for n in (first, second))
@@ -145,7 +145,7 @@ def test_what_has_the_same_name_is_another_group(
     assert group_label(f"p1{other}") == label
 
 
-def test_what_nothing_encloses_stays_alone_where_the_lines_have_moved() -> None:
+def test_hunks_outside_of_all_symbols_have_different_groups_when_lines_move() -> None:
     page = ReviewHarness("a\nb\nc\nd\ne\n", "file:///ws/a.py")
     page.propose("a\nB\nc\nd\ne\n")
     page.type(0, 0, 0, 0, "n1\nn2\n")

@@ -364,7 +364,7 @@ def test_moved_lines_have_their_hunk_once_the_line_between_them_is_gone(
     )
 
 
-def test_moved_lines_that_say_too_little_have_no_hunk_once_they_are_together() -> None:
+def test_moved_lines_that_are_too_common_have_no_hunk_once_they_are_together() -> None:
     check_review(
         """
         - $0{

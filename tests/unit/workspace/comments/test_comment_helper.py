@@ -42,21 +42,21 @@ def shown(text: str, spans: list[tuple[int, int]] | None) -> list[str] | None:
 PYTHON = 's = "# no"  # yes\n"""\n# no\n"""\n# é \U0001f600 yes\n'
 
 
-def test_a_grammar_and_a_lexer_tell_comments_from_strings() -> None:
+def test_grammar_and_lexer_distinguish_comments_from_strings() -> None:
     wanted = ["# yes", "# é \U0001f600 yes"]
     assert shown(PYTHON, comments_by_grammar(PYTHON, "python")) == wanted
     assert shown(PYTHON, comments_by_lexer(PYTHON, "python", "a")) == wanted
     assert shown(PYTHON, comments_by_lexer(PYTHON, "", "a.py")) == wanted
 
 
-def test_what_there_is_no_grammar_or_lexer_for_is_told() -> None:
+def test_language_without_grammar_and_lexer_is_reported() -> None:
     for language in ("oddlang", "", "html", "../python", "os.path"):
         assert comments_by_grammar("# x\n", language) is None
     for language, name in (("oddlang", "a.odd"), ("", "a"), ("plaintext", "a.txt"), ("", "")):
         assert comments_by_lexer("# x\n", language, name) is None
 
 
-def test_lines_of_a_lexer_end_as_they_end() -> None:
+def test_lexer_keeps_line_ends() -> None:
     text = "x = 1 # a\r\n# b\r# c\n"
     assert shown(text, comments_by_lexer(text, "ruby", "a")) == ["# a", "# b", "# c"]
 
@@ -67,7 +67,9 @@ def test_an_include_and_a_hashbang_are_no_comments() -> None:
     assert shown("#!/bin/sh\n# x\n", comments_by_lexer("#!/bin/sh\n# x\n", "bash", "a")) == ["# x"]
 
 
-def test_signs_count_at_the_beginning_or_behind_white_space_and_not_in_quotes() -> None:
+def test_comment_signs_are_recognised_at_the_beginning_or_after_white_space_outside_quotes() -> (
+    None
+):
     text = "# a\nx '# no' # b\nhttp://no\nrun --no\ndon't # c\n/* d\n e */ f\n<!-- g\n -->\n; h\n"
     assert shown(text, comments_by_sign(text)) == [
         "# a", "# b", "# c", "/* d\n e */", "<!-- g\n -->", "; h",
@@ -97,7 +99,7 @@ def test_in_markdown_comments_of_html_outside_of_code_count(text: str, wanted: l
 @pytest.mark.slow
 @given(WILD, st.sampled_from(NAMES))
 @settings(deadline=None, max_examples=150)
-def test_no_text_is_too_odd_and_comments_are_in_order(text: str, language: str) -> None:
+def test_any_text_is_read_and_comments_are_in_order(text: str, language: str) -> None:
     end = 0
     for start, behind in comments_of(text, language, "a.odd"):
         assert end <= start < behind <= len(text)
