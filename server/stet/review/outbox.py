@@ -85,7 +85,7 @@ class Outbox:
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return True
-        found = tracked.arrived_places()
+        found = tracked.arrived_places(tracked.in_flight)
         if len(found) < len(tracked.in_flight.plan.texts):
             return False
         confirm_arrival(self._store, tracked, found)
@@ -99,7 +99,7 @@ class Outbox:
         tracked = self._store.tracked(uri)
         if tracked is None or tracked.in_flight is None:
             return
-        plan, found = tracked.in_flight.plan, tracked.arrived_places()
+        plan, found = tracked.in_flight.plan, tracked.arrived_places(tracked.in_flight)
         late = [hunk_id for hunk_id in plan.texts if hunk_id not in found]
         confirm_arrival(self._store, tracked, found)
         for hunk_id in late:
@@ -129,14 +129,10 @@ class Outbox:
             hunk_ids: Pending hunks; other hunks are left as they are.
             reason: What they wait for.
         """
-        hunks = [self._store.current(self._store[hunk_id]) for hunk_id in hunk_ids]
-        self._store.set_transient(
-            *(
-                replace_hunk(self._store[hunk.id], state=HunkState.SENT, reason=reason)
-                for hunk in hunks
-                if hunk.state is HunkState.PENDING
-            )
-        )
+        for hunk in [self._store[hunk_id] for hunk_id in hunk_ids]:
+            if self._store.current(hunk).state is HunkState.PENDING:
+                sent = replace_hunk(hunk, state=HunkState.SENT, reason=reason)
+                self._store.set_transient(sent)
         self._store.notify(uri)
 
     def is_queued(self, hunk_id: str) -> bool:
@@ -204,9 +200,7 @@ class Outbox:
         """
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
-            self._store.save_transient(
-                dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason)
-            )
+            self._store.save_transient(replace_hunk(hunk, state=HunkState.PENDING, reason=reason))
             self._store.notify(hunk.uri)
 
     def note_reason(self, hunk_id: str, reason: str) -> None:
@@ -234,9 +228,7 @@ class Outbox:
     def _mark_pending(self, hunk_id: str, reason: str) -> None:
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.SENT:
-            self._store.set_transient(
-                dataclasses.replace(hunk, state=HunkState.PENDING, reason=reason)
-            )
+            self._store.set_transient(replace_hunk(hunk, state=HunkState.PENDING, reason=reason))
 
 
 def _remaining_reason(hunk: Hunk) -> str:

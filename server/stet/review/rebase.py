@@ -79,7 +79,7 @@ def rebase_hunks(
         for effects, now, _ in replay_changes(changes[:count], then):
             tracked.lines = now
             settled += tracked.apply_changes(effects, now)[1]
-        _detect_hunk_undo(store, tracked, tracked.settle_others(settled))
+        _detect_hunk_undo(store, tracked, tracked.settle_others(sent, settled))
         confirm_arrival(store, tracked, sent.plan.places)
         # The rest of the message was typed into the edited text.
         changes, tracked.lines = changes[count:], lines
@@ -89,7 +89,7 @@ def rebase_hunks(
             document = TextDocument(tracked.uri, "".join(then))
             tracked.timed_out = TimedOutEdits(document, late) if late else None
             if waiting:
-                _set_in_flight(tracked, document, waiting)
+                tracked.send(document, _plan(tracked, document, waiting))
             rebase_hunks(store, tracked, changes, lines)
             return
     is_other = _apply_changes(store, tracked, changes, lines)
@@ -172,19 +172,13 @@ def _match_late_edit(
         return (), ()
     [hunks] = come
     if hunks != on_way:
-        _set_in_flight(tracked, timed_out.document, hunks)
+        tracked.send(timed_out.document, _plan(tracked, timed_out.document, hunks))
     left = timed_out.without(hunks)
     return () if set(on_way) <= set(hunks) else on_way, left.edits if left else ()
 
 
-def _set_in_flight(
-    tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]
-) -> None:
-    """Put the edit of these hunks, and no other edit, in flight for `document`."""
-    tracked.send(document, _plan(tracked, document, hunks))
-
-
 def _plan(tracked: TrackedDocument, document: TextDocument, hunks: Collection[str]) -> EditPlan:
+    """Return the plan for accepting these hunks in `document`, conflicts left out."""
     return plan_accept(
         document, [a for a in tracked.live if a.hunk in hunks and a.merged is not None]
     )
@@ -226,9 +220,8 @@ def _detect_edit_undo(store: HunkStore, tracked: TrackedDocument) -> set[str]:
     """
     detected: set[str] = set()
     toggled = []
-    for one in (
-        one for edit in reversed(tracked.applied_edits) for one in edit.detect_undo(tracked.lines)
-    ):
+    edits = reversed(tracked.applied_edits)
+    for one in (one for edit in edits for one in edit.detect_undo(tracked.lines)):
         other = _toggled_state(tracked, store[one.hunk])
         wanted = HunkState.UNDONE if one.is_undone else HunkState.ACCEPTED
         if one.hunk not in detected and tracked.anchor(one.hunk) and other is wanted:
@@ -263,11 +256,8 @@ def _restore_pasted(
 def _restore_pending_spans(tracked: TrackedDocument) -> None:
     """Move pending hunks back to their places after an edit around them was undone or redone."""
     known: set[str] = set()
-    for hunk, span in (
-        pending_span
-        for edit in reversed(tracked.applied_edits)
-        for pending_span in edit.pending_spans(tracked.lines)
-    ):
+    edits = reversed(tracked.applied_edits)
+    for hunk, span in (one for edit in edits for one in edit.pending_spans(tracked.lines)):
         anchor = tracked.anchor(hunk)
         if hunk not in known and anchor in tracked.live and anchor.span != span:
             anchor.restore_span(span, tracked.lines)
@@ -350,12 +340,10 @@ def reopen_undone(
     before = lines_before(changes, tracked.lines) if changes else None
     undone_text = () if before is None else ("".join(before),)
     for anchor, live in anchors.values():
-        alone = (
-            [plan_accept(document, [live]).edit.apply(document.text)]
-            if len(every) <= _FEW_UNDONE
-            else []
-        )
-        tracked.undone.add(anchor, [together, *alone, *undone_text])
+        texts = [together, *undone_text]
+        if len(every) <= _FEW_UNDONE:
+            texts.append(plan_accept(document, [live]).edit.apply(document.text))
+        tracked.undone.add(anchor, texts)
     waits = {"state": HunkState.PENDING, "reason": UNDONE_IN_EDITOR}
     store.save(*(replace_hunk(store[hunk_id], **waits) for hunk_id in anchors), stands=tracked.uri)
     store.notify(tracked.uri)

@@ -310,38 +310,38 @@ class TrackedDocument:
         for anchor in others:
             anchor.redo_records = ()  # after another edit there is nothing to redo
 
-    def settle_others(self, touched: Iterable[Anchor]) -> list[Anchor]:
+    def settle_others(self, sent: InFlightEdit, touched: Iterable[Anchor]) -> list[Anchor]:
         """Move the other anchors to where the sent edit takes them, after the edit has arrived.
 
         An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors
         stay where the changes have moved them, like settled anchors that an edit reaches into.
 
         Args:
+            sent: The edit.
             touched: The settled anchors that the reported changes reached into.
 
         Returns:
             The anchors of these that the edit itself reaches into.
         """
-        assert self.in_flight is not None, "nothing was sent"
         placed = {
             anchor.hunk
             for anchor in self.settled
-            if self._place_other(anchor, set(), is_settled=True)
+            if self._place_other(sent, anchor, set(), is_settled=True)
         }
         within = [anchor for anchor in touched if anchor.hunk not in placed]
-        if not self.in_flight.plan.is_undo:
+        if not sent.plan.is_undo:
             earlier: set[str] = set()
             for anchor in self.live:
-                if anchor.hunk in self.in_flight.plan.places:
-                    anchor.first, anchor.end = self.in_flight.plan.places[anchor.hunk]
+                if anchor.hunk in sent.plan.places:
+                    anchor.first, anchor.end = sent.plan.places[anchor.hunk]
                 else:
-                    _ = self._place_other(anchor, earlier)
+                    _ = self._place_other(sent, anchor, earlier)
                 earlier.add(anchor.hunk)
             resolve_overlaps(self.live, self.lines)
             self._find_bases(self.live)
             # An anchor that lost its lines may be where those of another were found.
             resolve_overlaps(self.live, self.lines)
-            self._track_applied_edit(self.in_flight)
+            self._track_applied_edit(sent)
         return within
 
     def _track_applied_edit(self, sent: InFlightEdit) -> None:
@@ -358,55 +358,53 @@ class TrackedDocument:
         """Forget earlier edits of these hunks, which write another text now."""
         self.applied_edits = [edit for edit in self.applied_edits if edit.forget(hunks)]
 
-    def _place_other(self, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False) -> bool:
+    def _place_other(
+        self, sent: InFlightEdit, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False
+    ) -> bool:
         """Move an anchor to where the sent edit takes it. Return False if that is not known."""
-        assert self.in_flight is not None, "nothing was sent"
-        if anchor.hunk not in self.in_flight.before:
+        if anchor.hunk not in sent.before:
             return False
-        span = self.in_flight.span_after(anchor, earlier)
+        span = sent.span_after(anchor, earlier)
         if span is None:
             return False
-        records = self.in_flight.before[anchor.hunk][1]
+        records = sent.before[anchor.hunk][1]
         # The edit's records tell the editor's undo of the edit; the edit itself was no undo.
         has_all = anchor.undo_records[: len(records)] == records
         if span != anchor.span or not has_all:
             anchor.restore_span(span, self.lines, None if has_all else records)
-        if is_settled and (record := self.in_flight.edge_record(anchor, span)) is not None:
+        if is_settled and (record := sent.edge_record(anchor, span)) is not None:
             anchor.record_sent_edge(records, record)
         return True
 
-    def arrived_places(self) -> dict[str, tuple[int, int]]:
+    def arrived_places(self, sent: InFlightEdit) -> dict[str, tuple[int, int]]:
         """Return, by sent hunk, the lines that hold its text; no hunks whose lines are uncertain."""
-        assert self.in_flight is not None, "nothing was sent"
-        found = {hunk: self._arrived_lines(hunk) for hunk in self.in_flight.plan.texts}
+        found = {hunk: self._arrived_lines(sent, hunk) for hunk in sent.plan.texts}
         return {hunk: place for hunk, place in found.items() if place is not None}
 
-    def _arrived_lines(self, hunk: str) -> tuple[int, int] | None:
+    def _arrived_lines(self, sent: InFlightEdit, hunk: str) -> tuple[int, int] | None:
         """Return the lines that hold the text of a sent hunk, as far as they are certain."""
-        assert self.in_flight is not None, "nothing was sent"
-        anchor, text = self._by_hunk[hunk], self.in_flight.plan.texts[hunk]
-        run = self.in_flight.run_of(hunk)
+        run = sent.run_of(hunk)
         if run is None or len(run.hunks) < 2:
-            return self._arrived_alone(anchor, text)
+            return self._arrived_alone(sent, hunk)
         # It may have come in one change with those that it touches: its place may be theirs.
         anchors = [self._by_hunk[one] for one in run.hunks]
         first, end = min(one.first for one in anchors), max(one.end for one in anchors)
         lines = self.lines[first:end]
-        if (matched := self.in_flight.match_run(run, lines)) is not None:
+        if (matched := sent.match_run(run, lines)) is not None:
             place = matched[hunk]
         else:
-            if (found := self._arrived_alone(anchor, text)) or hunk in self.in_flight.present:
+            if (found := self._arrived_alone(sent, hunk)) or hunk in sent.present:
                 return found
-            place = self.in_flight.find_run(run, lines).get(hunk)
+            place = sent.find_run(run, lines).get(hunk)
         return None if place is None else (first + place[0], first + place[1])
 
-    def _arrived_alone(self, anchor: Anchor, text: str) -> tuple[int, int] | None:
+    def _arrived_alone(self, sent: InFlightEdit, hunk: str) -> tuple[int, int] | None:
         """Return the lines of a sent hunk whose place no lines of other hunks can have entered."""
-        assert self.in_flight is not None, "nothing was sent"
+        anchor, text = self._by_hunk[hunk], sent.plan.texts[hunk]
         if "".join(self.lines[anchor.first : anchor.end]) == text:
             return anchor.first, anchor.end
         # The user wrote at its edge, or the editor's smallest difference cut through it.
-        return None if anchor.hunk in self.in_flight.present else anchor.find_text(self.lines, text)
+        return None if hunk in sent.present else anchor.find_text(self.lines, text)
 
     def plan_undo(self, document: TextDocument, hunks: Iterable[str]) -> EditPlan:
         """Return the plan for undoing these accepted hunks in `document`, which is the current
