@@ -283,10 +283,8 @@ def _new_file(hunk: Hunk, views: _FileViews) -> str:
     """Return the name of a file after an accepted move. Empty if there is no move, or the file may
     not be named.
     """
-    is_moved = hunk.kind is HunkKind.MOVE and hunk.state is HunkState.ACCEPTED
-    if not is_moved or not views.at(hunk.new_uri).may_be_named:
-        return ""
-    return views.snapshot.name_of(hunk.new_uri)
+    is_named = hunk.has_moved_away and views.at(hunk.new_uri).may_be_named
+    return views.snapshot.name_of(hunk.new_uri) if is_named else ""
 
 
 def _content(text: str) -> tuple[str, ...]:

@@ -303,10 +303,10 @@ class HunkStore:
         hunks, key = self.of_file(uri), canonical(new_uri)
         others = [hunk for hunk in hunks if canonical(hunk.new_uri) != key]
         present = [hunk for hunk in others if not hunk.is_of_absent_file]
-        staying = [hunk for hunk in present if not hunk.has_moved_away]
+        of_new_file = [hunk for hunk in present if not hunk.has_moved_away]
         # Only a hunk of a new file shows that the file of an accepted move is not the renamed one: else
         # a folder was renamed, and the undo of the move leads there.
-        return staying if staying or len(others) < len(hunks) else present
+        return of_new_file if of_new_file or len(others) < len(hunks) else present
 
     def renamed(self, uri: str, new_uri: str) -> None:
         """Handle the rename of a file: move its hunks to the new name."""

@@ -68,14 +68,10 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
     Returns:
         Whether all blocks are in the present text; the blocks that are there were taken.
     """
-    placed = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
+    found = [(block, _place_now(block, draft.document, now)) for block in draft.blocks]
     tracked = store.tracked(now.uri)
-    placed_blocks = [(block, place) for block, place in placed if place is not None]
-    fresh = [
-        placed_block
-        for placed_block in placed_blocks
-        if tracked is None or not tracked.overlapping(placed_block[1])
-    ]
+    placed = [(block, place) for block, place in found if place is not None]
+    fresh = [one for one in placed if tracked is None or not tracked.overlapping(one[1])]
     if fresh and tracked is not None and tracked.in_flight is not None:
         return False  # after the edit has arrived, the places are known
     if fresh:
@@ -91,7 +87,7 @@ def import_blocks(store: HunkStore, draft: BlockDraft, now: TextDocument) -> boo
         store.register(hunks)
         store.save(*hunks, stands=now.uri)
         store.notify(now.uri)
-    return len(placed_blocks) == len(placed)
+    return len(placed) == len(found)
 
 
 def mark_duplicate_ids(anchors: Iterable[object]) -> None:

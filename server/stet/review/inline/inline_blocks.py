@@ -165,12 +165,10 @@ class InlineBlocks:
         """
         tracked = self._store.ensure_tracked(document)
         pieces, texts = [], {}
-        named = block_ids_in(document.text)
+        wanted = set(hunk_ids) - block_ids_in(document.text)
         conflicts: dict[str, Anchor] = {}
         for anchor in tracked.live:
-            if anchor.hunk not in hunk_ids or isinstance(anchor, BlockAnchor):
-                continue
-            if anchor.hunk in named:
+            if anchor.hunk not in wanted or isinstance(anchor, BlockAnchor):
                 continue
             end = anchor.first if anchor.is_gap else anchor.end
             before = replaced_text(anchor)

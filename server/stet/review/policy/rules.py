@@ -154,9 +154,8 @@ def check_move(rules: EditRules, draft: MoveDraft) -> Refusal | None:
     """
     status, new = rules.path_status(draft.uri), rules.path_status(draft.new_uri)
     if new.real == status.real and _is_case_change(draft):
-        new = replace(
-            new, creation_refusal=None
-        )  # the disk folds them: what lies there is the file
+        # The disk folds them: what lies there is the file.
+        new = replace(new, creation_refusal=None)
     return (
         _mode_refusal(rules)
         or _whole_file_refusal(status, draft.name)

@@ -128,14 +128,7 @@ def resolve_position(
         edit = rebase_edit(
             resolve_instruction(instruction, content, shown), shown, changes, current
         )
-    return ResolvedEdit(
-        TextEdit(
-            tuple(
-                Replacement(replacement.start + n_mark, replacement.end + n_mark, replacement.text)
-                for replacement in edit.replacements
-            )
-        )
-    )
+    return ResolvedEdit(edit.shifted(n_mark))
 
 
 def _without_bom(document: TextDocument) -> TextDocument:
@@ -166,7 +159,10 @@ def merge_edits(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendm
         return _merge(resolved_edits, view)
     except OverlapError:
         # Models quote lines around what they change: what both leave as it is may be shared.
-        bare = [_minimal(resolved, view) for resolved in resolved_edits]
+        bare = [
+            ResolvedEdit(_minimal(one.edit, view.live.text), _minimal(one.on_view, view.text))
+            for one in resolved_edits
+        ]
         joined = _merge(bare, view)
         for one, other in pairwise(joined.edit.replacements):
             # Which of two texts comes first could only be guessed.
@@ -230,12 +226,8 @@ def _match_pending(quote: QuotedEdit, view: PendingView) -> BlockMatch | None:
 
 
 def _merge(resolved_edits: list[ResolvedEdit], view: PendingView) -> Amendment:
-    plain = [
-        replacement for resolved in resolved_edits for replacement in resolved.edit.replacements
-    ]
-    pending = [
-        one for resolved_edit in resolved_edits for one in resolved_edit.on_view.replacements
-    ]
+    plain = [one for resolved in resolved_edits for one in resolved.edit.replacements]
+    pending = [one for resolved in resolved_edits for one in resolved.on_view.replacements]
     amendment = view.amended(TextEdit(tuple(pending))) if pending else Amendment(_NOTHING, ())
     if len(resolved_edits) > 1:
         _check_last_line([*plain, *amendment.edit.replacements], view.live)
@@ -254,26 +246,15 @@ def _check_last_line(replacements: list[Replacement], current: TextDocument) -> 
     if not last:
         return
     last_line = end - len(last)
-    gone = any(
-        replacement.start <= last_line and replacement.end == end and not replacement.text
-        for replacement in replacements
-    )
+    gone = any(one.start <= last_line and one.end == end and not one.text for one in replacements)
     added = any(one.start == one.end == end for one in replacements)
     if gone and added:
         raise OverlapError("one takes the last line, another adds behind it")
 
 
-def _minimal(resolved: ResolvedEdit, view: PendingView) -> ResolvedEdit:
-    """Return the resolved edit reduced to the lines that it changes."""
-    return ResolvedEdit(
-        _minimal_edit(resolved.edit, view.live.text), _minimal_edit(resolved.on_view, view.text)
-    )
-
-
-def _minimal_edit(edit: TextEdit, text: str) -> TextEdit:
-    return TextEdit(
-        tuple(_minimal_replacement(replacement, text) for replacement in edit.replacements)
-    )
+def _minimal(edit: TextEdit, text: str) -> TextEdit:
+    """Return an edit of `text` reduced to the lines that it changes."""
+    return TextEdit(tuple(_minimal_replacement(one, text) for one in edit.replacements))
 
 
 def _minimal_replacement(replacement: Replacement, text: str) -> Replacement:

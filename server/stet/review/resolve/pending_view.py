@@ -74,9 +74,7 @@ class PendingView:
             and hunk.kind not in WHOLE_FILE
             and live.text_in(hunk.range) == hunk.old
         )
-        return cls(
-            live, tuple(sorted(pending, key=lambda hunk: (hunk.range.start, hunk.range.end)))
-        )
+        return cls(live, tuple(sorted(pending, key=lambda hunk: hunk.range)))
 
     @cached_property
     def edit(self) -> TextEdit:
@@ -127,9 +125,7 @@ class PendingView:
         touched = self.touched(view_edit)
         ids = tuple(hunk.id for hunk in touched)
         first = TextEdit(tuple(self._written(hunk) for hunk in touched))
-        then = TextEdit(
-            tuple(self._without_others(replacement, ids) for replacement in view_edit.replacements)
-        )
+        then = TextEdit(tuple(self._without_others(one, ids) for one in view_edit.replacements))
         found = Amendment(first.compose(then), ids)
         if self._with_others(found) == view_edit.apply(self.text):
             return found
