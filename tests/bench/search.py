@@ -57,7 +57,7 @@ async def _indexed(root: Path, texts: dict[str, str]) -> list[Row]:
     await asyncio.to_thread(last.parent.mkdir)
     await asyncio.to_thread(last.write_text, "# Xylophagous\n")
     started = perf_counter()
-    await workspace.index.keep_up(workspace.workspace.snapshot())
+    await workspace.index.ensure_current(workspace.workspace.snapshot())
     await workspace.until(lambda state: state.files == len(texts) + 1, seconds=PATIENCE)
     cold = perf_counter() - started
     await workspace.until(

@@ -20,7 +20,7 @@ class MemoryJournal:
         first, *_ = [next(numbers) for _ in range(n)]
         return first
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         for hunk in hunks:

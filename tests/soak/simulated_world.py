@@ -163,7 +163,7 @@ class SimulatedWorld(Typist):
         if self._dice.random() < 0.5:
             snapshot = self.ledger.anchor_snapshot(URI)
             if snapshot is not None:
-                self.journal.keep((), snapshot)
+                self.journal.persist((), snapshot)
         text = self.buffer.text
         if self._dice.random() < 0.3:
             text = "".join(self._shaken(split_lines(text)))

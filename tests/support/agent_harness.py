@@ -57,10 +57,10 @@ class MemoryRows:
     turns: dict[str, TurnRow] = field(default_factory=dict)
     chats: dict[str, ChatRow] = field(default_factory=dict)
 
-    def keep_turn(self, row: TurnRow) -> None:
+    def persist_turn(self, row: TurnRow) -> None:
         self.turns[row.id] = row
 
-    def keep_chat(self, row: ChatRow) -> None:
+    def persist_chat(self, row: ChatRow) -> None:
         self.chats[row.id] = row
 
     def load_chats(self) -> ChatRows:

@@ -86,5 +86,5 @@ class IndexedWorkspace:
         await self.tasks.close()
 
     async def ready(self, index: IndexService | None = None) -> None:
-        await (index or self.index).keep_up(self.workspace.snapshot())
+        await (index or self.index).ensure_current(self.workspace.snapshot())
         await self.until(lambda state: state.stage is Stage.READY, index)

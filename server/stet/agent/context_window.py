@@ -164,10 +164,16 @@ def digest(conversation: Conversation) -> str:
     lines = []
     for exchange in conversation.history:
         if exchange.record is None:
-            lines.append(exchange.said)
+            lines.append(exchange.answer)
             continue
-        asked, said = (_short(text, MAX_QUESTION) for text in (exchange.question, exchange.said))
-        lines += [f"- The user asked: {asked}", f"  You answered: {said}", exchange.record.text]
+        question, answer = (
+            _short(text, MAX_QUESTION) for text in (exchange.question, exchange.answer)
+        )
+        lines += [
+            f"- The user asked: {question}",
+            f"  You answered: {answer}",
+            exchange.record.text,
+        ]
     for unit in message_groups(conversation.current_turn):
         lines += _describe_round(unit)
     middle = f"{COMPACTED_MARK}the middle is left out.)"
@@ -195,8 +201,8 @@ def _without_middle(text: str, most: int, note: str) -> str:
 
 
 def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
-    n_said = min(2, sum(one.n_said for one in history)) or 2
-    return Exchange.condensed(SUMMARY_QUESTION, text, None, n_said)
+    n_messages = min(2, sum(one.n_messages for one in history)) or 2
+    return Exchange.condensed(SUMMARY_QUESTION, text, None, n_messages)
 
 
 def _drop_exchange_results(exchange: Exchange) -> Exchange:
@@ -250,8 +256,8 @@ def _describe_call(call: ToolCall) -> str:
 def _describe_round(unit: Sequence[Message]) -> list[str]:
     """Return one line for the text of a round, and one line for each call."""
     head, *results = unit
-    said = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
-    return said + [
+    lines = [f"- {head.role}: {_short(head.content, MAX_QUESTION)}"] if head.content else []
+    return lines + [
         f"- You called {_describe_call(call)}: {_short(result.content, MAX_ARGUMENTS)}"
         for call, result in zip(head.tool_calls, results, strict=False)
     ]

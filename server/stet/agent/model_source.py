@@ -61,8 +61,8 @@ class TracedModel(ModelWrapper):
         try:
             completion = await self.inner.complete(request, on_text, on_wait)
         except ModelError as error:
-            said = f"{type(error).__name__}: {error}"
-            await asyncio.to_thread(self._write, f"no answer from {who}: {said}")
+            reason = f"{type(error).__name__}: {error}"
+            await asyncio.to_thread(self._write, f"no answer from {who}: {reason}")
             raise
         await asyncio.to_thread(lambda: self._write(f"from {who}: {_json(asdict(completion))}"))
         return completion

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stet.agent.turn import FINAL_STATES, Turn, TurnState
-from stet.agent.turn_history import MAX_SAID, Exchange, Prompt, TurnRecord, with_missing_results
+from stet.agent.turn_history import MAX_ANSWER, Exchange, Prompt, TurnRecord, with_missing_results
 from stet.privacy.taint import TaintTracker
 from stet.review.feedback import ModelKnowledge
 from stet.review.proposal import Hunk
@@ -127,7 +127,7 @@ class Session:
         is_overflow = turn_start is not None and turn_start.is_overflow
         if is_overflow or (turn.state is TurnState.CANCELLED and not turn.rounds):
             # It may have been cancelled because it would have sent too much.
-            turn_start, question = None, question[:MAX_SAID]
+            turn_start, question = None, question[:MAX_ANSWER]
         if turn_start is None:
             answer = turn.answer or turn.summary
             exchange = Exchange.condensed(question, answer.strip(), record, 2)
@@ -154,11 +154,11 @@ MAX_CHARACTERS = 4_000_000
 class ArchiveStorage(Protocol):
     """Where turns and chats are kept; nothing raises when the disk fails."""
 
-    def keep_turn(self, row: TurnRow) -> None:
+    def persist_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; it outlives the process once this returns."""
         ...
 
-    def keep_chat(self, row: ChatRow) -> None:
+    def persist_chat(self, row: ChatRow) -> None:
         """Keep what a chat knows now; may take long."""
         ...
 
@@ -188,7 +188,7 @@ class ChatArchive:
 
     def save_turn(self, turn: Turn) -> None:
         """Keep a turn as it is now; takes a fraction of a millisecond."""
-        self._rows.keep_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
+        self._rows.persist_turn(TurnRow(turn.id, turn.ask.chat, _to_json(asdict(turn))))
 
     def save_chat(
         self,
@@ -210,7 +210,7 @@ class ChatArchive:
         fields = _to_json(
             {"history": exchanges, "upto": knowledge.upto, "carried": n_sent_characters}
         )
-        self._rows.keep_chat(ChatRow(chat, fields, texts))
+        self._rows.persist_chat(ChatRow(chat, fields, texts))
 
     def load(self) -> SavedChats:
         """Return earlier conversations; a turn that was not over when its server died has failed.

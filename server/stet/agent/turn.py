@@ -235,10 +235,10 @@ class Turn:
     def with_round(self, completion: Completion, at: float = 0.0) -> "Turn":
         """Return the turn after the model has answered once more, at a time in seconds since the epoch."""
         text = completion.text.strip()
-        said = "\n\n".join(part for part in (self.answer, text) if part)
-        spoken = (Utterance("assistant", at, len(said)),) if text else ()
+        answer = "\n\n".join(part for part in (self.answer, text) if part)
+        spoken = (Utterance("assistant", at, len(answer)),) if text else ()
         return replace(
-            self.with_usage(completion), answer=said, utterances=(*self.utterances, *spoken)
+            self.with_usage(completion), answer=answer, utterances=(*self.utterances, *spoken)
         )
 
     def with_steering(self, text: str, at: float) -> "Turn":
@@ -294,11 +294,11 @@ class Turn:
         error = f"{self.error} {PROPOSALS_STAY if has_proposed else HOW_TO_CONTINUE}"
         return replace(self, error=error, summary=error)
 
-    def with_unread_steering(self, unheard: Sequence[str]) -> "Turn":
+    def with_unread_steering(self, unread: Sequence[str]) -> "Turn":
         """Return the turn at its end, with what the user said too late for the model, if anything."""
-        if not unheard:
+        if not unread:
             return self
-        quoted = "; ".join(repr(text) for text in unheard)
+        quoted = "; ".join(repr(text) for text in unread)
         note = f"The model has not seen what you said last: {quoted}. Ask again to have it heard."
         summary = f"{self.summary} {note}".strip()
         return replace(self, summary=summary, error=f"{self.error} {note}" if self.error else "")
@@ -357,13 +357,13 @@ def check_refusal(completion: Completion) -> None:
     Raises:
         TurnFailed: If it is one.
     """
-    said = completion.text.strip()
+    answer = completion.text.strip()
     if completion.stop_reason is StopReason.REFUSED:
-        raise TurnFailed(f"The model refuses: {said or 'it gives no reason'}")
+        raise TurnFailed(f"The model refuses: {answer or 'it gives no reason'}")
     if completion.stop_reason is StopReason.FILTERED:
         raise TurnFailed(
             "The provider's content filter has withheld the answer"
-            + (", in the middle; what was said until then stays." if said else ".")
+            + (", in the middle; what was said until then stays." if answer else ".")
             + " Ask in other words, or choose another model."
         )
 

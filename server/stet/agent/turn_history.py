@@ -21,7 +21,7 @@ from stet.workspace.snapshot import Snapshot
 
 STEP_FROM = 10
 """From this `agent.historyLength` on, old turns are left out several at once (see `recent`)."""
-MAX_SAID = 4000
+MAX_ANSWER = 4000
 """Characters kept of an answer in the short form of a turn."""
 MAX_ENTRIES = 20
 """How many proposals, failures or sources of one turn its record lists."""
@@ -120,17 +120,17 @@ class Exchange:
     Attributes:
         messages: From the question to the record; every call has its result.
         question: The question with the text before it, without the state of the editor.
-        said: The answer.
+        answer: The text that the model wrote.
         record: The other remembered facts; None if several turns are summarized as one.
-        n_said: The number of user messages and answers that it counts as (`agent.historyLength`).
+        n_messages: The number of user messages and answers that it counts as (`agent.historyLength`).
         guard: The privacy rules under which the turn was sent (`stet.agent.turn_history`).
     """
 
     messages: tuple[Message, ...]
     question: str
-    said: str
+    answer: str
     record: TurnRecord | None = None
-    n_said: int = 2
+    n_messages: int = 2
     guard: str = ""
 
     @classmethod
@@ -141,7 +141,7 @@ class Exchange:
 
         The record is appended to the last answer, or is an answer of its own after tool results.
         """
-        said = (turn.answer or turn.summary).strip()[:MAX_SAID]
+        answer = (turn.answer or turn.summary).strip()[:MAX_ANSWER]
         messages = with_missing_results(turn_messages)
         last = messages[-1] if messages else None
         if last is not None and last.role == "assistant":
@@ -149,21 +149,21 @@ class Exchange:
             messages[-1] = replace(last, content=content)
         else:
             messages.append(Message("assistant", record.text))
-        return cls(tuple(messages), question, said, record, 2 + len(turn.steering))
+        return cls(tuple(messages), question, answer, record, 2 + len(turn.steering))
 
     @classmethod
     def condensed(
-        cls, question: str, said: str, record: TurnRecord | None, n_said: int
+        cls, question: str, answer: str, record: TurnRecord | None, n_messages: int
     ) -> "Exchange":
         """Create an exchange with only the question and the answer of a turn."""
-        answer = "\n\n".join(part for part in (said, record.text if record else "") if part)
+        content = "\n\n".join(part for part in (answer, record.text if record else "") if part)
         # Some providers refuse an empty answer for ever after.
-        messages = (Message("user", question), Message("assistant", answer or "(No answer.)"))
-        return cls(messages, question, said, record, n_said)
+        messages = (Message("user", question), Message("assistant", content or "(No answer.)"))
+        return cls(messages, question, answer, record, n_messages)
 
     def shortened(self) -> "Exchange":
         """Return the exchange with only the question and the answer."""
-        return Exchange.condensed(self.question, self.said, self.record, self.n_said)
+        return Exchange.condensed(self.question, self.answer, self.record, self.n_messages)
 
 
 class Prompt:
@@ -206,12 +206,12 @@ def recent_exchanges(history: Sequence[Exchange], length: int) -> tuple[Exchange
     Where there are more, as many go as leave half of it (from `STEP_FROM` on): left out one by one,
     every turn would begin with other bytes than the one before, and no cache would hold.
     """
-    if sum(one.n_said for one in history) <= length:
+    if sum(one.n_messages for one in history) <= length:
         return tuple(history)
     room = length // 2 if length >= STEP_FROM else length
     latest: list[Exchange] = []
     for one in reversed(history):
-        room -= one.n_said
+        room -= one.n_messages
         if room < 0:
             break
         latest.append(one)

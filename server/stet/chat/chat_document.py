@@ -291,13 +291,13 @@ class TranscriptBuilder:
         self._workspace = workspace
         self._ledger = ledger
         self._transcripts: dict[str, ChatTranscript] = {}
-        self._said_here: dict[str, list[str]] = {}
+        self._shown_steering: dict[str, list[str]] = {}
 
     def skip_steering(self, turn_id: str, words: str) -> None:
         """Skip words that the user has said to a turn in its chat's document, where the words
         already are.
         """
-        self._said_here.setdefault(turn_id, []).append(words)
+        self._shown_steering.setdefault(turn_id, []).append(words)
 
     def handle_event(self, event: AgentEvent) -> None:
         """Update the transcript of a turn after an event."""
@@ -325,8 +325,8 @@ class TranscriptBuilder:
                 transcript.add_question(turn.question)
             case QuestionAnswered(answer=text):
                 transcript.add_note(f"Your answer: {text}")
-            case SteeringApplied(text=text) if text in self._said_here.get(turn.id, ()):
-                self._said_here[turn.id].remove(text)
+            case SteeringApplied(text=text) if text in self._shown_steering.get(turn.id, ()):
+                self._shown_steering[turn.id].remove(text)
             case SteeringApplied(text=text):
                 transcript.add_steering(text)
             case _:
@@ -337,7 +337,7 @@ class TranscriptBuilder:
         kept.
         """
         self._transcripts.pop(turn_id, None)
-        self._said_here.pop(turn_id, None)
+        self._shown_steering.pop(turn_id, None)
 
     def create_turn(self, turn: Turn) -> ChatTurn:
         """Return a turn in the form in which it is written into a document."""

@@ -133,9 +133,9 @@ def run(editor: str, *, write: bool) -> int:
     else:
         configuration = _configuration(editor, is_old=bool(finding.fix))
         (_write if write else _print)(configuration, terminal)
-    # VS Code's kin took the extension where there is no `code`; that has been said.
-    is_said = editor == "vscode" and write and not finding.fix
-    if finding.mark != "ok" and not is_said:
+    # VS Code's kin took the extension where there is no `code`; that has been reported.
+    is_reported = editor == "vscode" and write and not finding.fix
+    if finding.mark != "ok" and not is_reported:
         terminal.say(f"{finding.about}: {finding.found}. {finding.fix}".strip(), "yellow")
     return 0
 

@@ -95,10 +95,12 @@ def read_build(text: str, name: str) -> BuildFile:
     if last in (_GO, CARGO):
         return _go(text) if last == _GO else _cargo(text)
     try:
-        said = _mapping(json.loads(_LAST_COMMA.sub(_keep_string, _COMMENT.sub(_keep_string, text))))
+        fields = _mapping(
+            json.loads(_LAST_COMMA.sub(_keep_string, _COMMENT.sub(_keep_string, text)))
+        )
     except (ValueError, RecursionError):  # not JSON, or nested without end
         return BuildFile()
-    return _package(said) if last == PACKAGE else _config(said)
+    return _package(fields) if last == PACKAGE else _config(fields)
 
 
 def _go(text: str) -> BuildFile:
@@ -109,34 +111,34 @@ def _go(text: str) -> BuildFile:
 
 def _cargo(text: str) -> BuildFile:
     """Read line by line: a parser of TOML can be kept busy for minutes by a name of many parts."""
-    table, said = "", dict[tuple[str, str], str]()
+    table, values = "", dict[tuple[str, str], str]()
     for line in split_lines(text):
         found = _TOML.match(line)
         if found is not None and found["table"] is not None:
             table = found["table"].strip()
         elif found is not None:
-            said.setdefault((table, found["key"]), found["value"])
-    name = said.get(("lib", "name")) or said.get(("package", "name"), "").replace("-", "_")
-    return BuildFile(name=name, main=(said.get(("lib", "path"), "src/lib.rs"),) if name else ())
+            values.setdefault((table, found["key"]), found["value"])
+    name = values.get(("lib", "name")) or values.get(("package", "name"), "").replace("-", "_")
+    return BuildFile(name=name, main=(values.get(("lib", "path"), "src/lib.rs"),) if name else ())
 
 
-def _package(said: Mapping[str, object]) -> BuildFile:
-    mains = _texts(map(said.get, _MAIN))
-    exports = said.get("exports")
+def _package(fields: Mapping[str, object]) -> BuildFile:
+    mains = _texts(map(fields.get, _MAIN))
+    exports = fields.get("exports")
     if not any(key.startswith(".") for key in _mapping(exports)):
         exports = {".": exports}  # all of it is about the package as such
     return BuildFile(
-        name=_text(said.get("name")),
+        name=_text(fields.get("name")),
         main=mains + tuple(filter(None, map(guess_source, mains))),
         exports=_patterns(exports, "."),
-        imports=_patterns(said.get("imports"), "#"),
+        imports=_patterns(fields.get("imports"), "#"),
     )
 
 
-def _patterns(said: object, beginning: str) -> Patterns:
+def _patterns(fields: object, beginning: str) -> Patterns:
     """Return names with their targets under any condition, in order."""
     found = []
-    for name, meant in _mapping(said).items():
+    for name, meant in _mapping(fields).items():
         if name.startswith(beginning) and name.count("*") <= 1:
             targets = tuple(dict.fromkeys(islice(_targets(meant), MAX_TARGETS)))
             sources = tuple(filter(None, map(guess_source, targets)))
@@ -161,10 +163,10 @@ def guess_source(place: str) -> str:
     return "" if made is None else f"./src/{place[made.end() :]}"
 
 
-def _config(said: Mapping[str, object]) -> BuildFile:
-    options = _mapping(said.get("compilerOptions"))
-    base, extends = options.get("baseUrl"), said.get("extends")
-    references = said.get("references")
+def _config(fields: Mapping[str, object]) -> BuildFile:
+    options = _mapping(fields.get("compilerOptions"))
+    base, extends = options.get("baseUrl"), fields.get("extends")
+    references = fields.get("references")
     patterns = []
     for pattern, meant in _mapping(options.get("paths")).items():
         if isinstance(meant, list) and pattern.count("*") <= 1:

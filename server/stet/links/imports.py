@@ -215,7 +215,9 @@ find_references = _finder(str, _REFERENCE, path=LinkKind.REFERENCE)
 def find_latex_images(text: str) -> Iterator[Link]:
     r"""Yield `\includegraphics{a}`, with the folders that a `\graphicspath{{b/}{c/}}` names."""
     masked = masking.mask_latex(text)
-    said = _LATEX_FOLDERS.search(masked)
-    folders = "" if said is None else "\n".join(_LATEX_FOLDER.findall(said["folders"]))
+    folders_found = _LATEX_FOLDERS.search(masked)
+    folders = (
+        "" if folders_found is None else "\n".join(_LATEX_FOLDER.findall(folders_found["folders"]))
+    )
     for found in _LATEX_IMAGE.finditer(masked):
         yield Link(LinkKind.LATEX_IMAGE, found["path"], found.start("path"), folders)

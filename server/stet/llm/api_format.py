@@ -230,8 +230,8 @@ def to_api_message(message: Message) -> dict[str, Any]:
     if not message.tool_calls:
         return {"role": message.role, "content": content}
     calls = [_to_api_call(call) for call in message.tool_calls]
-    said = content if content.strip() else None
-    return {"role": message.role, "content": said, "tool_calls": calls}
+    text = content if content.strip() else None
+    return {"role": message.role, "content": text, "tool_calls": calls}
 
 
 def to_api_tool(tool: ToolDefinition) -> dict[str, Any]:

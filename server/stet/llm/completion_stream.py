@@ -202,9 +202,9 @@ class CompletionAccumulator:
     def _add_text(self, delta: Mapping[str, Any]) -> str:
         refusal = _string(delta.get("refusal"))
         self._refused = self._refused or bool(refusal)
-        if said := _text_of(delta.get("content")) + refusal:
-            self._text.append(said)
-        return said
+        if text := _text_of(delta.get("content")) + refusal:
+            self._text.append(text)
+        return text
 
     def _add_call(self, piece: Mapping[str, Any]) -> None:
         function = piece.get("function")

@@ -238,22 +238,22 @@ def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) ->
 def _what_to_do(endpoint: ModelEndpoint, status: int, quote: str) -> str:
     """Return what the server did with a request that no repetition helps, and the remedy."""
     key = endpoint.key_env or "the environment"
-    said = f"(HTTP {status}: {quote})"
+    response = f"(HTTP {status}: {quote})"
     match status:
         case 401 if not endpoint.api_key:
             key = endpoint.key_env or "an environment variable, and model.apiKeyEnv to its name,"
             what = f"wants a key (HTTP 401): set {key} in the environment the editor starts in."
         case 401:
             remedy = "correct it, or name another variable in model.apiKeyEnv."
-            what = f"refused the key in {key} {said}: {remedy}"
+            what = f"refused the key in {key} {response}: {remedy}"
         case 403:
             remedy = f"may not use the model {endpoint.model!r}; change model.name or the key."
-            what = f"forbids this {said}: the key in {key} {remedy}"
+            what = f"forbids this {response}: the key in {key} {remedy}"
         case 404:
             remedy = f"check model.name, and model.baseUrl ({_shown_url(endpoint)!r})."
-            what = f"knows no model {endpoint.model!r} {said}: {remedy}"
+            what = f"knows no model {endpoint.model!r} {response}: {remedy}"
         case 407:
-            what = f"is behind a proxy that wants a login {said}: check HTTPS_PROXY."
+            what = f"is behind a proxy that wants a login {response}: check HTTPS_PROXY."
         case _:
             what = f"refused the request (HTTP {status}): {quote}."
     return what

@@ -328,5 +328,5 @@ def estimate_usage(
     messages: Iterable[Message], tools: Iterable[ToolDefinition], completion: Completion
 ) -> Usage:
     """Return the estimated usage of a round whose provider gave none."""
-    said = estimate_tokens(completion.text) + _estimate_calls(completion.tool_calls)
-    return Usage(estimate_prompt(messages, tools), said, estimated=True)
+    n_output = estimate_tokens(completion.text) + _estimate_calls(completion.tool_calls)
+    return Usage(estimate_prompt(messages, tools), n_output, estimated=True)

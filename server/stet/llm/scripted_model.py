@@ -110,9 +110,9 @@ class ScriptedModel:
         for start in range(0, len(completion.text), PIECE):
             on_text(completion.text[start : start + PIECE])
             await asyncio.sleep(0)
-            said = completion.text[: start + PIECE]
-            if request.ceiling is not None and estimate_tokens(said) > request.ceiling:
-                raise AnswerTooLong(f"The answer of {self.name!r} was broken off.", said)
+            text_so_far = completion.text[: start + PIECE]
+            if request.ceiling is not None and estimate_tokens(text_so_far) > request.ceiling:
+                raise AnswerTooLong(f"The answer of {self.name!r} was broken off.", text_so_far)
         calls = tuple(
             replace(tool_call, id=tool_call.id or f"call_{n_asked}_{n}")
             for n, tool_call in enumerate(completion.tool_calls, start=1)

@@ -104,17 +104,17 @@ def parse_answer(
             guessed.
     """
     calls: list[ToolCall] = []
-    said: list[str] = []
+    prose: list[str] = []
     end = 0
     for found in _CALL.finditer(text):
-        said.append(text[end : found.start()])
+        prose.append(text[end : found.start()])
         end = found.end()
         if found["end"] or not is_cut:
             calls.append(_call(found["body"]))
-    said.append(text[end:])
+    prose.append(text[end:])
     if not calls and (bare := _bare_call(text, tools)):
         return "", (bare,)
-    return "".join(said).strip() if calls or end else text, tuple(calls)
+    return "".join(prose).strip() if calls or end else text, tuple(calls)
 
 
 def _call(body: str) -> ToolCall:

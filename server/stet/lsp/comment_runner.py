@@ -127,8 +127,8 @@ class CommentRunner:
 
         Return the turn's id. The turn itself checks that there is such a comment.
         """
-        marker, said = instruction_on_line(text)
-        prompt = said or f"The comment on line {line + 1}"
+        marker, instruction = instruction_on_line(text)
+        prompt = instruction or f"The comment on line {line + 1}"
         place = Range(Position(line, 0), Position(line, 0))
         return self._ask(document, place, marker or Marker.DO, prompt, chat or DEFAULT_CHAT)
 

@@ -48,7 +48,7 @@ class IndexFeed:
         """
         await asyncio.sleep(QUIET_SECONDS)
         if self._workspace.folders:
-            await self._index.keep_up(self._workspace.snapshot())
+            await self._index.ensure_current(self._workspace.snapshot())
 
     def changed(self, uris: Iterable[str]) -> None:
         """Record files that were saved, closed, created, changed or removed."""
@@ -62,7 +62,7 @@ class IndexFeed:
     async def _pass_on(self) -> None:
         await asyncio.sleep(MOMENT_SECONDS)
         uris, self._due, self._is_due = list(self._due), {}, False
-        await self._index.keep_up(self._workspace.snapshot())
+        await self._index.ensure_current(self._workspace.snapshot())
         self._index.changed(uris)
 
 
@@ -84,7 +84,7 @@ class IndexView:
         self._timer: asyncio.TimerHandle | None = None
         self._reported: IndexState | None = None
         self._is_starting = False
-        self._has_said_partial = False
+        self._has_reported_partial = False
         index.listen(self._state_changed)
 
     def reindex(self, snapshot: Snapshot, *, rebuild: bool) -> str:
@@ -108,8 +108,8 @@ class IndexView:
 
     def note_partial_answer(self, n_files_so_far: int | None) -> None:
         """Tell the user, once a build, that an answer came from an index that is still being built."""
-        if n_files_so_far is not None and not self._has_said_partial:
-            self._has_said_partial = True
+        if n_files_so_far is not None and not self._has_reported_partial:
+            self._has_reported_partial = True
             self._client.show_message(
                 f"Stet: the search index is still being built ({n_files_so_far:,} files so far). Until"
                 " it is done, searches find what is in those."
@@ -118,7 +118,7 @@ class IndexView:
     async def _begin(self, snapshot: Snapshot, *, rebuild: bool) -> None:
         try:
             self._index.retry()
-            await self._index.keep_up(snapshot)
+            await self._index.ensure_current(snapshot)
             if rebuild:
                 self._index.rebuild()
         finally:
@@ -130,7 +130,7 @@ class IndexView:
         if self._is_starting:
             return  # what it has been told to do comes only after this
         if state.stage not in _BUILDING:
-            self._has_said_partial = False
+            self._has_reported_partial = False
             self._end(state.message or f"{state.files:,} files")
         elif self._progress is not None:
             self._report(self._progress, state)

@@ -311,7 +311,7 @@ class PresetController:
         rows = {
             name: None if one is None else json.dumps(to_json(one)) for name, one in presets.items()
         }
-        self._store.keep_presets(rows, json.dumps(to_json(self._now)))
+        self._store.persist_presets(rows, json.dumps(to_json(self._now)))
 
 
 def _attachment_key(name: str, attached: Attachments, snapshot: Snapshot) -> str:

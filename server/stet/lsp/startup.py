@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 _MOST_PROBLEMS = 10
 """Problems of settings that are shown at once; another person's file may hold thousands."""
-_MAX_SAID = 500
+_MAX_PROBLEM = 500
 """Characters of one."""
 
 
@@ -82,7 +82,7 @@ class Startup:
         self._editor: tuple[object, ...] = ()
         self._has_editor_settings = False
         self._in_order = asyncio.Lock()
-        self._said: set[Problem] = set()
+        self._reported: set[Problem] = set()
 
     async def run(self) -> None:
         """Run the startup; called once, when the editor reports that it is initialized."""
@@ -180,15 +180,15 @@ class Startup:
         self._observability.settings_changed(layers.settings)
         if not self._log_level_given:
             logging.getLogger("stet").setLevel(layers.settings.log.level.upper())
-        fresh = [problem for problem in layers.problems if problem not in self._said]
-        self._said.update(fresh)
+        fresh = [problem for problem in layers.problems if problem not in self._reported]
+        self._reported.update(fresh)
         for problem in fresh[:_MOST_PROBLEMS]:
             # Other people write a project's file, so its text is not logged.
             log.warning("setting %s", problem.without_value)
             log.debug("setting %s", problem)
         if fresh:
             n_more = len(fresh) - _MOST_PROBLEMS
-            problems = "; ".join(str(problem)[:_MAX_SAID] for problem in fresh[:_MOST_PROBLEMS])
+            problems = "; ".join(str(problem)[:_MAX_PROBLEM] for problem in fresh[:_MOST_PROBLEMS])
             more = f"; and {n_more} more: `stet doctor` tells all" if n_more > 0 else ""
             self._client.show_message(f"Stet: settings: {problems}{more}", lsp.MessageType.Warning)
         self._settings_changed()

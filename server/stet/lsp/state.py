@@ -102,9 +102,9 @@ class Documents:
     def workspace_of(self, uri: str) -> Workspace:
         """Return the workspace of a document: the user's, or that of Stet's own documents."""
         is_generated = (
-            self.workspace.buffer(uri) is None and self.generated.world.buffer(uri) is not None
+            self.workspace.buffer(uri) is None and self.generated.workspace.buffer(uri) is not None
         )
-        return self.generated.world if is_generated else self.workspace
+        return self.generated.workspace if is_generated else self.workspace
 
 
 class ReviewUi:

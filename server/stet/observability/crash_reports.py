@@ -92,7 +92,7 @@ class CrashReporter(SafeHandler):
         self._seen: set[tuple[object, ...]] = set()
         self._writing: list[threading.Thread] = []
         self._tell: Callable[[str], None] | None = None
-        self._untold = ""
+        self._unreported = ""
         self._has_notified = False
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -113,8 +113,8 @@ class CrashReporter(SafeHandler):
     def notify_by(self, tell: Callable[[str], None]) -> None:
         """Set the function that notifies the user of the first report, from any thread."""
         self._tell = tell
-        if self._untold:
-            tell(self._untold)
+        if self._unreported:
+            tell(self._unreported)
 
     def close(self) -> None:
         """Wait a moment for what is being written."""
@@ -160,7 +160,7 @@ class CrashReporter(SafeHandler):
             return
         self._has_notified = True
         if self._tell is None:
-            self._untold = message
+            self._unreported = message
         else:
             with suppress(RuntimeError):  # the session is over
                 self._tell(message)

@@ -65,15 +65,15 @@ def anonymous_line(record: logging.LogRecord) -> str:
     """Return a record as one line without anything that came from elsewhere. Of its arguments only
     numbers are kept.
     """
-    said = "..."
+    message = "..."
     if is_stet_record(record) and isinstance(record.msg, str):
         given = record.args if isinstance(record.args, tuple) else ()
         parts = tuple(one if isinstance(one, _NUMBERS) else "..." for one in given)
         try:
-            said = record.msg % parts if parts else record.msg
+            message = record.msg % parts if parts else record.msg
         except (TypeError, ValueError):
-            said = record.msg
-    return f"{record.levelname} {record.name}: {said}"
+            message = record.msg
+    return f"{record.levelname} {record.name}: {message}"
 
 
 def hide_secrets(text: str, environ: Mapping[str, str]) -> str:

@@ -108,7 +108,7 @@ class LazyLogFile(SafeHandler):
         self._clock = clock
         self._target: logging.Handler | None = None
         self._retry_at = 0.0
-        self._has_said = False
+        self._has_warned = False
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write the record, opening the file first if this is the first one."""
@@ -120,8 +120,8 @@ class LazyLogFile(SafeHandler):
         except OSError as error:
             self._retry_at = self._clock() + RETRY_SECONDS
             self._release()
-            if not self._has_said:
-                self._has_said = True
+            if not self._has_warned:
+                self._has_warned = True
                 # Through the log: it does not wait for an editor that never reads stderr.
                 log.warning("No log file is written: %s", error)
 

@@ -95,7 +95,7 @@ class HunkStore:
             self._due = None
             snapshots = [one for uri in due.stands if (one := self.anchor_snapshot(uri))]
             if due.hunks or snapshots:
-                self.journal.keep(tuple(due.hunks.values()), *snapshots, decision=due.decision)
+                self.journal.persist(tuple(due.hunks.values()), *snapshots, decision=due.decision)
             for uri in due.changed_uris:
                 self.notify(uri)
 

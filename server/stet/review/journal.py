@@ -55,7 +55,7 @@ class Journal(Protocol):
         """Return the first of `n` consecutive numbers that are unused for `kind` in this workspace."""
         ...
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         """Persist hunks as they are now, and the places of the hunks of some files, atomically.
@@ -81,7 +81,7 @@ class NullJournal:
         first, *_ = [next(self._numbers[kind]) for _ in range(n)]
         return first
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         """Discard the hunks."""

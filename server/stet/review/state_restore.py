@@ -69,7 +69,7 @@ class _SavedHunks(NullJournal):
         self.stands: set[str] = set()
         self.is_decision = False
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         """Record hunks; nothing is persisted yet."""

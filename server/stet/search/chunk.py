@@ -204,14 +204,14 @@ def subject_terms(text: str) -> dict[str, None]:
     `video/readers/png: Abort sooner` has three words as its subject. Without a subject, return
     nothing.
     """
-    said = _SUBJECT.match(text[:MAX_SUBJECT])
-    return dict.fromkeys(words(said[1]).split()) if said is not None else {}
+    subject = _SUBJECT.match(text[:MAX_SUBJECT])
+    return dict.fromkeys(words(subject[1]).split()) if subject is not None else {}
 
 
 def query_embedding_text(text: str) -> str:
     """Return the text to embed for a question. Words that say nothing pull all questions together."""
-    said = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
-    return " ".join([word for word in said if word not in STOP_WORDS] or said)
+    parts = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
+    return " ".join([word for word in parts if word not in STOP_WORDS] or parts)
 
 
 def _forms(word: str) -> str:

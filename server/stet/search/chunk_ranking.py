@@ -119,7 +119,7 @@ class PreparedQuery:
         rarity: The weight of each of its words, in order.
         words: All of its words.
         spaced: The same words, each as it occurs in a field that begins and ends with a space.
-        said: The words as they were written.
+        spellings: The words as they were written.
         certain: The share of the answer that each rare word decides by itself, from 0 to 1: its
             weight, of the weight of all words that occur anywhere.
         total: The weight of all its words together.
@@ -131,7 +131,7 @@ class PreparedQuery:
     rarity: Mapping[str, float]
     words: frozenset[str]
     spaced: Sequence[tuple[str, float]]
-    said: Mapping[str, str]
+    spellings: Mapping[str, str]
     certain: Mapping[str, float]
     total: float
     highest: float
@@ -140,7 +140,7 @@ class PreparedQuery:
 
     @classmethod
     def prepare(
-        cls, said: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
+        cls, spellings: Mapping[str, str], frequencies: Mapping[str, int], n_chunks: int
     ) -> "PreparedQuery":
         """Prepare the question whose words are in `frequencies` chunks each, of `n_chunks`."""
         rarity = {
@@ -153,7 +153,7 @@ class PreparedQuery:
             rarity,
             frozenset(rarity),
             [(f" {term} ", weight) for term, weight in rarity.items()],
-            said,
+            spellings,
             {term: min(1.0, few / n) * rarity[term] / in_all for term, n in found.items()},
             total=sum(rarity.values()) or 1.0,
             highest=max(rarity.values(), default=1.0),
@@ -319,8 +319,10 @@ def explain(asked: PreparedQuery, row: ChunkRow, ranks: ChunkRanks) -> str:
         here = [spaced for spaced in left if spaced in text]
         if here:
             left = [spaced for spaced in left if spaced not in here]
-            said = dict.fromkeys(asked.said[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED])
-            reasons.append(f"{word}: {', '.join(said)}")
+            shown = dict.fromkeys(
+                asked.spellings[spaced.strip(" ")] for spaced in here[:MAX_EXPLAINED]
+            )
+            reasons.append(f"{word}: {', '.join(shown)}")
     if ranks.by_meaning is not None:
         reasons.append(f"near in meaning (no. {ranks.by_meaning})")
     return "; ".join(reasons)

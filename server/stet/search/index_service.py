@@ -159,7 +159,7 @@ class IndexService:
         is_storm = len(named) > STORM  # whose names alone take the loop's time
         self._process.post({"do": "scan"} if is_storm else {"do": "changed", "uris": named})
 
-    async def keep_up(self, snapshot: Snapshot) -> None:
+    async def ensure_current(self, snapshot: Snapshot) -> None:
         """Start where nothing runs yet, and lay over the files what the editor holds."""
         basis = (snapshot.roots, snapshot.settings, self._watches())
         if self._process is None or basis != self._basis:
@@ -186,7 +186,7 @@ class IndexService:
             self._basis = basis
 
     def retry(self) -> None:
-        """Let `keep_up` start an index again that was given up."""
+        """Let `ensure_current` start an index again that was given up."""
         if self.state.stage is Stage.FAILED:
             self._n_deaths = 0
             self._is_death_reported = False
@@ -214,7 +214,7 @@ class IndexService:
             return await self._words.search(snapshot, query)
         folder = snapshot.locate(query.folder).name if query.folder.strip("/. ") else ""
         folder = "" if folder == "." else folder  # the only root
-        await self.keep_up(snapshot)
+        await self.ensure_current(snapshot)
         answer = await self._ask(snapshot, query, folder)
         if answer is None or (not answer["hits"] and self.state.stage is not Stage.READY):
             return await self._words.search(snapshot, query)
@@ -318,8 +318,8 @@ class IndexService:
         _fail_waiting(self._asked.values())
         self._n_deaths = 1 if self._was_steady() else self._n_deaths + 1
         level = logging.WARNING if errors.startswith(DISK_REFUSES) else logging.ERROR
-        said = "the search index (process %s) ended by itself, reading %s: %s"
-        log.log(level, said, process.pid, self._reading, errors.strip())
+        template = "the search index (process %s) ended by itself, reading %s: %s"
+        log.log(level, template, process.pid, self._reading, errors.strip())
         # One death may have another cause; files that were read at two deaths in a row are left
         # out.
         self._avoided += [uri for uri in self._reading if uri in self._suspected]

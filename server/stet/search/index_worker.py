@@ -350,8 +350,8 @@ _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def _ended(error: BaseException) -> None:
-    said = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else format_safe_traceback(error)
-    sys.stderr.write(f"{said}\n")
+    report = f"{DISK_REFUSES} ({error})" if _is_of_the_disk(error) else format_safe_traceback(error)
+    sys.stderr.write(f"{report}\n")
 
 
 def _is_of_the_disk(error: BaseException) -> bool:

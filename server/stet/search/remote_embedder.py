@@ -52,7 +52,7 @@ class RemoteEmbedder:
         """`tell` shows the user a message."""
         self._endpoint = endpoint
         self._tell = tell
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
 
     def name(self, settings: SearchSettings) -> str:
         """Return the name of the endpoint's vectors, which differs for other vectors. Return an
@@ -84,8 +84,8 @@ class RemoteEmbedder:
         try:
             await self._fill(embedded, items, settings)
         except VectorsUnavailable as fault:
-            if str(fault) not in self._said:
-                self._said.add(str(fault))
+            if str(fault) not in self._warned:
+                self._warned.add(str(fault))
                 self._tell(f"Stet: search goes by words alone: {fault}.")
             await asyncio.sleep(RETRY_SECONDS)
         await process.send({"do": "vectors", "items": embedded})

@@ -30,13 +30,13 @@ from stet.storage.schema import (
     transaction,
     translate_errors,
 )
-from stet.storage.tables import load_chats, load_presets, load_sent, load_state, write_rows
+from stet.storage.tables import load_chats, load_presets, load_requests, load_state, write_rows
 from stet.storage.write_batch import ChatRows, WriteBatch
 from stet.storage.write_failures import DatabaseDamaged
 
 log = logging.getLogger(__name__)
 
-_KEEP_HUNK = """
+_UPSERT_HUNK = """
     INSERT INTO hunk (id, owner, live, kept, fields, old, new, base, proposed)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET
@@ -48,7 +48,7 @@ _UPDATE_HUNK_STATE = """
     UPDATE hunk SET live = ?3, kept = ?4, fields = ?5
     WHERE id = ?1 AND owner = ?2 AND old = ?6 AND new = ?7 AND base = ?8 AND proposed = ?9
 """
-_KEEP_SNAPSHOT = "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)"
+_INSERT_SNAPSHOT = "INSERT INTO footing (owner, file, fields, text) VALUES (?, ?, ?, ?)"
 _DROP_SNAPSHOT = "DELETE FROM footing WHERE owner = ? AND file = ?"
 _TAKE_NUMBERS = "INSERT INTO counter VALUES (?, ?) ON CONFLICT (kind) DO UPDATE SET next = next + ?"
 _RAISE_NUMBER = """
@@ -140,7 +140,7 @@ class Database:
                 ahead = batch.packed.get(file)
                 text = ahead.hash if ahead else _name_text(snapshot.text, texts)
                 snapshots.append((owner, file, spans_to_json(snapshot), text))
-        heard = {
+        chat_texts = {
             text: _name_text(text, texts)
             for chat in batch.chats.values()
             for text in chat.texts.values()
@@ -153,14 +153,14 @@ class Database:
                 lost: tuple[str, ...] = ()
                 if not self._update_states(rows):
                     self._write_texts(of_hunks.values())
-                    n_written = many(_KEEP_HUNK, rows).rowcount
+                    n_written = many(_UPSERT_HUNK, rows).rowcount
                     lost = self._foreign_hunks(batch.hunks) if n_written < len(rows) else ()
                 many(_DROP_SNAPSHOT, ((owner, file) for file in batch.anchor_snapshots))
-                many(_KEEP_SNAPSHOT, snapshots)
+                many(_INSERT_SNAPSHOT, snapshots)
                 many(_RAISE_NUMBER, batch.numbers.items())
                 if batch.has_probe:
                     self._connection.execute(_PROBE)
-                write_rows(self._connection, owner, now, batch, heard)
+                write_rows(self._connection, owner, now, batch, chat_texts)
         return lost
 
     def load(self, now: float) -> RestoredState:
@@ -195,14 +195,14 @@ class Database:
         with self._reading() as connection:
             return load_presets(connection, self._owner.run)
 
-    def load_sent(self, now: float) -> tuple[str, ...]:
+    def load_requests(self, now: float) -> tuple[str, ...]:
         """Load the requests that any server of the workspace has sent; as `load`.
 
         Raises:
             StoreError: If they can't be read.
         """
         with self._reading() as connection:
-            return load_sent(connection, now)
+            return load_requests(connection, now)
 
     def vacuum_texts(self) -> None:
         """Drop unused texts, and move the content of the log file to the database.

@@ -2,13 +2,13 @@
 
     store = StateStore(system, lambda: workspace.folders, say)
     restored = await asyncio.to_thread(store.load)   # opens the database
-    store.keep(hunks, snapshot)                      # written when it returns
+    store.persist(hunks, snapshot)                      # written when it returns
     store.note_snapshots(snapshots)                  # to be written by `flush`
     await asyncio.to_thread(store.flush)
     await asyncio.to_thread(store.close)
 
 Hunks in a very long text (`stet.text.large_document`) are written together with the text by
-`flush`, which `keep` requests by `wake`. A kill before the flush loses the latest change of these
+`flush`, which `persist` requests by `wake`. A kill before the flush loses the latest change of these
 hunks.
 
 A failure of the disk never reaches the caller. Data that could not be written stays in memory and
@@ -135,7 +135,7 @@ class StateStore:
             self._batch.numbers[kind] = first + n
             return first
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
         """Store hunks as `Journal` does."""
@@ -148,7 +148,7 @@ class StateStore:
             self._write()
 
     def note_snapshots(self, snapshots: Sequence[AnchorSnapshot]) -> None:
-        """Record the present places of the hunks of some files for the next `flush` or `keep`."""
+        """Record the present places of the hunks of some files for the next `flush` or `persist`."""
         with self._lock:
             others = [
                 snapshot for snapshot in snapshots if not self._deferred.add_if_long((), [snapshot])
@@ -164,13 +164,13 @@ class StateStore:
         """
         return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
-    def keep_turn(self, row: TurnRow) -> None:
+    def persist_turn(self, row: TurnRow) -> None:
         """Keep a turn as it is now; written when it returns."""
         with self._lock:
             self._batch.turns[row.id] = row
             self._write()
 
-    def keep_chat(self, row: ChatRow) -> None:
+    def persist_chat(self, row: ChatRow) -> None:
         """Keep what a chat knows now; for a worker thread where it knows many texts."""
         with self._lock:
             self._batch.chats[row.id] = row
@@ -182,7 +182,9 @@ class StateStore:
         """
         return self._load(lambda one: one.load_chats(self._system.now()), ChatRows(), "chats")
 
-    def keep_presets(self, presets: Mapping[str, str | None], attached: str | None = None) -> None:
+    def persist_presets(
+        self, presets: Mapping[str, str | None], attached: str | None = None
+    ) -> None:
         """Keep presets by name (None: the preset goes), and what is attached if it has changed.
 
         Written when it returns, and outlives a power cut: a person has named them.
@@ -200,16 +202,16 @@ class StateStore:
         nothing: tuple[dict[str, str], str | None] = ({}, None)
         return self._load(lambda database: database.load_presets(), nothing, "presets")
 
-    def keep_sent(self, fields: str) -> None:
+    def persist_request(self, fields: str) -> None:
         """Keep that something was sent; written when it returns."""
         with self._lock:
             self._batch.sent.append(fields)
             del self._batch.sent[:-_MAX_SENT]
             self._write()
 
-    def load_sent(self) -> tuple[str, ...]:
+    def load_requests(self) -> tuple[str, ...]:
         """Load the requests that any server of the workspace has sent, oldest first; as `load`."""
-        return self._load(lambda database: database.load_sent(self._system.now()), ())
+        return self._load(lambda database: database.load_requests(self._system.now()), ())
 
     def flush(self) -> None:
         """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""

@@ -52,7 +52,7 @@ _SNAPSHOTS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth
 _PLACE_LOST = "where it stood is not known any more"
 MAX_TURN_DAYS = 90.0
 """How many days turns are kept; a chat is dropped with its last turn."""
-_KEEP_TURN = """
+_UPSERT_TURN = """
     INSERT INTO turn (id, owner, chat, kept, fields) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
     WHERE owner = excluded.owner
@@ -66,17 +66,17 @@ _DROP_CHATS = """
     DELETE FROM chat WHERE owner = :owner
     AND name NOT IN (SELECT chat FROM turn WHERE owner = :owner)
 """
-_DROP_HEARD = """
+_DROP_CHAT_TEXTS = """
     DELETE FROM heard WHERE owner = :owner
     AND chat NOT IN (SELECT name FROM chat WHERE owner = :owner)
 """
 _TURNS = "SELECT id, chat, fields FROM turn WHERE owner = ? ORDER BY nth"
 _CHATS = "SELECT name, fields FROM chat WHERE owner = ? ORDER BY kept, nth"
-_HEARD = """
+_CHAT_TEXTS = """
     SELECT heard.chat, heard.uri, heard.text, text.packed FROM heard
     LEFT JOIN text ON text.hash = heard.text WHERE owner = ? ORDER BY heard.nth
 """
-_KEEP_PRESET = """
+_UPSERT_PRESET = """
     INSERT INTO preset (name, kept, fields) VALUES (?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET kept = excluded.kept, fields = excluded.fields
 """
@@ -86,11 +86,11 @@ MAX_SENT = 2000
 """How many notes of sent requests are kept."""
 MAX_SENT_DAYS = 90.0
 """How many days notes of sent requests are kept."""
-_DROP_SENT = """
+_DROP_REQUESTS = """
     DELETE FROM sent WHERE kept < :oldest
     OR nth NOT IN (SELECT nth FROM sent ORDER BY nth DESC LIMIT :most)
 """
-_SENT = "SELECT fields FROM sent ORDER BY nth"
+_REQUESTS = "SELECT fields FROM sent ORDER BY nth"
 
 
 class _TextCache:
@@ -270,7 +270,7 @@ def write_rows(
     """
     execute, many = connection.execute, connection.executemany
     turns = batch.turns.values()
-    many(_KEEP_TURN, ((row.id, owner, _in_ascii(row.chat), now, row.fields) for row in turns))
+    many(_UPSERT_TURN, ((row.id, owner, _in_ascii(row.chat), now, row.fields) for row in turns))
     for chat in batch.chats.values():
         whose = (owner, _in_ascii(chat.id))
         execute("DELETE FROM chat WHERE owner = ? AND name = ?", whose)
@@ -283,7 +283,7 @@ def write_rows(
         if fields is None:
             execute("DELETE FROM preset WHERE name = ?", (_in_ascii(name),))
         else:
-            execute(_KEEP_PRESET, (_in_ascii(name), now, fields))
+            execute(_UPSERT_PRESET, (_in_ascii(name), now, fields))
     if batch.attached is not None:
         execute("DELETE FROM attached WHERE owner = ?", (owner,))
         insert = "INSERT INTO attached (owner, kept, fields) VALUES (?, ?, ?)"
@@ -301,7 +301,7 @@ def load_chats(connection: sqlite3.Connection, owner: str, now: float) -> ChatRo
     """
     bounds = {"owner": owner, "oldest": now - MAX_TURN_DAYS * 86_400, "most": MAX_TURNS}
     with _tidy_if_free(connection), transaction(connection):
-        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_HEARD):
+        for statement in (_DROP_TURNS, _DROP_CHATS, _DROP_CHAT_TEXTS):
             connection.execute(statement, bounds)
     turns: list[TurnRow] = []
     for turn, chat, fields in connection.execute(_TURNS, (owner,)):
@@ -310,7 +310,7 @@ def load_chats(connection: sqlite3.Connection, owner: str, now: float) -> ChatRo
         except InvalidRow as problem:
             log.warning("the kept turn %r is left out: %s", turn, problem)
     texts: dict[str, dict[str, str]] = {}
-    for chat, uri, name, packed in connection.execute(_HEARD, (owner,)):
+    for chat, uri, name, packed in connection.execute(_CHAT_TEXTS, (owner,)):
         try:
             texts.setdefault(_from_ascii(chat), {})[_from_ascii(uri)] = unpack(name, packed)
         except InvalidRow as problem:
@@ -365,12 +365,14 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, 
     return presets, None if found is None else str(found[0])
 
 
-def load_sent(connection: sqlite3.Connection, now: float) -> tuple[str, ...]:
+def load_requests(connection: sqlite3.Connection, now: float) -> tuple[str, ...]:
     """Return the notes of all servers of the workspace, oldest first; those beyond the bounds are dropped.
 
     Raises:
         sqlite3.Error: If the rows can't be read.
     """
     with _tidy_if_free(connection), transaction(connection):
-        connection.execute(_DROP_SENT, {"oldest": now - MAX_SENT_DAYS * 86_400, "most": MAX_SENT})
-    return tuple(str(fields) for (fields,) in connection.execute(_SENT))
+        connection.execute(
+            _DROP_REQUESTS, {"oldest": now - MAX_SENT_DAYS * 86_400, "most": MAX_SENT}
+        )
+    return tuple(str(fields) for (fields,) in connection.execute(_REQUESTS))

@@ -21,7 +21,7 @@ NOTIFY_AGAIN_SECONDS = 60.0
 """How long the user hears nothing of a disk that fails, recovers and fails again."""
 LOCKED_SECONDS = 60.0
 """How long a worker waits for a database that somebody else has locked."""
-SAID_SECONDS = 2.0
+WARN_SECONDS = 2.0
 """The user is notified after a wait of so many seconds for the lock."""
 _LOOK_SECONDS = 0.1
 
@@ -63,8 +63,8 @@ class WriteFailures:
         self._pause = RETRY_SECONDS
         self._n_in_a_row = 0
         self._notified_at: float | None = None
-        self._has_said = False
-        self._has_said_locked = False
+        self._has_warned = False
+        self._has_warned_locked = False
 
     @property
     def is_too_early(self) -> bool:
@@ -80,7 +80,7 @@ class WriteFailures:
         """Record that writing succeeded."""
         self.retry()
         self.reason = ""
-        self._has_said = False
+        self._has_warned = False
 
     def add(self, fault: Exception, *, is_unread: bool = False) -> None:
         """Record a failure. With `is_unread`, the state of earlier runs could not be read either."""
@@ -110,8 +110,8 @@ class WriteFailures:
             fault: The error that the lock caused.
         """
         waited = self._clock() - since
-        if waited >= SAID_SECONDS and not self._has_said_locked:
-            self._has_said_locked = True
+        if waited >= WARN_SECONDS and not self._has_warned_locked:
+            self._has_warned_locked = True
             log.warning("the state is locked: %s", fault)
             self._say(
                 f"Stet: another program keeps the file with earlier proposals locked ({fault}). They"
@@ -129,12 +129,12 @@ class WriteFailures:
         is_known, self.reason = self.reason == str(fault), str(fault)
         now = self._clock()
         is_late = self._notified_at is None or now - self._notified_at >= NOTIFY_AGAIN_SECONDS
-        if self._has_said or not is_late:
+        if self._has_warned or not is_late:
             # The write is tried every second: the log would be full of one sentence.
             level = logging.DEBUG if is_known else logging.WARNING
             log.log(level, "the state is not written: %s", fault)
             return
-        self._has_said, self._notified_at = True, now
+        self._has_warned, self._notified_at = True, now
         # Notify before logging: the log may be on the same disk.
         hope = (
             "if this server is killed, they are lost. Free some space or make its state folder"

@@ -123,8 +123,8 @@ def _line_start(text: str, at: int) -> int:
 def _parse_group(group: Sequence[_CommentLine]) -> AiComment | None:
     lines, marks = [], set()
     for line in (line for piece in group for line in piece.lines):
-        said, found = _without_marks(line)
-        lines.append(said)
+        content, found = _without_marks(line)
+        lines.append(content)
         marks |= found
     if not marks:
         return None
@@ -158,13 +158,13 @@ def _comment_lines(text: str, comments: Iterable[tuple[int, int]]) -> Iterator[_
             continue
         at = start
         for line in split_lines(raw):
-            if said := line.strip():
+            if content := line.strip():
                 begins = at + len(line) - len(line.lstrip())
                 number = bisect_right(starts, begins) - 1
                 before = text[starts[number] : begins]
-                sign = found[0] if (found := _SIGN.match(said)) else ""
-                lines = (said[len(sign) :].strip(),)
-                place = (begins, begins + len(said))
+                sign = found[0] if (found := _SIGN.match(content)) else ""
+                lines = (content[len(sign) :].strip(),)
+                place = (begins, begins + len(content))
                 yield _CommentLine(*place, lines, number, len(before), sign, not before.strip())
             at += len(line)
 
@@ -188,9 +188,9 @@ def _block_comment_lines(raw: str) -> tuple[str, ...] | None:
 
 def _undecorated(line: str) -> str:
     """Return a line of a comment without its decoration, as in `* text`."""
-    said = line.strip()
-    bare = said.lstrip("*")
-    return bare.strip() if not bare or bare[0].isspace() else said
+    content = line.strip()
+    bare = content.lstrip("*")
+    return bare.strip() if not bare or bare[0].isspace() else content
 
 
 MAX_LINE = 2000
@@ -238,9 +238,9 @@ def _instruction_at_start(line: str, folded: str) -> tuple[Marker | None, str]:
         at = min((place for place in places if place >= 0), default=-1)
         if at < 0:
             break
-        before, said = folded[:at].rstrip(), line[at + 3 :]
+        before, content = folded[:at].rstrip(), line[at + 3 :]
         is_begun = before.endswith(_SIGNS) or before in {one.strip() for one in _SIGNS_AT_START}
         if is_begun and (begins := AT_START.match(line, at)):
-            closing = next((one for one in _CLOSINGS if said.endswith(one)), "")
+            closing = next((one for one in _CLOSINGS if content.endswith(one)), "")
             return Marker(f"AI{line[at + 2]}"), line[begins.end() :].removesuffix(closing).strip()
     return None, ""

@@ -296,8 +296,8 @@ def _render_conflict(
     """Return the block for a change of the first lines into the others, whose line end is `end`."""
     before, after = lines
     size = _marker_size(before, after)
-    said = escape_line(summary).strip()[:_MAX_SUMMARY]
-    note = f" ({said})" if said else ""
+    shown_summary = escape_line(summary).strip()[:_MAX_SUMMARY]
+    note = f" ({shown_summary})" if shown_summary else ""
     return (
         f"{'<' * size} yours{form.line_end}{_content(before, end, form)}"
         f"{'=' * size}{form.line_end}{_content(after, end, form)}"

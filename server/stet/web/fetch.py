@@ -112,14 +112,14 @@ async def read_page(fetched: Fetched, system: System) -> WebPage:
         WebError: If there is no text, or the page exceeds a limit.
     """
     url = fetched.address.url
-    asked = {
+    request = {
         "kind": fetched.kind,
         "charset": fetched.charset,
         "packed": fetched.is_packed,
         "url": url,
         "size": MAX_UNPACKED,
     }
-    task = json.dumps(asked).encode() + b"\n" + fetched.body
+    task = json.dumps(request).encode() + b"\n" + fetched.body
     try:
         output = await run_helper(system, "stet.web.page_helper", task, READING_SECONDS)
         answer = json.loads(output)

@@ -32,15 +32,15 @@ _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)"
 def main() -> None:
     """Read one page on the standard streams."""
     limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
-    asked = json.loads(sys.stdin.buffer.readline())
-    answer = read_task(asked, sys.stdin.buffer.read())
+    request = json.loads(sys.stdin.buffer.readline())
+    answer = read_task(request, sys.stdin.buffer.read())
     sys.stdout.write(json.dumps(answer))
 
 
-def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
+def read_task(request: dict[str, object], body: bytes) -> dict[str, object]:
     """Return the answer to one question about a page's bytes."""
     try:
-        return _read(asked, body)
+        return _read(request, body)
     except InvalidContentCoding as error:
         return {"error": f"it {error}"}
     except ModuleNotFoundError as error:
@@ -52,16 +52,16 @@ def read_task(asked: dict[str, object], body: bytes) -> dict[str, object]:
         return {"error": "it takes too much memory"}
 
 
-def _read(asked: dict[str, object], body: bytes) -> dict[str, object]:
-    if asked["packed"]:
-        limit = int(str(asked["size"]))
+def _read(request: dict[str, object], body: bytes) -> dict[str, object]:
+    if request["packed"]:
+        limit = int(str(request["size"]))
         body = decode("gzip", body, limit)
         if len(body) > limit:
             return {"error": f"it grows to more than {limit} bytes when it is unpacked"}
-    decoded = _decoded(body, str(asked["charset"]), is_html=asked["kind"] == "html")
+    decoded = _decoded(body, str(request["charset"]), is_html=request["kind"] == "html")
     title, (text, n_hidden) = "", strip_hidden(decoded)
-    if asked["kind"] == "html":
-        title, text = _readable(text, str(asked["url"]))
+    if request["kind"] == "html":
+        title, text = _readable(text, str(request["url"]))
         # Markup can spell them as references.
         text, n_spelled = strip_hidden(text)
         n_hidden += n_spelled

@@ -148,9 +148,11 @@ def _parsed(raw: bytes) -> Mapping[str, Any] | None:
 
 def _refusal_error(endpoint: SearchEndpoint, status: int, response: object) -> WebError:
     code, message = _parse_error(response)
-    said = f": {_short(endpoint, message).rstrip('.')}" if message else ""
+    detail = f": {_short(endpoint, message).rstrip('.')}" if message else ""
     advice = _advice(endpoint.key_env, status, code, message)
-    return WebError(f"The search API {endpoint.provider} refuses (status {status}){said}. {advice}")
+    return WebError(
+        f"The search API {endpoint.provider} refuses (status {status}){detail}. {advice}"
+    )
 
 
 def _failure_error(endpoint: SearchEndpoint, what: str) -> WebError:

@@ -245,8 +245,10 @@ class KnownAddresses:
         """
         if self.contains(address, words):
             return ""
-        said = find_addresses(words)
-        places = {_bare(place) for place in (*self.places, *(one.host_and_port for one in said))}
+        mentioned = find_addresses(words)
+        places = {
+            _bare(place) for place in (*self.places, *(one.host_and_port for one in mentioned))
+        }
         if _bare(address.host_and_port) not in places:
             return "Neither you nor a search has named this host here."
         if address.n_path_characters > MAX_NEW_CHARACTERS:

@@ -79,8 +79,8 @@ class Selection:
 
         Clamp it to the text.
         """
-        is_said = self.source is ActivitySource.NOTIFIED or self.ranges[0].is_empty
-        return self.cursor if is_said else self.ranges[0].caret
+        has_caret = self.source is ActivitySource.NOTIFIED or self.ranges[0].is_empty
+        return self.cursor if has_caret else self.ranges[0].caret
 
     @property
     def is_bare(self) -> bool:

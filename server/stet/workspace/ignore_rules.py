@@ -248,9 +248,9 @@ class IgnoreRules:
         """Return the result of the deepest ignore file that decides; None if no ignore file does."""
         for depth in range(len(parts) - 1, -1, -1):
             spec = self._patterns_at(root, (*parts[:depth], ignore_file))
-            said = None if spec is None else spec.match(parts[depth:], is_folder=is_folder)
-            if said is not None:
-                return said
+            decision = None if spec is None else spec.match(parts[depth:], is_folder=is_folder)
+            if decision is not None:
+                return decision
         return None
 
     def _patterns_at(self, root: Path, parts: tuple[str, ...]) -> IgnorePatterns | None:

@@ -148,7 +148,7 @@ async def test_text_of_a_comment_is_loaded_and_does_not_approve_its_hosts() -> N
 def test_loaded_chat_trusts_only_texts_of_documents() -> None:
     rows = MemoryRows()
     fields = json.dumps({"history": [], "upto": -1})
-    rows.keep_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
+    rows.persist_chat(ChatRow("main", fields, {"http://x/": "a", "untitled:u": "b"}))
     [session] = ChatArchive(rows).load().sessions
     assert session.knowledge == ModelKnowledge(
         None, {"untitled:u": TextDocument("untitled:u", "b")}

@@ -32,8 +32,8 @@ READ, EDIT = ToolCall("c1", "read_file", "{}"), ToolCall("c2", "edit_file", "{}"
 DONE = call("done", summary="Done.")
 
 
-def brief(name: str, n_said: int = 2) -> Exchange:
-    return Exchange.condensed(f"Question {name}", f"Answer {name}", None, n_said)
+def brief(name: str, n_messages: int = 2) -> Exchange:
+    return Exchange.condensed(f"Question {name}", f"Answer {name}", None, n_messages)
 
 
 @pytest.mark.slow
@@ -42,7 +42,7 @@ def test_whole_turns_are_sent_and_never_more_messages_than_wanted(
     history: list[Exchange], length: int
 ) -> None:
     sent = recent_exchanges(history, length)
-    assert sum(one.n_said for one in sent) <= length
+    assert sum(one.n_messages for one in sent) <= length
     assert sent == tuple(history[len(history) - len(sent) :])
     assert is_well_formed(flatten(sent))
 
@@ -61,7 +61,7 @@ def test_a_short_history_slides_by_single_turns_and_a_long_one_in_steps() -> Non
 
 
 def test_steering_messages_count_as_messages() -> None:
-    steered = brief("steered", n_said=4)
+    steered = brief("steered", n_messages=4)
     assert recent_exchanges([brief("1"), steered], 5) == (steered,)
 
 
@@ -105,7 +105,7 @@ def test_turn_is_stored_as_sent_and_followed_by_its_record() -> None:
         "Sources: https://example.org/x\n"
         "</turn_record>"
     )
-    assert (exchange.said, exchange.n_said) == ("I try.", 2)
+    assert (exchange.answer, exchange.n_messages) == ("I try.", 2)
 
 
 def test_replacing_a_prompt_changes_the_list_of_its_messages() -> None:

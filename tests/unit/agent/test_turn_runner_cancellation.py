@@ -9,7 +9,7 @@ import pytest
 from stet.agent.agent_events import AgentEvent, QuestionAsked, TurnEnded
 from stet.agent.session import ChatArchive
 from stet.agent.turn import TurnState
-from stet.agent.turn_history import MAX_SAID, NOT_RUN, Exchange
+from stet.agent.turn_history import MAX_ANSWER, NOT_RUN, Exchange
 from stet.llm.scripted_model import call, combine, say
 from stet.review.feedback import ModelKnowledge
 from tests.support.agent_harness import AgentHarness, MemoryRows
@@ -53,12 +53,12 @@ async def test_the_next_turn_knows_of_the_one_that_was_cancelled() -> None:
 async def test_question_of_a_turn_cancelled_before_the_first_answer_is_kept() -> None:
     held = PausedReply(DONE)
     ctx = make_agent(held, DONE)
-    first = ctx.start("Fix it" + "x" * MAX_SAID)
+    first = ctx.start("Fix it" + "x" * MAX_ANSWER)
     await held.asked.wait()
     ctx.agent.cancel(first)
     await ctx.ask("Again")
     _, question, record, _ = ctx.model.requests[1].messages
-    assert question.content == ("Fix it" + "x" * MAX_SAID)[:MAX_SAID]
+    assert question.content == ("Fix it" + "x" * MAX_ANSWER)[:MAX_ANSWER]
     assert 'state="cancelled"' in record.content
     assert "Ended early: Cancelled." in record.content
 

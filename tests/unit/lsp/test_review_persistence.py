@@ -114,7 +114,7 @@ async def test_an_old_removal_is_kept_as_long_as_its_hunk_can_be_undone(tmp_path
         system.trash(path)
         system.ahead += 1.0
     system.ahead = 32 * 86_400.0
-    server.store.keep((hunk,), decision=True)
+    server.store.persist((hunk,), decision=True)
     await server.keeper.close()
     for place in (system.state_folder() / "trash").iterdir():
         os.utime(place, (0, 0))

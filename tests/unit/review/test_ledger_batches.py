@@ -21,7 +21,7 @@ class Recording(NullJournal):
 
     kept: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = field(default_factory=list)
 
-    def keep(
+    def persist(
         self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
     ) -> None:
         ids, files = tuple(hunk.id for hunk in hunks), tuple(one.uri for one in footings)

@@ -87,7 +87,7 @@ async def test_a_question_does_not_wait_for_a_process_that_was_ended(
             await workspace.index.close()
         else:
             workspace.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
-            await workspace.index.keep_up(workspace.workspace.snapshot())
+            await workspace.index.ensure_current(workspace.workspace.snapshot())
     assert finding.result() == ["harbour.py"]
 
 
@@ -107,7 +107,7 @@ async def test_process_that_is_starting_ends_on_close(
 
     monkeypatch.setattr(IndexProcess, "start", classmethod(slow))
     async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(workspace.index.keep_up(workspace.workspace.snapshot()))
+        tasks.create_task(workspace.index.ensure_current(workspace.workspace.snapshot()))
         await is_started.wait()
         closing = tasks.create_task(workspace.index.close())
         asyncio.get_running_loop().call_soon(may_go_on.set)
@@ -140,7 +140,7 @@ async def test_state_of_an_ended_process_is_not_that_of_its_successor(
     old = workspace.index._process
     assert old is not None
     workspace.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
-    await workspace.index.keep_up(workspace.workspace.snapshot())
+    await workspace.index.ensure_current(workspace.workspace.snapshot())
     before = workspace.index.state
     late = {"is": "state", "state": "ready", "files": 7, "total": 7, "chunks": 7, "unread": 0}
     workspace.index._on_message(old, {**late, "rebuilt": 0})

@@ -136,7 +136,7 @@ async def test_a_process_that_dies_again_and_again_is_given_up_and_files_are_sca
 ) -> None:
     monkeypatch.setattr(indexing, "RESTART_SECONDS", 0.01)
     monkeypatch.setattr("stet.search.index_process.MODULE", "stet.no_such_module")
-    await workspace.index.keep_up(workspace.workspace.snapshot())
+    await workspace.index.ensure_current(workspace.workspace.snapshot())
     await workspace.until(lambda state: state.stage is Stage.FAILED)
     assert await workspace.find("moor") == ["harbour.py"]
     assert len(workspace.reported) == 2
@@ -184,7 +184,7 @@ async def test_an_index_that_was_given_up_can_be_tried_again(
     monkeypatch.setattr(indexing, "MAX_DEATHS", 1)
     with monkeypatch.context() as broken:
         broken.setattr("stet.search.index_process.MODULE", "stet.no_such_module")
-        await workspace.index.keep_up(workspace.workspace.snapshot())
+        await workspace.index.ensure_current(workspace.workspace.snapshot())
         await workspace.until(lambda state: state.stage is Stage.FAILED)
     workspace.index.retry()
     await workspace.ready()
@@ -237,7 +237,7 @@ async def test_between_questions_nothing_is_begun_as_long_as_folders_and_setting
     assert await workspace.find("moor") == ["harbour.py"]
     assert (asked, workspace.index._process) == ([], process)
     workspace.workspace.with_settings(Settings(search=SearchSettings(embeddings="off")))
-    await workspace.index.keep_up(workspace.workspace.snapshot())
+    await workspace.index.ensure_current(workspace.workspace.snapshot())
     assert (asked, workspace.index._process is process) == (["folder"], False)
 
 

@@ -58,8 +58,8 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
     )
     move = make_hunk(3, HunkKind.MOVE, new_uri="file:///ws/b.txt")
     with store_in(tmp_path) as store:
-        store.keep([first, odd], footing([first, odd]))
-        store.keep([move])
+        store.persist([first, odd], footing([first, odd]))
+        store.persist([move])
     with store_in(tmp_path) as store:
         assert store.load() == RestoredState((first, odd, move), (footing([first, odd]),))
         assert store.messages == []
@@ -75,9 +75,9 @@ def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list
         strange = dataclasses.replace(second, uri=uri, new=odd[2], reason=odd[3])
         row = ChatRow(odd[4], "{}", {odd[5]: odd[6]})
         with store_in(Path(folder)) as store:
-            store.keep([first, strange], footing([first]), footing([strange], uri=uri))
-            store.keep_chat(row)
-            store.keep_presets({odd[7]: "{}"})
+            store.persist([first, strange], footing([first]), footing([strange], uri=uri))
+            store.persist_chat(row)
+            store.persist_presets({odd[7]: "{}"})
         with store_in(Path(folder)) as store:
             kept = store.load()
             assert set(kept.hunks) == {first, strange}
@@ -90,8 +90,8 @@ def test_the_latest_state_counts(tmp_path: Path) -> None:
     first, second = two()
     accepted = dataclasses.replace(first, state=HunkState.ACCEPTED, changed=3)
     with store_in(tmp_path) as store:
-        store.keep([first, second], footing([first, second]))
-        store.keep([accepted], decision=True)
+        store.persist([first, second], footing([first, second]))
+        store.persist([accepted], decision=True)
     with store_in(tmp_path) as store:
         assert store.load().hunks == (accepted, second)
 
@@ -103,13 +103,13 @@ def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_ke
     first, second = two()
     third = make_hunk(3, HunkKind.REMOVE, old="gone\n", state=HunkState.PENDING)
     with store_in(tmp_path) as store:
-        store.keep([first, second], footing([first, second]))
+        store.persist([first, second], footing([first, second]))
         decided = [
             dataclasses.replace(hunk, state=HunkState.REJECTED, changed=9)
             for hunk in (first, second)
         ]
         decided[nth] = dataclasses.replace(decided[nth], new=f"another {'text' * 99}\n", old="")
-        store.keep([*decided, third], decision=True)
+        store.persist([*decided, third], decision=True)
     with store_in(tmp_path) as store:
         assert store.load().hunks == (*decided, third)
 
@@ -117,7 +117,7 @@ def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_ke
 def test_ranges_come_from_the_latest_snapshot(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
-        store.keep([first], footing([first]))
+        store.persist([first], footing([first]))
         store.note_snapshots([AnchorSnapshot(URI, "0\n" + OLD, {first.id: (2, 3)})])
         store.flush()
     with store_in(tmp_path) as store:
@@ -137,7 +137,7 @@ def test_every_set_of_roots_has_its_own_and_no_roots_are_one(tmp_path: Path) -> 
     sets: list[tuple[str, ...]] = [(), ("file:///ws",), ("file:///other",), ("file:///ws", "x:y")]
     for n, roots in enumerate(sets, 1):
         with store_in(tmp_path, roots) as store:
-            store.keep([numbered(n)])
+            store.persist([numbered(n)])
     for n, roots in enumerate(sets, 1):
         with store_in(tmp_path, roots) as store:
             assert store.load().hunks == (numbered(n),)
@@ -148,10 +148,10 @@ def test_every_set_of_roots_has_its_own_and_no_roots_are_one(tmp_path: Path) -> 
 def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with store_in(state) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         store.file.chmod(0o644)
     with store_in(state) as store:
-        store.keep([numbered(2)])
+        store.persist([numbered(2)])
         found = {
             path.relative_to(store.folder).parts[0]: path.stat().st_mode & 0o777
             for path in sorted(store.folder.rglob("*"))
@@ -167,13 +167,13 @@ def test_files_are_for_their_owner_only(tmp_path: Path) -> None:
 def test_a_text_is_kept_once_and_dropped_when_nothing_refers_to_it(tmp_path: Path) -> None:
     hunks = [make_hunk(n, HunkKind.REMOVE, old="long\n" * 1000) for n in range(1, 4)]
     with store_in(tmp_path) as store:
-        store.keep(hunks)
+        store.persist(hunks)
         assert query(store.file, "SELECT count(*) FROM text") == [(2,)]  # the other one is empty
         [(size,)] = query(store.file, "SELECT max(length(packed)) FROM text")
         assert isinstance(size, int)
         assert size < 100
         for _ in range(TIDY_WRITES):
-            store.keep([dataclasses.replace(hunk, old="", base="") for hunk in hunks])
+            store.persist([dataclasses.replace(hunk, old="", base="") for hunk in hunks])
         store.flush()
         assert query(store.file, "SELECT count(*) FROM text") == [(1,)]
 
@@ -185,14 +185,14 @@ def test_decided_hunks_are_kept_for_a_while(tmp_path: Path) -> None:
     waits = numbered(3)
     many = [numbered(10 + n, HunkState.ACCEPTED) for n in range(MAX_DECIDED)]
     with store_in(tmp_path) as store:
-        store.keep([old, waits])
+        store.persist([old, waits])
         store.system.ahead = 29 * DAY
-        store.keep([fresh])
+        store.persist([fresh])
     with store_in(tmp_path) as store:
         store.system.ahead = 31 * DAY
         assert store.load().hunks == (waits, fresh)
         store.system.ahead += 1
-        store.keep(many)
+        store.persist(many)
     with store_in(tmp_path) as store:
         store.system.ahead = 32 * DAY
         assert store.load().hunks == (waits, *many)
@@ -201,9 +201,9 @@ def test_decided_hunks_are_kept_for_a_while(tmp_path: Path) -> None:
 def test_places_of_hunks_that_are_dropped_go_with_them(tmp_path: Path) -> None:
     rejected = [dataclasses.replace(hunk, state=HunkState.REJECTED) for hunk in two()]
     with store_in(tmp_path) as store:
-        store.keep(rejected, footing(rejected))
+        store.persist(rejected, footing(rejected))
         store.system.ahead = 20 * DAY
-        store.keep(rejected[:1])
+        store.persist(rejected[:1])
     for days, n_footings, n_texts in ((31, 1, 3), (51, 0, 0)):
         with store_in(tmp_path) as store:
             store.system.ahead = days * DAY
@@ -216,13 +216,13 @@ def test_places_of_hunks_that_are_dropped_go_with_them(tmp_path: Path) -> None:
 def test_a_log_that_a_killed_server_left_is_emptied(tmp_path: Path) -> None:
     killed = TestedStore(tmp_path)
     for nth in range(50):
-        killed.keep(two(), footing(two(), OLD + "x" * nth))
+        killed.persist(two(), footing(two(), OLD + "x" * nth))
     log = killed.file.with_name("state.db-wal")
     size = log.stat().st_size
     with store_in(tmp_path) as store:
         store.flush()
         for nth in range(50):
-            store.keep([numbered(nth + 10)])
+            store.persist([numbered(nth + 10)])
         assert log.stat().st_size < 1.1 * size
     killed.close()
 
@@ -234,7 +234,7 @@ def test_the_log_stays_short_however_much_is_written_at_once(tmp_path: Path) -> 
     sizes = []
     for nth in range(100):
         # As a long turn does, which proposes nothing: nobody comes by to tidy up.
-        store.keep_turn(TurnRow(f"t{nth}", "main", f'"{nth} {text}"'))
+        store.persist_turn(TurnRow(f"t{nth}", "main", f'"{nth} {text}"'))
         if asked:
             asked.clear()
             store.flush()
@@ -249,7 +249,7 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         sizes = []
         for nth in range(3 * TIDY_WRITES):
-            store.keep(hunks, footing(hunks, OLD + "x" * nth))
+            store.persist(hunks, footing(hunks, OLD + "x" * nth))
             store.flush()
             sizes.append(store.file.with_name("state.db-wal").stat().st_size)
         assert max(sizes[TIDY_WRITES:]) <= 1.2 * max(sizes[:TIDY_WRITES])
@@ -264,14 +264,14 @@ def test_much_that_is_written_is_not_held_in_memory(tmp_path: Path) -> None:
         before = in_use()
         for number in range(1, 100):
             text = dice.randbytes(40_000).hex()
-            store.keep([dataclasses.replace(numbered(number), new=text)])
+            store.persist([dataclasses.replace(numbered(number), new=text)])
         assert in_use() - before < 600_000
 
 
 def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         assert store.number("turn") == 1
-    store.keep([numbered(1)])
+    store.persist([numbered(1)])
     store.flush()
     assert store.number("turn") == 2
     assert store.load() == RestoredState()
@@ -283,9 +283,9 @@ def test_what_comes_after_the_end_is_no_error(tmp_path: Path) -> None:
 
 def test_hunks_of_a_server_that_lives_are_left_to_it(tmp_path: Path) -> None:
     with store_in(tmp_path) as alive:
-        alive.keep([numbered(1)])
+        alive.persist([numbered(1)])
         with store_in(tmp_path) as other:
-            other.keep([numbered(2)])
+            other.persist([numbered(2)])
             assert other.load().hunks == (numbered(2),)
         assert alive.load().hunks == (numbered(1),)
     with store_in(tmp_path) as last:
@@ -294,13 +294,13 @@ def test_hunks_of_a_server_that_lives_are_left_to_it(tmp_path: Path) -> None:
 
 def test_server_that_was_taken_for_dead_overwrites_nothing(tmp_path: Path) -> None:
     with store_in(tmp_path) as stunned:
-        stunned.keep([numbered(1)])
+        stunned.persist([numbered(1)])
         [lock] = (stunned.folder / "owners").iterdir()
         lock.unlink()
         with store_in(tmp_path) as heir:
             rejected = numbered(1, HunkState.REJECTED)
-            heir.keep([rejected])
-            stunned.keep([numbered(1, HunkState.ACCEPTED), numbered(2)], decision=True)
+            heir.persist([rejected])
+            stunned.persist([numbered(1, HunkState.ACCEPTED), numbered(2)], decision=True)
             assert heir.load().hunks == (rejected,)
             assert stunned.load().hunks == (numbered(2),)
 
@@ -308,8 +308,8 @@ def test_server_that_was_taken_for_dead_overwrites_nothing(tmp_path: Path) -> No
 def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
-        one.keep([first], footing([first]))
-        other.keep([second], AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}))
+        one.persist([first], footing([first]))
+        other.persist([second], AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
         kept = heir.load()
         assert kept.anchor_snapshots == (
@@ -317,15 +317,15 @@ def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None
             footing([first]),
         )
         assert [hunk.range.start.line for hunk in kept.hunks] == [1, 4]
-        heir.keep([], kept.anchor_snapshots[0])
+        heir.persist([], kept.anchor_snapshots[0])
         assert query(heir.file, "SELECT count(*) FROM footing") == [(1,)]
 
 
 def test_position_of_a_hunk_comes_from_the_latest_snapshot(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
-        one.keep([first, second], footing([first, second]))
-        other.keep([], AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}))
+        one.persist([first, second], footing([first, second]))
+        other.persist([], AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
         assert heir.load().anchor_snapshots == (
             AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}),
@@ -353,7 +353,7 @@ from tests.support.state_stores import store_in
 with store_in(Path(sys.argv[1])) as store:
     for _ in range(300):
         number = store.number("hunk")
-        store.keep([make_hunk(number, HunkKind.REMOVE, old=sys.argv[2])], decision=number % 30 == 0)
+        store.persist([make_hunk(number, HunkKind.REMOVE, old=sys.argv[2])], decision=number % 30 == 0)
         store.flush()
     print(store.messages)
 """

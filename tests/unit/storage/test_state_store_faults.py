@@ -40,19 +40,19 @@ def files_no_larger_than(n_bytes: int) -> Iterator[None]:
 
 def test_full_disk_is_reported_once_and_rows_are_written_when_there_is_room(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(store.number("hunk"))])
+        store.persist([numbered(store.number("hunk"))])
         with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
             for n in (2, 3):
-                store.keep([numbered(n, 1000)], decision=True)
+                store.persist([numbered(n, 1000)], decision=True)
             late = store.number("hunk", 2)
             assert late == 2 + SKIPPED
             assert store.number("hunk") == late + 2
         assert len(store.messages) == 1
         assert "disk" in store.messages[0]
-        store.keep([numbered(4)])  # too early to try again
+        store.persist([numbered(4)])  # too early to try again
         assert query(store.file, "SELECT count(*) FROM hunk") == [(1,)]
         store.system.ahead = RETRY_SECONDS
-        store.keep([numbered(late)])
+        store.persist([numbered(late)])
         assert store.number("hunk") == late + 3
         assert len(store.messages) == 1
     with store_in(tmp_path) as store:
@@ -62,7 +62,7 @@ def test_full_disk_is_reported_once_and_rows_are_written_when_there_is_room(tmp_
 
 def test_a_probe_notices_each_time_that_the_disk_is_full(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         store.probe()
         store.probe()
         assert store.not_persisted == ""
@@ -81,29 +81,29 @@ def test_no_bytecode_is_written_once_the_disk_is_full(
     """The interpreter takes a cut write of bytecode for a whole one; the module then never loads."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         assert not sys.dont_write_bytecode
         with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
-            store.keep([numbered(2, 1000)])
+            store.persist([numbered(2, 1000)])
         assert sys.dont_write_bytecode
 
 
 def test_what_waits_for_room_is_written_at_the_end(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         with files_no_larger_than(store.file.with_name("state.db-wal").stat().st_size):
-            store.keep([numbered(2, 1000)])
+            store.persist([numbered(2, 1000)])
     with store_in(tmp_path) as store:
         assert store.load().hunks == (numbered(1), numbered(2, 1000))
 
 
 def test_another_server_that_writes_for_long_is_waited_for(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         with closing(sqlite3.connect(store.file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            store.keep([numbered(2)])
-            store.keep([numbered(3)])
+            store.persist([numbered(2)])
+            store.persist([numbered(3)])
         assert store.messages == []
         store.system.ahead = RETRY_SECONDS
         store.flush()
@@ -167,7 +167,7 @@ def works_in_memory(store: TestedStore) -> None:
     first, second, third = (store.number("hunk", n) for n in (1, 2, 1))
     assert (second, third) == (first + 1, first + 3)
     for n in range(3):
-        store.keep([numbered(n)], decision=True)
+        store.persist([numbered(n)], decision=True)
     store.flush()
     [said] = store.messages
     assert "Stet can't keep its proposals and decisions on the disk" in said
@@ -178,7 +178,7 @@ def test_newer_schema_is_left_unchanged_and_reported_with_a_remedy(tmp_path: Pat
     with store_in(tmp_path) as store:
         a_newer_stet(store)
         before = store.file.read_bytes()
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         assert "update Stet" in store.messages[0]
     assert store.file.read_bytes() == before
 
@@ -187,7 +187,7 @@ def test_newer_schema_is_left_unchanged_and_reported_with_a_remedy(tmp_path: Pat
 def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         for n in range(100):
-            store.keep([numbered(n, 500)])
+            store.persist([numbered(n, 500)])
     whole = store.file.read_bytes()
     # With nothing else to go by: pages in the middle are gone.
     broken = damage or whole[:8192] + b"\xff" * 20_000 + whole[28_192:]
@@ -195,7 +195,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
         store.file.write_bytes(broken)
         with store_in(tmp_path) as store:
             assert store.load() == RestoredState()
-            store.keep([numbered(1)])
+            store.persist([numbered(1)])
             aside = store.folder / f"state.damaged-{number}.db"
             assert aside.read_bytes() == broken
             [said] = store.messages
@@ -208,7 +208,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
 @pytest.mark.parametrize("how", ["empty", "empty beside its log", "gone but for its log"])
 def test_empty_database_file_is_reported(how: str, tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(1, 500)])
+        store.persist([numbered(1, 500)])
         log = store.file.with_name("state.db-wal")
         written = log.read_bytes()
     assert store.messages == []  # a new one is nothing to speak of
@@ -223,7 +223,7 @@ def test_empty_database_file_is_reported(how: str, tmp_path: Path) -> None:
         [said] = store.messages
         assert "lost" in said
         assert str(store.folder / "state.damaged-1.db") in said
-        store.keep([numbered(2)])
+        store.persist([numbered(2)])
     kept = store.folder / "state.damaged-1.db-wal"
     assert how == "empty" or kept.read_bytes() == written
     with store_in(tmp_path) as store:
@@ -236,16 +236,16 @@ def test_a_server_that_dies_while_it_makes_the_file_leaves_no_empty_one(tmp_path
         assert store.load() == RestoredState()
     assert not store.file.exists()
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
         assert store.messages == []
 
 
 def test_a_file_that_would_run_something_of_its_own_is_set_aside(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
     query(store.file, "CREATE TRIGGER evil AFTER INSERT ON hunk BEGIN DELETE FROM text; END")
     with store_in(tmp_path) as store:
-        store.keep([numbered(2)])
+        store.persist([numbered(2)])
         assert store.load().hunks == (numbered(2),)
         assert len(store.messages) == 1
 
@@ -288,10 +288,10 @@ BROKEN = [
 def test_a_broken_row_is_left_out_and_the_others_load(change: str, tmp_path: Path) -> None:
     [broken] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     with store_in(tmp_path) as store:
-        store.keep([broken], AnchorSnapshot(URI, "a\nb\nc\n", {broken.id: (1, 2)}))
+        store.persist([broken], AnchorSnapshot(URI, "a\nb\nc\n", {broken.id: (1, 2)}))
     query(store.file, change)
     with store_in(tmp_path) as store:
-        store.keep([numbered(2)])
+        store.persist([numbered(2)])
         assert store.load() == RestoredState((numbered(2),))
         assert store.messages == []
 
@@ -312,7 +312,7 @@ def test_hunk_without_a_position_is_withdrawn(change: str, tmp_path: Path) -> No
     [lost] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     rejected = dataclasses.replace(lost, id="h7", state=HunkState.REJECTED)
     with store_in(tmp_path) as store:
-        store.keep([lost, rejected], AnchorSnapshot(URI, "a\nb\nc\n", {lost.id: (1, 2)}))
+        store.persist([lost, rejected], AnchorSnapshot(URI, "a\nb\nc\n", {lost.id: (1, 2)}))
     query(store.file, change)
     with store_in(tmp_path) as store:
         kept = store.load()
@@ -325,7 +325,7 @@ def test_hunk_without_a_position_is_withdrawn(change: str, tmp_path: Path) -> No
 def test_positions_after_the_end_of_a_text_are_clamped(tmp_path: Path) -> None:
     [hunk] = hunks_between("a\nb\nc\n", "a\nB\nc\n")
     with store_in(tmp_path) as store:
-        store.keep([hunk], AnchorSnapshot(URI, "a\n", {hunk.id: (5, 2**52)}))
+        store.persist([hunk], AnchorSnapshot(URI, "a\n", {hunk.id: (5, 2**52)}))
     with store_in(tmp_path) as store:
         [kept] = store.load().hunks
         assert (kept.range.start.line, kept.range.end.line) == (1, 1)
@@ -334,7 +334,7 @@ def test_positions_after_the_end_of_a_text_are_clamped(tmp_path: Path) -> None:
 @pytest.mark.parametrize("owner", ["'../../evil'", "''", "x'ff'", "'é'", "hex(zeroblob(200))"])
 def test_rows_of_an_owner_that_can_be_none_are_left_alone(owner: str, tmp_path: Path) -> None:
     with store_in(tmp_path / "state") as store:
-        store.keep([numbered(1)])
+        store.persist([numbered(1)])
     query(store.file, f"UPDATE hunk SET owner = {owner}")
     before = sorted(tmp_path.rglob("*"))
     with store_in(tmp_path / "state") as store:

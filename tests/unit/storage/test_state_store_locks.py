@@ -30,7 +30,7 @@ def left(tmp_path: Path) -> Path:
     """The state folder of a server that was killed; its hunk waits there."""
     dead = TestedStore(tmp_path)
     assert LEFT.id == f"h{dead.number('hunk')}"
-    dead.keep([LEFT])
+    dead.persist([LEFT])
     file = dead.file
     # Its lock is gone with it, and its file is still there.
     dead.close()
@@ -81,7 +81,7 @@ LOCKS = pytest.mark.parametrize("lock", [another_writes, another_opens, another_
 def test_locked_database_is_awaited_and_reported_once(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "SAID_SECONDS", 0.0)
+    monkeypatch.setattr(failures, "WARN_SECONDS", 0.0)
     said = threading.Event()
     with store_in(left) as store, ThreadPoolExecutor(1) as worker:
 
@@ -104,14 +104,14 @@ def test_locked_database_is_awaited_and_reported_once(
 def test_wait_for_a_locked_database_blocks_nobody_and_loses_nothing(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "SAID_SECONDS", 0.0)
+    monkeypatch.setattr(failures, "WARN_SECONDS", 0.0)
     with store_in(left) as store, ThreadPoolExecutor(1) as worker:
         with lock(store):
             loaded = worker.submit(store.load)
             number = store.number("hunk")
             assert number > 1_000_000
             assert store.number("hunk") == number + 1
-            store.keep([OWN])
+            store.persist([OWN])
             assert not loaded.done()
         assert LEFT in loaded.result(30).hunks
         assert store.number("hunk") == 2
@@ -126,7 +126,7 @@ def test_database_that_stays_locked_is_left_unchanged(
     with store_in(left) as store:
         with lock(store):
             assert store.load() == RestoredState()
-        store.keep([OWN, make_hunk(1, HunkKind.REMOVE, old="another\n")])
+        store.persist([OWN, make_hunk(1, HunkKind.REMOVE, old="another\n")])
         store.flush()
         assert len(store.messages) == 1
     with store_in(left) as store:
@@ -168,7 +168,7 @@ def test_texts_that_nothing_refers_to_are_dropped_a_few_at_a_time(
         n_dropped.append(connection.total_changes - before)
 
     with store_in(tmp_path) as store:
-        store.keep([LEFT])
+        store.persist([LEFT])
         rows = [(n.to_bytes(32, "big"), b"x") for n in range(1200)]
         with closing(sqlite3.connect(store.file)) as other, other:
             other.executemany("INSERT INTO text VALUES (?, ?)", rows)

@@ -18,11 +18,11 @@ def turn(n: int, chat: str = "main", fields: str = "{}") -> TurnRow:
 def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: Path) -> None:
     chat = ChatRow(ODD, '{"upto": 1}', {"file:///ws/a": "one\ud800", "file:///ws/b": ""})
     with store_in(tmp_path) as store:
-        store.keep_turn(turn(1, ODD, '{"n": 1}'))
-        store.keep_turn(turn(2, ODD))
-        store.keep_turn(turn(1, ODD, '{"n": 2}'))
-        store.keep_chat(ChatRow(ODD, "{}", {"file:///ws/c": "gone"}))
-        store.keep_chat(chat)
+        store.persist_turn(turn(1, ODD, '{"n": 1}'))
+        store.persist_turn(turn(2, ODD))
+        store.persist_turn(turn(1, ODD, '{"n": 2}'))
+        store.persist_chat(ChatRow(ODD, "{}", {"file:///ws/c": "gone"}))
+        store.persist_chat(chat)
     with store_in(tmp_path) as store:
         assert store.load_chats() == ChatRows((turn(1, ODD, '{"n": 2}'), turn(2, ODD)), (chat,))
         assert store.messages == []
@@ -30,12 +30,12 @@ def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: 
 
 def test_each_server_has_its_own_and_the_next_one_those_of_the_dead(tmp_path: Path) -> None:
     with store_in(tmp_path) as first:
-        first.keep_turn(turn(1))
-        first.keep_chat(ChatRow("main", '{"n": 1}'))
+        first.persist_turn(turn(1))
+        first.persist_chat(ChatRow("main", '{"n": 1}'))
         with store_in(tmp_path) as second:
-            second.keep_turn(turn(2))
-            second.keep_chat(ChatRow("main", '{"n": 2}', {"file:///ws/a": "a"}))
-            second.keep_turn(turn(1, "stolen"))
+            second.persist_turn(turn(2))
+            second.persist_chat(ChatRow("main", '{"n": 2}', {"file:///ws/a": "a"}))
+            second.persist_turn(turn(1, "stolen"))
             assert second.load_chats().turns == (turn(2),)
     with store_in(tmp_path) as heir:
         kept = heir.load_chats()
@@ -46,24 +46,26 @@ def test_each_server_has_its_own_and_the_next_one_those_of_the_dead(tmp_path: Pa
 def test_texts_that_a_chat_knows_are_kept_as_long_as_it_is(tmp_path: Path) -> None:
     count = "SELECT count(*) FROM text"
     with store_in(tmp_path) as store:
-        store.keep_turn(turn(1))
+        store.persist_turn(turn(1))
         for _ in range(TIDY_WRITES):
-            store.keep_chat(ChatRow("main", "{}", {"file:///ws/a": "same", "file:///ws/b": "same"}))
+            store.persist_chat(
+                ChatRow("main", "{}", {"file:///ws/a": "same", "file:///ws/b": "same"})
+            )
         store.flush()
         assert query(store.file, count) == [(1,)]
-        store.keep_chat(ChatRow("main", "{}"))
+        store.persist_chat(ChatRow("main", "{}"))
         for n in range(TIDY_WRITES):
-            store.keep_turn(turn(n + 2))
+            store.persist_turn(turn(n + 2))
         store.flush()
         assert query(store.file, count) == [(0,)]
 
 
 def test_old_turns_are_dropped_and_a_chat_with_its_last_one(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep_turn(turn(1, "old"))
-        store.keep_chat(ChatRow("old", "{}", {"file:///ws/a": "a"}))
+        store.persist_turn(turn(1, "old"))
+        store.persist_chat(ChatRow("old", "{}", {"file:///ws/a": "a"}))
         store.system.ahead = (MAX_TURN_DAYS + 1) * 86_400
-        store.keep_turn(turn(2))
+        store.persist_turn(turn(2))
         assert store.load_chats() == ChatRows((turn(2),), ())
         assert query(store.file, "SELECT count(*) FROM heard") == [(0,)]
         for n in range(3, MAX_TURNS + 4):
@@ -77,8 +79,8 @@ def test_old_turns_are_dropped_and_a_chat_with_its_last_one(tmp_path: Path) -> N
 def test_rows_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         for n in (1, 2):
-            store.keep_turn(turn(n))
-        store.keep_chat(ChatRow("main", "{}", {"file:///ws/a": "a", "file:///ws/b": "b"}))
+            store.persist_turn(turn(n))
+        store.persist_chat(ChatRow("main", "{}", {"file:///ws/a": "a", "file:///ws/b": "b"}))
         query(store.file, "UPDATE turn SET chat = '[' WHERE id = 't1'")
         query(
             store.file, "UPDATE text SET packed = x'00' WHERE hash = (SELECT min(hash) FROM text)"

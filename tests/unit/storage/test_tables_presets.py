@@ -10,22 +10,22 @@ ODD = "a/\ud800 'b'"
 
 def test_what_was_kept_is_there_after_a_restart_and_the_latest_counts(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep_presets({"a": "1", ODD: "2", "gone": "3"}, "first")
-        store.keep_presets({"a": "4", "gone": None, "never": None})
-        store.keep_presets({}, "second")
+        store.persist_presets({"a": "1", ODD: "2", "gone": "3"}, "first")
+        store.persist_presets({"a": "4", "gone": None, "never": None})
+        store.persist_presets({}, "second")
     with store_in(tmp_path) as store:
         assert store.load_presets() == ({"a": "4", ODD: "2"}, "second")
-        store.keep_presets({ODD: None})
+        store.persist_presets({ODD: None})
         assert store.load_presets() == ({"a": "4"}, "second")
         assert store.messages == []
 
 
 def test_presets_are_everybodys_and_what_is_attached_is_each_servers_own(tmp_path: Path) -> None:
     with store_in(tmp_path) as first:
-        first.keep_presets({"a": "1"}, "mine")
+        first.persist_presets({"a": "1"}, "mine")
         with store_in(tmp_path) as second:
             assert second.load_presets() == ({"a": "1"}, None)
-            second.keep_presets({"b": "2"}, "yours")
+            second.persist_presets({"b": "2"}, "yours")
         assert first.load_presets() == ({"a": "1", "b": "2"}, "mine")
         with store_in(tmp_path) as heir:
             assert heir.load_presets()[1] == "yours"
@@ -35,7 +35,7 @@ def test_presets_are_everybodys_and_what_is_attached_is_each_servers_own(tmp_pat
 
 def test_rows_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
-        store.keep_presets({"a": "1", "b": "2"}, "x")
+        store.persist_presets({"a": "1", "b": "2"}, "x")
         query(store.file, "UPDATE preset SET name = '[' WHERE fields = '1'")
         assert store.load_presets() == ({"b": "2"}, "x")
 

@@ -13,13 +13,13 @@ DAY = 86_400.0
 
 def test_what_was_sent_is_there_after_a_restart_in_its_order(tmp_path: Path) -> None:
     with store_in(tmp_path) as first:
-        first.keep_sent("1")
+        first.persist_request("1")
         with store_in(tmp_path) as second:
-            second.keep_sent("2")
-            first.keep_sent("3")
-            assert second.load_sent() == ("1", "2", "3")
+            second.persist_request("2")
+            first.persist_request("3")
+            assert second.load_requests() == ("1", "2", "3")
     with store_in(tmp_path) as store:
-        assert store.load_sent() == ("1", "2", "3")
+        assert store.load_requests() == ("1", "2", "3")
         assert store.messages == []
 
 
@@ -27,11 +27,11 @@ def test_what_is_too_old_or_too_much_goes(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(tables, "MAX_SENT", 3)
     with store_in(tmp_path) as store:
         for n in range(5):
-            store.keep_sent(str(n))
-        assert store.load_sent() == ("2", "3", "4")
+            store.persist_request(str(n))
+        assert store.load_requests() == ("2", "3", "4")
         store.system.ahead = (tables.MAX_SENT_DAYS + 1) * DAY
-        store.keep_sent("5")
-        assert store.load_sent() == ("5",)
+        store.persist_request("5")
+        assert store.load_requests() == ("5",)
         assert query(store.file, "SELECT fields FROM sent") == [("5",)]
 
 

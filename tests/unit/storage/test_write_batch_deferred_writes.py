@@ -32,7 +32,7 @@ def test_deferred_rows_are_written_by_the_next_flush(tmp_path: Path) -> None:
     first, second = proposed()
     woken: list[None] = []
     with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
-        store.keep([first, second], footing(first, second))
+        store.persist([first, second], footing(first, second))
         assert (bool(woken), store.has_unwritten) == (True, True)
         assert store.load() == RestoredState()
         store.flush()
@@ -43,7 +43,7 @@ def test_deferred_rows_are_written_by_the_next_flush(tmp_path: Path) -> None:
 def test_deferred_rows_are_written_on_close(tmp_path: Path) -> None:
     first, second = proposed()
     with store_in(tmp_path) as store:
-        store.keep([first, second], footing(first, second))
+        store.persist([first, second], footing(first, second))
     with store_in(tmp_path) as store:
         assert store.load() == RestoredState((first, second), (footing(first, second),))
 
@@ -51,8 +51,8 @@ def test_deferred_rows_are_written_on_close(tmp_path: Path) -> None:
 def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
     first, second = proposed()
     with store_in(tmp_path) as store:
-        store.keep([first, second], footing(first, second))
-        store.keep([rejected(first)], decision=True)
+        store.persist([first, second], footing(first, second))
+        store.persist([rejected(first)], decision=True)
         assert [hunk.state for hunk in store.load().hunks] == [HunkState.REJECTED]
         store.flush()
         states = {hunk.id: hunk.state for hunk in store.load().hunks}
@@ -63,12 +63,12 @@ def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: 
     first, second = proposed()
     short = footing(first, second, text="1\n2\n3\n")
     with store_in(tmp_path) as store:
-        store.keep([first, second], footing(first, second))
+        store.persist([first, second], footing(first, second))
         store.note_snapshots([short])
         store.flush()
         assert store.load() == RestoredState((first, second), (short,))
         store.note_snapshots([footing(first, second)])
-        store.keep([rejected(second)], short, decision=True)
+        store.persist([rejected(second)], short, decision=True)
         store.flush()
         assert store.load() == RestoredState((first, rejected(second)), (short,))
 
@@ -77,7 +77,7 @@ def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
     first, second = proposed()
     later = footing(first, second, text="1\n2\n3\n" + LONG + "more\n")
     with store_in(tmp_path) as store:
-        store.keep([first], footing(first))
-        store.keep([second], later)
+        store.persist([first], footing(first))
+        store.persist([second], later)
         store.flush()
         assert store.load().anchor_snapshots == (later,)

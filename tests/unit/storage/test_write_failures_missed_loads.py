@@ -35,10 +35,10 @@ def full() -> Iterator[None]:
 def folder(tmp_path: Path) -> Path:
     """The state that an earlier run has left."""
     with store_in(tmp_path) as store:
-        store.keep([OLD])
-        store.keep_turn(TURNS[0])
-        store.keep_chat(THEN)
-        store.keep_presets({"mine": "{}", "changed": "{}"}, "{}")
+        store.persist([OLD])
+        store.persist_turn(TURNS[0])
+        store.persist_chat(THEN)
+        store.persist_presets({"mine": "{}", "changed": "{}"}, "{}")
     return tmp_path
 
 
@@ -50,12 +50,12 @@ def begin(store: TestedStore) -> None:
         assert store.load_presets()[0] == {}
         assert store.has_missed
         assert not store.can_catch_up
-        store.keep([NEW], decision=True)
+        store.persist([NEW], decision=True)
         for row in TURNS[1:]:
-            store.keep_turn(row)
+            store.persist_turn(row)
         for chat in (NOW, ChatRow("other", '"new"')):
-            store.keep_chat(chat)
-        store.keep_presets({"changed": '{"new": 1}'})
+            store.persist_chat(chat)
+        store.persist_presets({"changed": '{"new": 1}'})
         assert store.has_unwritten
         assert store.not_persisted
 
@@ -65,7 +65,7 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
         begin(store)
         store.system.ahead = FULL_SECONDS
         store.flush()
-        store.keep([NEW])
+        store.persist([NEW])
         assert (store.can_catch_up, store.has_unwritten) == (True, True)
         assert query(store.file, "SELECT fields FROM chat") == [(THEN.fields,)]
         assert store.load().hunks == (OLD,)
@@ -74,7 +74,7 @@ def test_nothing_is_written_before_what_was_missed_has_been_merged(folder: Path)
         assert store.not_persisted
         assert store.load_presets()[0] == {"mine": "{}", "changed": "{}"}
         assert store.load() == RestoredState()
-        store.keep_chat(ChatRow("main", '"then and now"'))
+        store.persist_chat(ChatRow("main", '"then and now"'))
         store.caught_up()
         assert (store.has_missed, store.has_unwritten, store.not_persisted) == (False, False, "")
         assert len(store.messages) == 1
@@ -125,7 +125,7 @@ def test_a_file_that_opens_and_can_not_be_read_is_read_later_unless_it_is_damage
             assert store.load().hunks == (OLD,)
             store.caught_up()
         store.system.ahead = FULL_SECONDS
-        store.keep([NEW])
+        store.persist([NEW])
         assert store.not_persisted == ""
 
 

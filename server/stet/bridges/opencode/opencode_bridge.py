@@ -186,12 +186,12 @@ class OpenCodeBridge:
         if address is None:
             return
         context = await asyncio.to_thread(collect_context, self._workspace.snapshot())
-        keeper = await self._ensure_connected(address)
+        part_client = await self._ensure_connected(address)
         session = self._workspace.settings.bridges.opencode.session.strip()
         text, sending = await asyncio.to_thread(
             self._redacted_update, render_context(context), address
         )
-        has_session = await keeper.update(ContextPart(text, context.folders, session))
+        has_session = await part_client.update(ContextPart(text, context.folders, session))
         self._state = (UPDATED, "") if has_session else (NO_SESSION, "")
         if text and (sending.host, text) != self._last_logged_request:
             self._last_logged_request = (sending.host, text)
@@ -218,14 +218,14 @@ class OpenCodeBridge:
 
     async def _disconnect(self) -> None:
         """Hide the live part in the current server, and close the connections to this server."""
-        connection, keeper = self._connection, self._part_client
+        connection, part_client = self._connection, self._part_client
         self._connection = self._part_client = None
         if connection is None:
             return
         try:
-            if keeper is not None:
+            if part_client is not None:
                 async with asyncio.timeout(LEAVE_SECONDS):
-                    await keeper.release()
+                    await part_client.release()
         except (OpenCodeError, TimeoutError) as error:
             log.info("the context part stays in OpenCode's session: %s", str(error) or "no answer")
         finally:

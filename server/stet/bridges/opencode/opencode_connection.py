@@ -38,7 +38,7 @@ MAX_HEALTH = 100_000
 """Bytes of its answer to whether it is well."""
 REPLACING, APPENDING = "/global/health", "/api/health"
 """Where each of its APIs says that it is OpenCode."""
-KEEP_SECONDS = 60.0
+IDLE_SECONDS = 60.0
 """How long a connection is kept open for the next request."""
 
 _REALM = re.compile(r'\bbasic\s++realm="?(?:secure area|[^",]{0,40}opencode)', re.IGNORECASE)
@@ -96,7 +96,7 @@ class OpenCodeConnection:
             # A proxy of the environment does not reach this machine's own ports.
             trust_env=not address.is_loopback,
             limits=httpx2.Limits(
-                max_connections=1, max_keepalive_connections=1, keepalive_expiry=KEEP_SECONDS
+                max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS
             ),
         )
 

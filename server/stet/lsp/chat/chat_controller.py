@@ -88,7 +88,7 @@ class ChatFiles:
         """Return the current lines of a document in the editor, or None if the document is not open
         there.
         """
-        buffer = self._generated.world.buffer(document.uri)
+        buffer = self._generated.workspace.buffer(document.uri)
         return None if buffer is None else tuple(buffer.lines)
 
     async def read(self, document: ChatDocument, lines: Sequence[str] | None) -> ChatReading:
@@ -134,7 +134,7 @@ class ChatFiles:
             scratch = document.frozen()
             reading = await asyncio.to_thread(self._write_file, scratch, stands)
             self._took_seconds = self._system.monotonic() - began
-        if self._generated.world.buffer(document.uri) is None:
+        if self._generated.workspace.buffer(document.uri) is None:
             document.adopt(reading, scratch.written())
 
     def _read_document(

@@ -40,7 +40,7 @@ class OpenChatTexts:
         self, generated: GeneratedDocuments, start: Callable[[Coroutine[Any, Any, None], str], None]
     ) -> None:
         """`start` begins a task."""
-        self._world = generated.world
+        self._workspace = generated.workspace
         self._start = start
         self._open: dict[str, ChatSections] = {}
         self._missed: dict[str, list[TextChange]] = {}
@@ -58,7 +58,7 @@ class OpenChatTexts:
         """Handle a document that was opened. `then` is called with the reading, at once if the
         document is short.
         """
-        buffer = self._world.buffer(uri)
+        buffer = self._workspace.buffer(uri)
         if buffer is None:
             return
         self.closed(uri)
@@ -90,7 +90,7 @@ class OpenChatTexts:
         then: Callable[[ChatReading], None],
     ) -> None:
         reading = await asyncio.to_thread(lambda: ChatReading.of(ChatSections(lines)))
-        buffer, key = self._world.buffer(uri), canonical(uri)
+        buffer, key = self._workspace.buffer(uri), canonical(uri)
         if buffer is None or self._missed.get(key) is not missed:
             return  # it was closed meanwhile, or opened once more
         sections = self._open[key] = ChatSections(buffer.lines, reading.headings)
@@ -114,7 +114,7 @@ class ChatWriter:
 
     def __init__(self, generated: GeneratedDocuments, texts: OpenChatTexts, client: Client) -> None:
         """Create the writer; `texts` are the documents open in the editor."""
-        self._world = generated.world
+        self._workspace = generated.workspace
         self._texts = texts
         self._client = client
         self._writing: set[str] = set()
@@ -122,7 +122,7 @@ class ChatWriter:
 
     def can_write(self, document: ChatDocument) -> bool:
         """Return whether the editor has the document open and takes edits."""
-        is_open = self._world.buffer(document.uri) is not None
+        is_open = self._workspace.buffer(document.uri) is not None
         return is_open and self._client.capabilities.apply_edit and not document.is_refused
 
     def document_changed(self, uri: str, changes: Sequence[TextChange]) -> None:
@@ -132,7 +132,7 @@ class ChatWriter:
         if (watched := self._watches.get(canonical(uri))) is None:
             return
         watch, changed = watched
-        if (buffer := self._world.buffer(uri)) is not None:
+        if (buffer := self._workspace.buffer(uri)) is not None:
             watch.follow(changes, buffer.lines)
         changed.set()
 
@@ -160,12 +160,12 @@ class ChatWriter:
         while (text := self._texts.sections(document.uri)) and (
             step := document.next_insertion(text)
         ):
-            revision = self._world.revision(document.uri)
+            revision = self._workspace.revision(document.uri)
             if await self._insert(document.uri, text, step.insertion):
                 step.done()
                 failures = 0
             else:
-                outrun = self._world.revision(document.uri) not in (None, revision)
+                outrun = self._workspace.revision(document.uri) not in (None, revision)
                 failures += 0.25 if outrun else 1
                 if failures >= MAX_TRIES:
                     return False
@@ -174,10 +174,10 @@ class ChatWriter:
 
     async def _insert(self, uri: str, text: ChatSections, insertion: Insertion) -> bool:
         """Have the editor insert something; whether the text shows it afterwards."""
-        at = convert.to_wire_position(insertion.at, text.lines, self._world.encoding)
+        at = convert.to_wire_position(insertion.at, text.lines, self._workspace.encoding)
         edits = [lsp.TextEdit(lsp.Range(at, at), insertion.text)]
-        version = wire_version(self._world.version(uri), self._client.capabilities.name)
-        revision, key = self._world.revision(uri), canonical(uri)
+        version = wire_version(self._workspace.version(uri), self._client.capabilities.name)
+        revision, key = self._workspace.revision(uri), canonical(uri)
         watch, changed = self._watches[key] = InsertionWatch(insertion.text), asyncio.Event()
         try:
             # Without a label: the user decides nothing by it, and there are many.
@@ -204,7 +204,7 @@ class ChatWriter:
             TimeoutError: If the insertion does not arrive.
         """
         async with asyncio.timeout(CONFIRM_SECONDS) as limit:
-            while not watch.has_come and (now := self._world.revision(uri)) is not None:
+            while not watch.has_come and (now := self._workspace.revision(uri)) is not None:
                 if now != revision:
                     shorten_timeout(limit)
                 changed.clear()

@@ -89,7 +89,7 @@ class DiffDocuments:
         path = path_of(uri)
         # By its name first: the text of another may be long.
         is_page = path is not None and path.name.startswith(_PREFIX)
-        return self._generated.world.document(uri) if is_page else None
+        return self._generated.workspace.document(uri) if is_page else None
 
     def location_at_cursor(self) -> tuple[str, Range] | None:
         """Return what the page shows at the user's position. Return None if the user is in no page
@@ -112,7 +112,7 @@ class DiffDocuments:
         document = self.page(uri)
         page = self._pages.get(document_name(document.text) or "") if document else None
         if stretch is None:
-            selection = self._generated.world.activity.view().selection_of(uri)
+            selection = self._generated.workspace.activity.view().selection_of(uri)
             stretch = selection.ranges[0] if selection else None
         if document is None or page is None or stretch is None:
             return None
@@ -130,7 +130,7 @@ class DiffDocuments:
 
     def _forget_closed(self) -> None:
         """Keep those that are open, and the latest of the others."""
-        documents = self._generated.world.snapshot().documents.values()
+        documents = self._generated.workspace.snapshot().documents.values()
         opened = {document_name(document.text) for document in documents}
         closed = [name for name in self._pages if name not in opened]
         for name in closed[: 1 - MAX_CLOSED]:

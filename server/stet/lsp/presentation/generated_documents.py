@@ -37,19 +37,19 @@ log = logging.getLogger(__name__)
 
 
 class GeneratedDocuments:
-    """Those of them that the editor has open.
+    """The generated documents that the editor has open.
 
     Attributes:
-        system: The disk that has them.
-        world: Where they are followed, and where the user is among them.
-        opened: The canonical URIs of those that are open; without one, a keystroke costs nothing here.
+        system: The disk that contains the documents.
+        workspace: The open generated documents, and where the user is among them.
+        opened: The canonical URIs of open ones; without one, a keystroke costs nothing here.
     """
 
     def __init__(self, system: System, workspace: Workspace) -> None:
         """Create the documents; `workspace` has the user's, the roots and the column encoding."""
         self.system = system
-        self._workspace = workspace
-        self.world = Workspace(system)
+        self._user_workspace = workspace
+        self.workspace = Workspace(system)
         self.opened: set[str] = set()
         self._entered = self._left = float("-inf")
         self._listeners: list[Listener] = []
@@ -66,11 +66,11 @@ class GeneratedDocuments:
         return path is not None and any(folder in path.parents for folder in self._folders)
 
     def apply(self, modification: Modification) -> None:
-        """Take what happened in the editor to one of them, which is `opened` or opened by it."""
+        """Apply a modification of a generated document."""
         kind, uri = modification.kind, modification.uri
         self.opened.add(canonical(uri))
-        self.world.encoding = self._workspace.encoding
-        changes = self.world.apply(modification)
+        self.workspace.encoding = self._user_workspace.encoding
+        changes = self.workspace.apply(modification)
         if kind is ModificationKind.CLOSED:
             self.opened.discard(canonical(uri))
         for listener in self._listeners:
@@ -81,7 +81,7 @@ class GeneratedDocuments:
         none.
         """
         if uri is not None and self.is_generated(uri):
-            self.world.activity.focus(uri, ActivitySource.NOTIFIED)
+            self.workspace.activity.focus(uri, ActivitySource.NOTIFIED)
             self._entered = self.system.monotonic()
         else:
             self._left = self.system.monotonic()
@@ -94,7 +94,7 @@ class GeneratedDocuments:
         Args:
             activity: The user's position in their own documents: the latest position counts.
         """
-        view = self.world.activity.view()
+        view = self.workspace.activity.view()
         uri, latest = view.active, activity.active
         selection = None if uri is None else view.selection_of(uri)
         if uri is None or selection is None:
@@ -113,10 +113,10 @@ class GeneratedDocuments:
             OSError: If there is no state folder.
         """
         folder = self.folder
-        roots = "\n".join(canonical(root.path.as_uri()) for root in self._workspace.roots)
+        roots = "\n".join(canonical(root.path.as_uri()) for root in self._user_workspace.roots)
         stem = f"{stem}-{short_digest(roots)}"
         names = (f"{stem}{'' if n == 1 else f'-{n}'}{ending}" for n in itertools.count(1))
-        opened = ((name, self.world.document((folder / name).as_uri())) for name in names)
+        opened = ((name, self.workspace.document((folder / name).as_uri())) for name in names)
         return next(name for name, old in opened if old is None or old.text == text)
 
     async def write(self, stem: str, text: str) -> Path:
@@ -140,7 +140,7 @@ class GeneratedDocuments:
 
     @cached_property
     def folder(self) -> Path:
-        """Where they are written; looked up once.
+        """The folder of the documents; looked up once.
 
         Raises:
             OSError: If there is no such folder.
@@ -149,7 +149,7 @@ class GeneratedDocuments:
 
     @cached_property
     def _folders(self) -> frozenset[Path]:
-        """Where they lie, links resolved too; looked up with the first document that comes."""
+        """The folder, also with links resolved; looked up with the first opened document."""
         try:
             folder = self.folder
         except OSError as error:
@@ -264,7 +264,7 @@ MAX_SHOWN = 300
 
 
 class RequestLogDocument:
-    """Between the requests and their rows; touched on the event loop only."""
+    """Persists and shows the sent requests. Touched on the event loop only."""
 
     def __init__(
         self, workspace: Workspace, rows: StateStore, client: Client, generated: GeneratedDocuments
@@ -286,7 +286,7 @@ class RequestLogDocument:
         return await self._generated.show(self._client, "sent", text, "show what was sent")
 
     def _store(self, sending: RequestRecord) -> None:
-        self._rows.keep_sent(json.dumps(dataclasses.asdict(sending)))
+        self._rows.persist_request(json.dumps(dataclasses.asdict(sending)))
 
     def _load(self) -> tuple[RequestRecord, ...]:
         """Return the persisted records that are valid. Call in a worker thread, because the
@@ -295,9 +295,9 @@ class RequestLogDocument:
         from pydantic import TypeAdapter  # takes long
 
         row_type, records = TypeAdapter(RequestRecord), []
-        for row in self._rows.load_sent():
+        for row in self._rows.load_requests():
             try:
                 records.append(row_type.validate_json(row))
             except ValueError:
-                log.warning("a kept note of what was sent makes no sense, and is left out")
+                log.warning("a persisted request can't be read and is left out")
         return tuple(records)

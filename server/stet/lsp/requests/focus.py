@@ -26,11 +26,11 @@ def did_focus(state: ServerState, params: object) -> None:
 def did_change_selection(state: ServerState, params: object) -> None:
     """Handle `$/stet/didChangeSelection`: these are the selections, the main one first."""
     uri = _uri(params)
-    world = state.documents.workspace_of(uri) if uri else state.workspace
-    buffer = world.buffer(uri) if uri else None
+    workspace = state.documents.workspace_of(uri) if uri else state.workspace
+    buffer = workspace.buffer(uri) if uri else None
     if uri is None or buffer is None or not isinstance(params, Mapping):
         return
-    lines, encoding = buffer.lines, world.encoding
+    lines, encoding = buffer.lines, workspace.encoding
     selections = params.get("selections")
     if not isinstance(selections, list) or not selections:
         raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
@@ -39,11 +39,11 @@ def did_change_selection(state: ServerState, params: object) -> None:
         stretch = lsp.Range(_position(entry, "anchor"), _position(entry, "active"))
         ranges.append(convert.to_range(stretch, lines, encoding))
         carets.append(convert.to_position(stretch.end, lines, encoding))
-    world.activity.select(uri, ranges, ActivitySource.NOTIFIED, carets[0])
+    workspace.activity.select(uri, ranges, ActivitySource.NOTIFIED, carets[0])
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
-        world.activity.visible(uri, convert.to_range(stretch, lines, encoding))
+        workspace.activity.visible(uri, convert.to_range(stretch, lines, encoding))
 
 
 def focus(state: ServerState, arguments_sent: tuple[object, ...]) -> dict[str, object]:

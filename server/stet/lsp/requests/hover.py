@@ -40,10 +40,10 @@ def document_highlight(state: ServerState, params: lsp.DocumentHighlightParams) 
 def _record_position(
     state: ServerState, uri: str, place: lsp.Position, source: ActivitySource
 ) -> Position | None:
-    world = state.documents.workspace_of(uri)
-    buffer = world.buffer(uri)
+    workspace = state.documents.workspace_of(uri)
+    buffer = workspace.buffer(uri)
     if buffer is None:
         return None
-    at = convert.to_position(place, buffer.lines, world.encoding)
-    world.activity.touched(uri, Range(at, at), source)
+    at = convert.to_position(place, buffer.lines, workspace.encoding)
+    workspace.activity.touched(uri, Range(at, at), source)
     return at

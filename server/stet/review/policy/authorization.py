@@ -179,8 +179,8 @@ def _authorize_move(draft: MoveDraft, rules: EditRules) -> AuthorizedDraft:
             links.append(_authorize_edit(link, rules))
         except ProposalRefused as refused:
             rule, message = refused.refusal.rule, refused.refusal.message
-            said = f"{draft.name!r} can't be moved, because of its links. {message}"
-            raise ProposalRefused(Refusal(rule, said)) from refused
+            message = f"{draft.name!r} can't be moved, because of its links. {message}"
+            raise ProposalRefused(Refusal(rule, message)) from refused
     places = ((draft.uri, draft.name), (draft.new_uri, draft.new_name))
     return AuthorizedDraft(caution=_caution(rules, *places), links=tuple(links))
 
@@ -195,8 +195,8 @@ def _caution(
     for uri, name in places:
         status = rules.path_status(uri)
         # The draft's own name counts too: a name too many costs a question, one too few a machine.
-        if said := _warning(replace(status, names=(*status.names, name))):
-            return said
+        if warning := _warning(replace(status, names=(*status.names, name))):
+            return warning
     return describe_spoofing(new, old, places[0][1])
 
 
@@ -223,7 +223,7 @@ def _changed_status(status: PathStatus, hunk: Hunk, *, is_open: bool) -> Refusal
     is_known = is_open and hunk.protected and hunk.kind not in WHOLE_FILE
     if status.is_outside_by_link and not is_known:
         return Refusal("link", f"{status.names[0]!r} leads out of the workspace by a link.")
-    if hunk.protected or not (said := _warning(status)):
+    if hunk.protected or not (warning := _warning(status)):
         return None
     again = "It was not so when this was proposed: have it proposed again."
-    return Refusal("protected", f"{said} {again}")
+    return Refusal("protected", f"{warning} {again}")

@@ -196,8 +196,8 @@ def check_text(name: str, new: Iterable[str], old: Iterable[str] = ()) -> Refusa
         (sum(map(n_breaks, new)), "lines", MAX_LINES),
     ):
         if n > most:
-            said = f"The text for {name!r} has {n:,} {unit}; {most:,} is the most at once."
-            return Refusal("text", said)
+            message = f"The text for {name!r} has {n:,} {unit}; {most:,} is the most at once."
+            return Refusal("text", message)
     odd = {found for text in new for found in _NO_TEXT.findall(text)}
     if odd:
         odd -= {found for text in old for found in _NO_TEXT.findall(text)}
@@ -219,8 +219,8 @@ def _scope_refusal(rules: EditRules, uri: str, name: str) -> Refusal | None:
 
 def _outside_scope(rules: EditRules, name: str, sentences: Mapping[str, str]) -> Refusal:
     scope = rules.settings.scope
-    said = f"{name!r} is outside the editable scope ({scope!r}): {sentences[scope]}"
-    return Refusal("edit.scope", said)
+    message = f"{name!r} is outside the editable scope ({scope!r}): {sentences[scope]}"
+    return Refusal("edit.scope", message)
 
 
 def _new_file_refusal(rules: EditRules, uri: str, name: str, status: PathStatus) -> Refusal | None:

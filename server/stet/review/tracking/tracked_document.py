@@ -103,7 +103,7 @@ class TrackedDocument:
         self.settled.append(anchor)
         self._by_hunk[anchor.hunk] = anchor
         if len(self.settled) > RECENTLY_SETTLED:
-            self.settled[-1 - RECENTLY_SETTLED].keep_few_records()
+            self.settled[-1 - RECENTLY_SETTLED].trim_records()
         if len(self.settled) > MAX_SETTLED:
             self.drop(self.settled[0].hunk)
 

@@ -408,7 +408,7 @@ class TrackedSpan:
             last = made[-1]._replace(as_sent=(sent.offset_after, sent.before))
             self.undo_records = (*self.undo_records[:-1], last)
 
-    def keep_few_records(self) -> None:
+    def trim_records(self) -> None:
         """Remember only the last few changes from now on."""
         self.max_records = FEW_RECORDS
         self.undo_records, self.redo_records = self.undo_records[-FEW_RECORDS:], ()

@@ -44,7 +44,7 @@ class Room:
 
     def _changed(self, uri: str, _: ModificationKind, changes: Sequence[TextChange]) -> None:
         self.texts.changed(uri, changes)
-        buffer = self.own.world.buffer(uri)
+        buffer = self.own.workspace.buffer(uri)
         assert buffer is not None
         self.watch.follow(changes, buffer.lines)
 
@@ -83,7 +83,7 @@ async def seconds_for(text: str) -> float:
         room.told.add_text(f"word {n} ")
         room.write(document)
     took = thread_time() - began
-    buffer = room.own.world.buffer(room.page.uri)
+    buffer = room.own.workspace.buffer(room.page.uri)
     assert buffer is not None
     said = "".join(f"word {n} " for n in range(N_PIECES))
     assert written(buffer.text, "t1") == said.strip()

@@ -24,12 +24,12 @@ def test_generated_document_is_tracked_from_open_to_close() -> None:
     assert own.opened == {uri}
     edit = WireEdit(0, 0, 0, 1, "😀b")
     own.apply(Modification(ModificationKind.CHANGED, uri, 1, edits=(edit,)))
-    document = own.world.document(uri)
+    document = own.workspace.document(uri)
     assert document is not None
     assert document.text == "😀b\n"
     own.apply(Modification(ModificationKind.SAVED, uri))
     own.apply(Modification(ModificationKind.CLOSED, uri))
-    assert own.world.document(uri) is None
+    assert own.workspace.document(uri) is None
     assert own.opened == set()
 
 
