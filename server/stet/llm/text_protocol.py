@@ -21,9 +21,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
-from stet.llm.api_format import meant_tool
+from stet.llm.api_format import meant_tool, parse_object
 from stet.llm.completion_stream import new_call_id
 from stet.llm.model import (
     Completion,
@@ -123,7 +122,7 @@ def _call(body: str) -> ToolCall:
     """
     fenced = _FENCE.match(body)
     body = (fenced["body"] if fenced else body).strip()
-    data = _object(body)
+    data = parse_object(body)
     if data is not None and isinstance(data.get("name"), str):
         arguments = data.get("arguments", data.get("parameters", {}))
         if not isinstance(arguments, str):  # the API writes a string that holds JSON
@@ -137,20 +136,12 @@ def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
     """Return the call if the whole answer is only a call of a known tool, fenced or not, else None."""
     fenced = _FENCE.match(text)
     body = fenced["body"] if fenced else text
-    data = _object(body)
+    data = parse_object(body)
     if data is None or not ({"arguments", "parameters"} & data.keys()):
         return None
     name = data.get("name")
     named = isinstance(name, str) and meant_tool(name, [tool.name for tool in tools])
     return _call(body) if named else None
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return data if isinstance(data, dict) else None
 
 
 class StreamGate:
