@@ -16,13 +16,12 @@ from stet.llm.model import NoModel
 from stet.llm.model_selection import (
     ModelChoice,
     ModelEnvironment,
+    decide_model,
     find_key,
     inspect_environment,
-    select_model,
 )
 from stet.llm.providers import HOSTED
 from stet.settings.layers import read_layers
-from stet.settings.values import ModelSettings
 from stet.system.system import System
 from stet.text.escape import escape_line
 
@@ -31,7 +30,7 @@ def show() -> int:
     """List what there is and what would be used; the exit code."""
     terminal = Terminal()
     settings = read_layers(System().read_bytes, [current_folder()]).settings.model
-    models, choice = asyncio.run(_find_models(settings))
+    models = asyncio.run(inspect_environment(settings, System()))
     table = Table(box=None, pad_edge=False)
     table.add_column("provider", style="bold")
     table.add_column("state")
@@ -39,10 +38,10 @@ def show() -> int:
         table.add_row(Text(name), Text(escape_line(state)))
     terminal.out.print(table)
     terminal.show("")
-    if isinstance(choice, NoModel):
-        terminal.show(f"used: none. {choice}", "yellow")
-    else:
-        terminal.show(f"used: {describe_choice(choice)}")
+    try:
+        terminal.show(f"used: {describe_choice(decide_model(settings, models))}")
+    except NoModel as error:
+        terminal.show(f"used: none. {error}", "yellow")
     return 0
 
 
@@ -91,8 +90,8 @@ class InstallReporter:
         self.bar = ExitStack()
         description = TextColumn("{task.description}", markup=False)
         columns = (description, BarColumn(), TaskProgressColumn())
-        self._progress = Progress(*columns, console=terminal.err, transient=True)
-        self._watched = terminal.err.is_terminal
+        hidden = not terminal.err.is_terminal
+        self._progress = Progress(*columns, console=terminal.err, transient=True, disable=hidden)
         self._n_reports = 0
 
     def report(self, what: str, share: float) -> None:
@@ -102,20 +101,10 @@ class InstallReporter:
             return
         if not self.fetched:
             self.fetched = True
-            if self._watched:
-                self.bar.enter_context(self._progress)
+            self.bar.enter_context(self._progress)
             self._progress.add_task("", total=1.0)
         task = self._progress.task_ids[0]
         self._progress.update(task, description=escape_line(what), completed=share)
-
-
-async def _find_models(settings: ModelSettings) -> tuple[ModelEnvironment, ModelChoice | NoModel]:
-    system = System()
-    models = await inspect_environment(settings, system)
-    try:
-        return models, await select_model(settings, system)
-    except NoModel as error:
-        return models, error
 
 
 def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
