@@ -121,12 +121,9 @@ def _read(place: PinnedPath) -> bytes | None:
     Raises:
         OSError: If it can't be read.
     """
-    try:
-        descriptor = place.open()
-    except FileNotFoundError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
+    with suppress(FileNotFoundError), os.fdopen(place.open(), "rb") as file:
         return file.read()
+    return None
 
 
 def _replace(place: PinnedPath, content: bytes) -> None:
