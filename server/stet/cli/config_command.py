@@ -32,19 +32,6 @@ PROGRAMS = ("code", "codium", "cursor", "code-server")
 SECONDS = 600
 
 
-def steps(folder: Path) -> str:
-    """Return the shell commands that a person types to install the extension.
-
-    Args:
-        folder: The extension's sources.
-    """
-    return (
-        f"cd {folder}\n"
-        "npm ci --ignore-scripts && npm run package\n"
-        "code --install-extension stet.vsix"
-    )
-
-
 def install(folder: Path) -> str:
     """Build the extension from `folder`, install it, and return the editor's name.
 
@@ -187,7 +174,11 @@ def _differs(file: ConfigFile) -> bool:
 def _vscode(terminal: Terminal, *, write: bool) -> None:
     folder = _shipped("vscode")
     if not write:
-        terminal.show(steps(folder))
+        terminal.show(
+            f"cd {folder}\n"
+            "npm ci --ignore-scripts && npm run package\n"
+            "code --install-extension stet.vsix"
+        )
         return
     with terminal.working("building the extension"):
         editor = install(folder)
