@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from stet.text.document import TextDocument
 from stet.text.position import Position, Range
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,12 +165,9 @@ def find_current_document(snapshot: Snapshot, location: EditorLocation) -> Curre
     document or the document may not be shown.
     """
     uri = snapshot.activity.active if location.uri is None else location.uri
-    if uri is None:
+    # Where the filter decides against it, nothing of it is sent, not even its name.
+    if uri is None or (document := snapshot.show_or_none(uri)) is None:
         return None
-    try:
-        document = snapshot.show(uri)
-    except NotShown:
-        return None  # the filter's decision: nothing of it is sent, not even its name
     cursor, ranges = _cursor_and_selections(snapshot, uri, location)
     # A question that names a place is about that place, even if another place is visible.
     names_place = location.range is not None and not location.selections

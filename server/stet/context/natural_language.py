@@ -7,10 +7,9 @@ counted (a well-known way: the most frequent short words hardly overlap between 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import islice
 
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 
 MAX_FILES = 12
 """Notes that are looked at."""
@@ -72,5 +71,5 @@ def _samples(snapshot: Snapshot) -> Iterator[str]:
     notes = [located for located in looked if located.name.lower().endswith(_NOTES)]
     notes.sort(key=lambda located: (located.name.count("/"), located.name))
     for located in notes[:MAX_FILES]:
-        with suppress(NotShown):
-            yield snapshot.show(located.uri).head(MAX_CHARACTERS)
+        if (document := snapshot.show_or_none(located.uri)) is not None:
+            yield document.head(MAX_CHARACTERS)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stet.context.context_values import element, escape_tags
 from stet.workspace.safe_excerpt import excerpt, redactor_of
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of, uri_of
 
 NAME = "AGENTS.md"
@@ -30,13 +30,9 @@ def project_instructions(snapshot: Snapshot, uri: str | None) -> str:
     left = MAX_ALL
     elements = []
     for folder in _folders(snapshot, uri):
-        try:
-            document = snapshot.show(uri_of(folder / NAME))
-        except NotShown:
-            continue
-        text = document.text.strip()
+        document = snapshot.show_or_none(uri_of(folder / NAME))
         size = min(left, MAX_CHARACTERS)
-        if not text or size <= 0:
+        if document is None or size <= 0 or not (text := document.text.strip()):
             continue
         cut = "" if len(text) <= size else f"\n(cut: {len(text) - size} more characters)"
         left -= min(len(text), size)

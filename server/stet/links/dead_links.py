@@ -20,7 +20,7 @@ from stet.links.link_scan import LinkGraph
 from stet.text.document import TextDocument
 from stet.text.position import Position
 from stet.text.unicode_normal import fold_name
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of, uri_of
 
 _ALWAYS = frozenset(
@@ -103,10 +103,7 @@ class LinkLocations:
 
     def _document(self, uri: str) -> TextDocument | None:
         if uri not in self._documents:
-            try:
-                self._documents[uri] = self.snapshot.show(uri)
-            except NotShown:
-                self._documents[uri] = None
+            self._documents[uri] = self.snapshot.show_or_none(uri)
         return self._documents[uri]
 
 

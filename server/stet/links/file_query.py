@@ -19,7 +19,7 @@ from stet.text.unicode_normal import fold_name
 from stet.workspace.ignore_rules import IgnorePatterns
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 LINES_PER_FILE = 5
@@ -86,9 +86,8 @@ def _match_file(
     mtime = snapshot.mtime(located.uri) if is_timed else None
     if not _is_named(query, located) or (is_timed and not _is_in_time(query, mtime)):
         return None
-    try:
-        document = snapshot.show(located.uri)
-    except NotShown:
+    document = snapshot.show_or_none(located.uri)
+    if document is None:
         return None  # gone since it was listed
     if document.is_large and (query.tag or query.property or query.task or query.text):
         return None  # skipped as a file of that size on the disk: a scan would take too long

@@ -21,7 +21,7 @@ from stet.notes.note_content import aliases_in
 from stet.text.document import NOTES, TextDocument, ending_of
 from stet.text.unicode_normal import fold_name
 from stet.workspace.paths import Located
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of
 
 _ResolvedLinks = tuple[tuple[Link, tuple[str, ...]], ...]
@@ -284,9 +284,8 @@ class _LinkScan:
             stamp = (0.0, 0, 0) if stat is None else (stat.mtime, stat.size, 0)
         if before is not None and before.stamp == stamp:
             return replace(scanned, found=before.found, stamp=stamp)
-        try:
-            document = self.snapshot.show(scanned.located.uri)
-        except NotShown:
+        document = self.snapshot.show_or_none(scanned.located.uri)
+        if document is None:
             return scanned  # gone since it was listed
         return replace(scanned, found=_links_in(document, scanned.located.name), stamp=stamp)
 

@@ -6,7 +6,6 @@ Without an index, or without an answer, the files are scanned instead.
 """
 
 import asyncio
-import contextlib
 import itertools
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
@@ -22,7 +21,7 @@ from stet.settings.values import SearchSettings
 from stet.system.system import System
 from stet.text.document import TextDocument
 from stet.text.safe_traceback import format_safe_traceback
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 
@@ -60,11 +59,8 @@ def _shown(snapshot: Snapshot, document: TextDocument) -> str | None:
     """Return the text of a document as a model may see it. Return None if no model may see it or if
     it is too long to index.
     """
-    if document.is_large:
-        return None
-    with contextlib.suppress(NotShown):
-        return snapshot.show(document.uri).text
-    return None
+    shown = None if document.is_large else snapshot.show_or_none(document.uri)
+    return None if shown is None else shown.text
 
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from stet.search.word_search import SearchPassage, SearchQuery
 from stet.system.system import FileStat, System
 from stet.text.document import TextDocument
 from stet.workspace.ignore_rules import IgnoreRules
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 MAX_CACHED = 4_000_000
@@ -114,11 +114,8 @@ class ShownFiles:
 
 
 def _shown(snapshot: Snapshot, uri: str) -> ShownFile | None:
-    try:
-        document = snapshot.show(uri)
-    except NotShown:
-        return None
-    return ShownFile(document, snapshot.name_of(document.uri))
+    document = snapshot.show_or_none(uri)
+    return None if document is None else ShownFile(document, snapshot.name_of(document.uri))
 
 
 _Answer = TypeVar("_Answer")

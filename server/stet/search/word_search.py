@@ -21,7 +21,7 @@ from stet.search.word_stems import folded_text, query_stems, stems
 from stet.text.document import TextDocument
 from stet.workspace.paths import Located
 from stet.workspace.safe_excerpt import redactor_of
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.walk import run_in_slices
 
 
@@ -237,9 +237,8 @@ def _scan(
         if tally.n_files >= MAX_FILES or tally.n_characters >= MAX_CHARACTERS:
             tally.is_cut = True
             return
-        try:
-            document = snapshot.show(located.uri)
-        except NotShown:
+        document = snapshot.show_or_none(located.uri)
+        if document is None:
             continue  # gone since it was listed
         tally.n_files += 1
         tally.n_characters += 0 if document.is_large else len(document.text)

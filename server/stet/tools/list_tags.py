@@ -12,7 +12,7 @@ from stet.text.render import join_bounded
 from stet.text.unicode_normal import fold_name
 from stet.tools.tool import Params, Tool, ToolContext, ToolGroup, ToolKind
 from stet.workspace.names import without_folders
-from stet.workspace.snapshot import NotShown, Snapshot
+from stet.workspace.snapshot import Snapshot
 from stet.workspace.walk import run_in_slices
 
 
@@ -45,15 +45,15 @@ async def run(params: ListTags, ctx: ToolContext) -> str:
 def _tags(snapshot: Snapshot, folder: str) -> Iterator[tuple[str, ...]]:
     """Yield the tags of every file; no tags for a file that is not a note. Blocks on disk access."""
     for located in snapshot.walk(folder):
-        try:
-            document = snapshot.show(located.uri)
-        except NotShown:
-            continue  # gone since it was listed
-        yield tags_in(document.text) if document.is_markdown else ()
+        document = snapshot.show_or_none(located.uri)
+        if document is not None:  # else it is gone since it was listed
+            yield tags_in(document.text) if document.is_markdown else ()
 
 
 def _counted(notes: Iterable[tuple[str, ...]]) -> list[str]:
-    """Return tags that differ only in case or Unicode form are one, in the commonest spelling."""
+    """Return one line a tag. Tags that differ only in case or Unicode form are one, in the
+    commonest spelling.
+    """
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     n_notes: Counter[str] = Counter()
     for tags in notes:

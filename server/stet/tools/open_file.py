@@ -5,7 +5,6 @@ import asyncio
 from pydantic import Field
 
 from stet.tools.tool import Params, Tool, ToolContext, ToolError, ToolGroup, ToolKind
-from stet.workspace.snapshot import NotShown, Snapshot
 
 
 class OpenFile(Params):
@@ -24,22 +23,14 @@ async def run(params: OpenFile, ctx: ToolContext) -> str:
     if params.line is not None:
         # `open` reports refused files, and files that are not text.
         located = ctx.reader.locate(params.file)
-        n_lines = await asyncio.to_thread(_n_lines, ctx.reader.snapshot(), located.uri)
-        if n_lines is not None and params.line > max(n_lines, 1):
+        document = await asyncio.to_thread(ctx.reader.snapshot().show_or_none, located.uri)
+        if document is not None and params.line > max(document.n_lines, 1):
             raise ToolError(
-                f"{params.file!r} has {n_lines} lines; line {params.line} is past the end."
+                f"{params.file!r} has {document.n_lines} lines; line {params.line} is past the end."
             )
     await ctx.proposer.open(params.file, params.line)
     where = f" at line {params.line}" if params.line else ""
     return f"{params.file} is shown to the user{where}.\n"
-
-
-def _n_lines(snapshot: Snapshot, uri: str) -> int | None:
-    """Return how many lines a file has; None where it has none to show."""
-    try:
-        return snapshot.show(uri).n_lines
-    except NotShown:
-        return None
 
 
 OPEN_FILE = Tool("open_file", ToolGroup.ACTION, ToolKind.READ, OpenFile, run)

@@ -106,11 +106,8 @@ def _input(snapshot: Snapshot, pattern: str, folder: str, result: GrepResult) ->
     yield json.dumps({"pattern": pattern, "known": known}) + "\n"
     size = 0
     for count, located in enumerate(snapshot.walk(folder)):
-        try:
-            document = snapshot.show(located.uri)
-        except NotShown:
-            continue
-        if document.is_large:
+        document = snapshot.show_or_none(located.uri)
+        if document is None or document.is_large:
             continue  # as a file of that size on the disk; see `stet.workspace.grep`
         text = document.text
         size += len(text)

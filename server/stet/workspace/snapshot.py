@@ -129,6 +129,13 @@ class Snapshot:
         self._learn_private_keys(document)
         return self._without_blocks(document)
 
+    def show_or_none(self, uri: str) -> TextDocument | None:
+        """Return the text of a document as `show` does, or None where `show` raises `NotShown`."""
+        try:
+            return self.show(uri)
+        except NotShown:
+            return None
+
     def show_and_learn(self, uri: str) -> TextDocument:
         """Do as `show`; its secrets are known from now on, so that any part of it can be told.
 
