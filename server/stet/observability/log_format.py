@@ -81,13 +81,11 @@ def hide_secrets(text: str, environ: Mapping[str, str]) -> str:
     are replaced.
     """
     from stet.privacy.secrets import find_secrets  # late: most servers log nothing
+    from stet.text.edit import Replacement, TextEdit
 
     for name, value in environ.items():
         if len(value) >= _LEAST_SECRET and _SECRET_NAMES.search(name):
             text = text.replace(value, "[redacted: from the environment]")
-    parts: list[str] = []
-    end = 0
-    for one in find_secrets(text, wrapped=True):
-        parts += (text[end : one.start], f"[redacted: {one.kind}]")
-        end = one.end
-    return "".join((*parts, text[end:]))
+    found = find_secrets(text, wrapped=True)
+    marks = (Replacement(start, end, f"[redacted: {kind}]") for start, end, kind in found)
+    return TextEdit(tuple(marks)).apply(text)

@@ -21,6 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from stet.text.edit import Replacement, TextEdit
+
 LEAST = 8
 """Characters of a secret that is looked for; shorter ones would be met by chance."""
 _LEAST_PLAIN = 12
@@ -298,17 +300,13 @@ class Redactor:
         """Return a text with marks at what was found and at known secrets."""
         mark_text = [mark.span() for mark in MARK.finditer(text)] if MARK_PREFIX in text else []
         kinds: Counter[str] = Counter()
-        parts: list[str] = []
-        after = 0
+        marks: list[Replacement] = []
         for start, end, kind in self._with_known(text, found):
             if any(start < last and first < end for first, last in mark_text):
                 continue  # it is replaced by a mark already
-            mark = self._mark(text[start:end], kind)
+            marks.append(Replacement(start, end, self._mark(text[start:end], kind)))
             kinds[kind] += 1
-            parts += (text[after:start], mark)
-            after = end
-        parts.append(text[after:])
-        return RedactedText("".join(parts), MappingProxyType(dict(kinds)))
+        return RedactedText(TextEdit(tuple(marks)).apply(text), MappingProxyType(dict(kinds)))
 
     def _current(self, key: tuple[str, bool]) -> RedactedText | None:
         """Return the known redaction of a text, or None if the text contains a secret known since
