@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from stet.outline.definition import Definition
-from stet.search.word_stems import STOP_WORDS, folded_text, stem
+from stet.search.word_stems import PART, STOP_WORDS, folded_text, stem
 from stet.text.lines import split_lines
 from stet.text.unicode_normal import normalize_unicode
 
@@ -65,7 +65,6 @@ _MAX_KNOWN = 300_000
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?![^\W_])|[^\W_]+")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 """The same words, found faster, for texts that are all ASCII."""
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ADDRESS = re.compile(
     r"\w{2,12}://\S+|(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+|\b(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}\b"
 )
@@ -210,7 +209,7 @@ def subject_terms(text: str) -> dict[str, None]:
 
 def query_embedding_text(text: str) -> str:
     """Return the text to embed for a question. Words that say nothing pull all questions together."""
-    parts = [part.lower() for word in _asked_words(text) for part in _PART.findall(word) or [word]]
+    parts = [part.lower() for word in _asked_words(text) for part in PART.findall(word) or [word]]
     return " ".join([word for word in parts if word not in STOP_WORDS] or parts)
 
 
@@ -221,7 +220,7 @@ def _forms(word: str) -> str:
     elif len(word) > MAX_WORD:
         forms = ""
     elif word.isascii():
-        parts = [part.lower() for part in _PART.findall(word)]
+        parts = [part.lower() for part in PART.findall(word)]
         stems = [stem(part) for part in parts]
         forms = " ".join([*stems, "".join(parts)] if len(parts) > 1 else stems)
     else:
@@ -258,8 +257,8 @@ def _embedding_text(path: str, named: str, found: list[str]) -> str:
         seen.update(dict.fromkeys([part for word in some for part in _parts_of(word)]))
         if len(seen) >= MAX_MEANT_WORDS or len(some) < _A_FEW:
             break
-    names = " ".join(_PART.findall(named)) or named.strip()
-    folders = " ".join(_PART.findall(path)[-6:])
+    names = " ".join(PART.findall(named)) or named.strip()
+    folders = " ".join(PART.findall(path)[-6:])
     few = islice(seen, MAX_MEANT_WORDS)
     return " ".join(filter(None, [names, folders, names, *few])).lower()
 
@@ -269,7 +268,7 @@ def _parts_of(word: str) -> tuple[str, ...]:
     """Return a word as embedded, an identifier in its parts. Return nothing for a word that is too
     long.
     """
-    return tuple(_PART.findall(word) or [word]) if len(word) <= MAX_WORD else ()
+    return tuple(PART.findall(word) or [word]) if len(word) <= MAX_WORD else ()
 
 
 class FileStamp(NamedTuple):

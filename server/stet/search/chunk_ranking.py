@@ -382,11 +382,8 @@ def _limit_shares(
         (rows[chunk].text for chunk, _ in ranking), most
     ):
         return ranking, NO_EXCLUSION
-    n_of_file: Counter[str] = Counter()
-    n_of_text: Counter[str] = Counter()
-    for chunk, _ in ranking:
-        n_of_file[rows[chunk].uri] += 1
-        n_of_text[rows[chunk].text] += 1
+    n_of_file = Counter(rows[chunk].uri for chunk, _ in ranking)
+    n_of_text = Counter(rows[chunk].text for chunk, _ in ranking)
     over = Exclusion(_over(n_of_file, most), _over(n_of_text, most))
     within: list[tuple[int, float]] = []
     left = Counter(dict.fromkeys((*over.uris, *over.texts), most))

@@ -198,8 +198,7 @@ class IndexStore:
         row = self._db.execute("SELECT id FROM files WHERE uri = ?", (uri,)).fetchone()
         if row is None:
             return []
-        sql = "SELECT id FROM chunks WHERE file = ? ORDER BY id"
-        ids = [each for (each,) in self._db.execute(sql, row)]
+        ids = self._ids("SELECT id FROM chunks WHERE file = ? ORDER BY id", *row)
         self._db.execute("DELETE FROM names WHERE rowid = ?", (ids[0] if ids else 0,))
         self._db.executemany("DELETE FROM words WHERE rowid = ?", [(each,) for each in ids])
         self._db.execute("DELETE FROM chunks WHERE file = ?", row)
@@ -292,10 +291,13 @@ class IndexStore:
         )
         return self._db.execute(sql, values).fetchall()
 
+    def _ids(self, sql: str, *values: object) -> list[int]:
+        """Return the ids that a query with these values selects."""
+        return [each for (each,) in self._db.execute(sql, values)]
+
     def chunks_with(self, term: str) -> list[int]:
         """Return the chunks that contain a word, in order."""
-        sql = "SELECT rowid FROM words WHERE words MATCH ?"
-        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+        return self._ids("SELECT rowid FROM words WHERE words MATCH ?", f'"{term}"')
 
     def chunks_with_text(self, text: str) -> list[int]:
         """Return the chunks whose `ChunkRow.text` equals `text`, found by its longest words."""
@@ -304,12 +306,11 @@ class IndexStore:
             return []
         wanted = " AND ".join(f'"{word}"' for word in rare_words)
         sql = "SELECT rowid FROM words WHERE words MATCH ? AND head || char(10) || body = ?"
-        return [each for (each,) in self._db.execute(sql, (wanted, text))]
+        return self._ids(sql, wanted, text)
 
     def files_named(self, term: str) -> list[int]:
         """Return the files whose path contains a word, each as its first chunk."""
-        sql = "SELECT rowid FROM names WHERE names MATCH ?"
-        return [each for (each,) in self._db.execute(sql, (f'"{term}"',))]
+        return self._ids("SELECT rowid FROM names WHERE names MATCH ?", f'"{term}"')
 
     def spans(self) -> list[tuple[int, int]]:
         """Return the first chunk and the number of chunks of every file that has any, in order. The
@@ -324,7 +325,7 @@ class IndexStore:
             "SELECT chunks.id FROM files JOIN chunks ON chunks.file = files.id"  # noqa: S608
             f" WHERE uri IN ({_marks(len(uris))})"
         )
-        return [each for (each,) in self._db.execute(sql, tuple(uris))]
+        return self._ids(sql, *uris)
 
     def chunks_below(self, folder: str) -> list[int]:
         """Return all chunks of files below a folder, as files are called."""
@@ -333,7 +334,7 @@ class IndexStore:
             "SELECT chunks.id FROM chunks JOIN files ON files.id = chunks.file"
             " WHERE substr(files.name, 1, ?) = ?"
         )
-        return [each for (each,) in self._db.execute(sql, (len(prefix), prefix))]
+        return self._ids(sql, len(prefix), prefix)
 
     def rows(self, ids: Sequence[int]) -> dict[int, ChunkRow]:
         """Return chunks by their id; none for one that is gone."""

@@ -13,7 +13,8 @@ import queue
 import sqlite3
 import sys
 import threading
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,14 +174,18 @@ class IndexWorker:
             (each, unpack_vector(vector)) for each, vector in given if vector is not None
         )
 
-    def recover(self, fault: sqlite3.DatabaseError) -> None:
-        """Rebuild the index after it was found to be broken.
+    @contextmanager
+    def recovering(self) -> Iterator[None]:
+        """Rebuild the index if it is found to be broken within the block.
 
         Raises:
             sqlite3.DatabaseError: If that has been of no use before: the disk is full, say.
         """
-        self._count(fault)
-        self._rebuild()
+        try:
+            yield
+        except sqlite3.DatabaseError as fault:
+            self._count(fault)
+            self._rebuild()
 
     def _count(self, fault: sqlite3.DatabaseError) -> None:
         self._n_faults += 1
@@ -339,13 +344,16 @@ def main() -> None:
             if message is None:
                 break
             is_busy = True
-            _handle_safely(worker, message)
+            with worker.recovering():
+                worker.handle(message)
         except queue.Empty:
             worker.outliner.release_idle()
-            is_busy = is_busy and _step_safely(worker)
+            with worker.recovering():
+                is_busy = is_busy and worker.step()
     worker.close()
 
 
+_DISK_ERRORS = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
@@ -357,26 +365,8 @@ def _ended(error: BaseException) -> None:
 def _is_of_the_disk(error: BaseException) -> bool:
     """Return whether it is no fault of ours: there is no room, say."""
     if isinstance(error, sqlite3.Error):
-        return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in {
-            sqlite3.SQLITE_FULL,
-            sqlite3.SQLITE_IOERR,
-        }
+        return (getattr(error, "sqlite_errorcode", 0) & 0xFF) in _DISK_ERRORS
     return isinstance(error, OSError) and error.errno in _NO_ROOM
-
-
-def _handle_safely(worker: IndexWorker, message: dict[str, Any]) -> None:
-    try:
-        worker.handle(message)
-    except sqlite3.DatabaseError as fault:
-        worker.recover(fault)
-
-
-def _step_safely(worker: IndexWorker) -> bool:
-    try:
-        return worker.step()
-    except sqlite3.DatabaseError as fault:
-        worker.recover(fault)
-        return True
 
 
 if __name__ == "__main__":

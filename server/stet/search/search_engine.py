@@ -41,6 +41,7 @@ from stet.search.file_ranker import ChunkSpans, FileRanker
 from stet.search.index_store import IndexStore
 from stet.search.lexical_ranker import Ranking, best_by_words
 from stet.search.vector_table import VectorTable, pack_vector, unpack_vector
+from stet.text.edit import Replacement, TextEdit
 from stet.text.lines import split_lines
 
 if TYPE_CHECKING:
@@ -154,12 +155,8 @@ def _redact_file(name: str, text: str) -> RedactedFile | None:
 
 def _blank_secrets(text: str, secrets: Sequence[Secret]) -> str:
     """Return a text with spaces in place of secrets, so that secrets are not among its words."""
-    parts: list[str] = []
-    copied_to = 0
-    for secret in secrets:
-        parts += (text[copied_to : secret.start], " " * (secret.end - secret.start))
-        copied_to = secret.end
-    return "".join((*parts, text[copied_to:]))
+    blanks = (Replacement(start, end, " " * (end - start)) for start, end, _ in secrets)
+    return TextEdit(tuple(blanks)).apply(text)
 
 
 def digest(text: str) -> bytes:
@@ -292,13 +289,10 @@ class SearchEngine:
             vector, by_meaning = None, []
         rows = self._store.rows(list({each for each, _ in (*by_words, *by_meaning)}))
 
-        def others_by_words(without: Exclusion) -> Ranking:
-            return self._rank_by_words(asked, search, without)
-
         def others_by_meaning(without: Exclusion) -> Ranking:
             return self._nearest(vector, self._without_excluded(without, only))
 
-        fetch = self._store.rows
+        fetch, others_by_words = self._store.rows, partial(self._rank_by_words, asked, search)
         words = diversify(by_words, N_LEXICAL, rows, fetch, others_by_words)
         meaning = diversify(by_meaning, N_VECTOR, rows, fetch, others_by_meaning)
         put_up = {each for each, _ in (*words, *meaning)}
@@ -340,14 +334,8 @@ class SearchEngine:
         return best_by_words(ask, terms, N_LEXICAL, self.n_chunks)
 
     def _rank_files(self, asked: PreparedQuery, search: ChunkQuery) -> FileRanker:
-        subject = subject_terms(search.text)
-        return FileRanker.of(
-            self._store,
-            self._spans,
-            asked.rarity,
-            self._rare_terms(asked, MAX_FOUND_OF_FILES),
-            subject,
-        )
+        rare, subject = self._rare_terms(asked, MAX_FOUND_OF_FILES), subject_terms(search.text)
+        return FileRanker.of(self._store, self._spans, asked.rarity, rare, subject)
 
     def _rare_terms(self, asked: PreparedQuery, most: int, at_least: int = 0) -> list[str]:
         """Return the rarest words of the question that occur in at most `most` chunks together. The

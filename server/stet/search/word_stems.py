@@ -13,7 +13,7 @@ from functools import lru_cache
 from stet.text.unicode_normal import normalize_unicode
 
 _WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _ENDINGS = (
     "ization", "ation", "ingly", "edly", "ing", "ion", "ment", "ed", "er", "or", "ly", "e", "y",
 )  # fmt: skip
@@ -38,7 +38,7 @@ def split_words(text: str) -> list[str]:
     """Return the words of `text`, folded and in order. Identifiers are split into their words."""
     found: list[str] = []
     for word in _WORD.findall(text):
-        found += map(str.lower, _PART.findall(word)) if word.isascii() else [folded_text(word)]
+        found += map(str.lower, PART.findall(word)) if word.isascii() else [folded_text(word)]
     return found
 
 
@@ -80,10 +80,8 @@ def _strip_ending(word: str) -> str:
         rest = word[: -len(ending)]
         if not word.endswith(ending) or len(rest) < _MIN_STEM or not _VOWEL.search(rest):
             continue
-        if ending in _DOUBLED and len(rest) > _MIN_STEM:
-            if rest[-1] == rest[-2] and rest[-1] not in "lsz":
-                return rest[:-1]
-            if rest[-1] == "i":
-                return rest[:-1]
+        is_doubled = rest[-1] == rest[-2] and rest[-1] not in "lsz"
+        if ending in _DOUBLED and len(rest) > _MIN_STEM and (is_doubled or rest[-1] == "i"):
+            return rest[:-1]
         return rest
     return word

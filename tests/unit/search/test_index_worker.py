@@ -68,15 +68,35 @@ def settle(worker: IndexWorker) -> None:
         pass
 
 
+def settle_safely(worker: IndexWorker) -> None:
+    """Do as `settle`, and rebuild an index that is found to be broken."""
+    is_busy = True
+    while is_busy:
+        with worker.recovering():
+            is_busy = worker.step()
+
+
+def handle_safely(worker: IndexWorker, message: dict[str, Any]) -> None:
+    """Have it handle a message, and rebuild an index that is found to be broken."""
+    with worker.recovering():
+        worker.handle(message)
+
+
+def meet(worker: IndexWorker, fault: sqlite3.DatabaseError) -> None:
+    """Have it meet a fault of its index."""
+    with worker.recovering():
+        raise fault
+
+
 def test_damaged_index_is_rebuilt_a_limited_number_of_times(
     worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fault = sqlite3.OperationalError("database or disk is full")
     for _ in range(MAX_FAULTS):
-        worker.recover(fault)
+        meet(worker, fault)
         settle(worker)
     with pytest.raises(sqlite3.OperationalError, match="disk is full"):
-        worker.recover(fault)
+        meet(worker, fault)
     messages = told(capsys)
     assert sum(each["is"] == "told" for each in messages) == MAX_FAULTS
     assert [each["files"] for each in messages if each["is"] == "state"] == [1] * MAX_FAULTS
@@ -209,19 +229,16 @@ def test_damage_to_any_page_of_the_index_leads_to_a_rebuild(
         path.write_bytes(good[:at] + damage * PAGE + good[at + PAGE :])
         told(capsys)
         worker = IndexWorker(begin(tmp_path))
-        while child._step_safely(worker):
-            pass
-        child._handle_safely(worker, question(1))
-        while child._step_safely(worker):
-            pass
-        child._handle_safely(worker, question(2))
+        settle_safely(worker)
+        handle_safely(worker, question(1))
+        settle_safely(worker)
+        handle_safely(worker, question(2))
         (tmp_path / "ws" / "harbour.py").write_text(f"def moor(): return {at}\n")
         changed = {"do": "changed", "uris": [uri_of(tmp_path / "ws" / "harbour.py")]}
-        child._handle_safely(worker, changed)
-        child._handle_safely(worker, question(3))
-        while child._step_safely(worker):
-            pass
-        child._handle_safely(worker, question(4))
+        handle_safely(worker, changed)
+        handle_safely(worker, question(3))
+        settle_safely(worker)
+        handle_safely(worker, question(4))
         worker.close()
         messages = told(capsys)
         assert sum(each["is"] == "told" for each in messages) <= 1, at // PAGE
@@ -243,9 +260,9 @@ def test_damage_found_by_a_query_is_distinguished_from_a_bug(
     worker = IndexWorker(begin(tmp_path))
     settle(worker)
     told(capsys)
-    child._handle_safely(worker, question(1))
+    handle_safely(worker, question(1))
     settle(worker)
-    child._handle_safely(worker, question(2))
+    handle_safely(worker, question(2))
     worker.close()
     messages = [each for each in told(capsys) if each["is"] in ("unanswered", "told", "answer")]
     assert [each["is"] for each in messages] == ["unanswered", "told", "answer"]
