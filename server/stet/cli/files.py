@@ -14,6 +14,7 @@ from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import UnsavedChange
+from stet.outline.languages import language_named
 from stet.system.no_follow import PinnedPath, pin_path
 
 
@@ -23,15 +24,6 @@ def current_folder() -> Path:
 
 
 _LINES = re.compile(r"(?P<path>.+):(?P<first>[0-9]{1,9})(?:-(?P<last>[0-9]{1,9}))?")
-_LANGUAGES = {
-    ".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp", ".cs": "csharp",
-    ".css": "css", ".go": "go", ".html": "html", ".java": "java", ".js": "javascript",
-    ".mjs": "javascript", ".jsx": "javascriptreact", ".json": "json", ".kt": "kotlin",
-    ".lua": "lua", ".md": "markdown", ".markdown": "markdown", ".php": "php", ".py": "python",
-    ".pyi": "python", ".rb": "ruby", ".rs": "rust", ".sh": "shellscript", ".sql": "sql",
-    ".swift": "swift", ".tex": "latex", ".toml": "toml", ".ts": "typescript",
-    ".tsx": "typescriptreact", ".yaml": "yaml", ".yml": "yaml",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +41,7 @@ class FileArgument:
     @property
     def language(self) -> str:
         """LSP's name of the file's language, as far as its ending tells."""
-        return _LANGUAGES.get(self.path.suffix.lower(), "plaintext")
+        return language_named(self.path.suffix) or "plaintext"
 
 
 def parse_file_argument(written: str) -> FileArgument:
