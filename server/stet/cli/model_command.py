@@ -92,19 +92,14 @@ class InstallReporter:
         columns = (description, BarColumn(), TaskProgressColumn())
         hidden = not terminal.err.is_terminal
         self._progress = Progress(*columns, console=terminal.err, transient=True, disable=hidden)
-        self._n_reports = 0
+        self._task = self._progress.add_task("", total=1.0)
 
     def report(self, what: str, share: float) -> None:
-        """Report a step of the installation; the first step checks the existing files."""
-        self._n_reports += 1
-        if self._n_reports == 1 or (share >= 1 and not self.fetched):
-            return
+        """Report a step of the installation."""
         if not self.fetched:
             self.fetched = True
             self.bar.enter_context(self._progress)
-            self._progress.add_task("", total=1.0)
-        task = self._progress.task_ids[0]
-        self._progress.update(task, description=escape_line(what), completed=share)
+        self._progress.update(self._task, description=escape_line(what), completed=share)
 
 
 def _states(models: ModelEnvironment) -> list[tuple[str, str]]:

