@@ -7,7 +7,6 @@ on any input, and pydantic is imported only when the first value is checked: the
 
 import difflib
 import functools
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -141,7 +140,7 @@ def _read(value: object, prefix: str, values: _Values) -> _Faults:
 def _read_leaf(key: str, value: object, values: _Values) -> _Faults:
     """Check one value and keep it, clamped if it is a number out of range."""
     annotation = _leaves()[key]
-    if value is None and not _is_optional(annotation):
+    if value is None and type(None) not in get_args(annotation):
         return  # null is how some editors say "not set"
     if key in RESTRICTIONS:
         yield from _read_restriction(key, value, values)
@@ -302,10 +301,6 @@ def _key_of(kind: type) -> str:
 def _is_name(value: object) -> bool:
     """Return whether `value` is a line of text that a person may call something by."""
     return is_text(value) and bool(str(value).strip()) and str(value).isprintable()
-
-
-def _is_optional(annotation: object) -> bool:
-    return isinstance(annotation, types.UnionType) or type(None) in get_args(annotation)
 
 
 @functools.cache
