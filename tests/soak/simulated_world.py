@@ -20,7 +20,7 @@ from stet.text.position import Position, Range
 from tests.soak.checks import Violation
 from tests.soak.simulated_document import URI, range_of, words_of
 from tests.soak.typist import Typist
-from tests.support.review_harness import rules
+from tests.support.review_harness import restore_state, rules
 
 Op = tuple[str, int]
 
@@ -179,7 +179,7 @@ class SimulatedWorld(Typist):
         exact = exact and not any(empty_last.search(h.old) for h in self.ledger.live(URI))
         self.buffer = TextBuffer(text)
         self.ledger = ReviewLedger(self.journal)
-        self.ledger.restore_state(self.journal.kept(), {URI: text})
+        restore_state(self.ledger, self.journal.kept(), {URI: text})
         self.ledger.opened(URI, self.buffer.lines)
         self._note_buried()
         after = {hunk.id: hunk for hunk in self.ledger.hunks(uri=URI)}

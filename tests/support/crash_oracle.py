@@ -24,7 +24,7 @@ from stet.review.errors import UndoConflict
 from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
-from tests.support.review_harness import URI, ReviewHarness
+from tests.support.review_harness import URI, ReviewHarness, restore_state
 from tests.support.state_stores import TestedStore
 
 LIVES = 5
@@ -47,7 +47,7 @@ class ServerLife:
         text = "moved on\n" * (seed % 2) + text
         self._page = ReviewHarness(text)
         self._page.ledger = ReviewLedger(self._store)
-        self._page.ledger.restore_state(kept, {URI: text})
+        restore_state(self._page.ledger, kept, {URI: text})
         self._page.ledger.opened(URI, self._page.buffer.lines)
         self._reported = self._states()
 

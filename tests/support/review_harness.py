@@ -6,11 +6,14 @@ page.type(0, 0, 0, 0, "x")
 page.accept()
 """
 
+from collections.abc import Mapping
+
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.policy.rules import EditRules
 from stet.review.proposal import CreateDraft, EditDraft, Hunk, HunkState
 from stet.review.resolve.prepared_edit import prepare_draft
+from stet.review.state_restore import prepare_restore
 from stet.settings.values import EditSettings
 from stet.text.buffer import TextBuffer
 from stet.text.diff import changes_between
@@ -31,6 +34,12 @@ def rules(*, editable: bool = True, read_only: bool = False, **settings: object)
         path_status=lambda uri: PathStatus(),
         read_only=read_only,
     )
+
+
+def restore_state(ledger: ReviewLedger, restored: RestoredState, texts: Mapping[str, str]) -> None:
+    """Restore the hunks of an earlier run, and move them to their places in `texts`, by URI."""
+    known = {hunk.id for hunk in ledger.hunks()}
+    ledger.take_restored(prepare_restore(restored, texts, known))
 
 
 class ReviewHarness:
@@ -141,5 +150,5 @@ class ReviewHarness:
         snapshot = self.ledger.anchor_snapshot(self.uri)
         kept = RestoredState(self.hunks, (snapshot,) if snapshot else ())
         self.ledger = ReviewLedger()
-        self.ledger.restore_state(kept, {self.uri: self.text})
+        restore_state(self.ledger, kept, {self.uri: self.text})
         self.ledger.opened(self.uri, self.buffer.lines)

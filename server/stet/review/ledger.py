@@ -21,7 +21,7 @@ from stet.review.hunk_creation import (
 from stet.review.hunk_store import HunkStore, is_line_hunk
 from stet.review.inline.imported_hunks import BlockDraft, import_blocks
 from stet.review.inline.inline_blocks import InlineBlocks, normalize_line_ends
-from stet.review.journal import AnchorSnapshot, Journal, NullJournal, RestoredState
+from stet.review.journal import AnchorSnapshot, Journal, NullJournal
 from stet.review.outbox import Outbox
 from stet.review.proposal import (
     LIVE,
@@ -39,7 +39,6 @@ from stet.review.state_restore import (
     PreparedRestore,
     install_restored,
     open_with,
-    prepare_restore,
     rename_file,
     restore_undo_texts,
 )
@@ -288,17 +287,6 @@ class ReviewLedger:
             rename_file(self._store, self.outbox, uri, new_uri)
         self._store.notify(uri)
         self._store.notify(new_uri)
-
-    def restore_state(self, restored: RestoredState, texts: Mapping[str, str]) -> None:
-        """Restore the hunks of an earlier run, and move them to their places in the present texts.
-
-        Args:
-            restored: The state that the journal has loaded.
-            texts: The present texts of the files, by URI as the snapshots spell it; none for a file
-                that does not exist.
-        """
-        known = {hunk.id for hunk in self._store.all()}
-        self.take_restored(prepare_restore(restored, texts, known))
 
     def take_restored(self, prepared: PreparedRestore) -> None:
         """Take back hunks of an earlier run, whose places a thread has found."""

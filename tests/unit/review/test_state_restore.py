@@ -8,7 +8,7 @@ from stet.review.journal import AnchorSnapshot, RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.diff import changes_between
-from tests.support.review_harness import URI, ReviewHarness
+from tests.support.review_harness import URI, ReviewHarness, restore_state
 from tests.support.state_stores import TestedStore, store_in
 
 TEXT = "alpha\nbeta\ngamma\ndelta\n"
@@ -25,7 +25,7 @@ def restarted(folder: Path, text: str) -> ReviewLedger:
     """The ledger of a server that comes after, on a file that is `text` by then."""
     with store_in(folder) as store:
         ledger = ReviewLedger(store)
-        ledger.restore_state(store.load(), {URI: text})
+        restore_state(ledger, store.load(), {URI: text})
         return ledger
 
 
@@ -83,7 +83,7 @@ def test_hunks_made_before_the_old_ones_came_back_stay_as_they_are(tmp_path: Pat
         page = stored_page(store, "zero\n" + TEXT)
         kept = store.load()
         [new] = page.propose("zero\nalpha\nbeta\ngamma\nthe last one\n", turn="t2")
-        page.ledger.restore_state(kept, {URI: page.text})
+        restore_state(page.ledger, kept, {URI: page.text})
         beta, delta = (page.ledger.hunk(hunk.id) for hunk in old)
         assert (beta.state, beta.range.start.line) == ("pending", 2)
         assert delta.state == "superseded"
@@ -99,7 +99,7 @@ def test_hunk_restored_twice_exists_once(tmp_path: Path) -> None:
         page.propose("alpha\nBETA\ngamma\ndelta\n")
         page.type(0, 0, 0, 0, "zero\n")
         before = page.hunks
-        page.ledger.restore_state(store.load(), {URI: page.text})
+        restore_state(page.ledger, store.load(), {URI: page.text})
         assert page.hunks == before
         page.accept()
         assert page.text == "zero\nalpha\nBETA\ngamma\ndelta\n"
@@ -157,7 +157,7 @@ def shown_page(page: ReviewHarness | None = None) -> ReviewHarness:
 def come_back(page: ReviewHarness, footing: AnchorSnapshot, text: str) -> Hunk:
     """The hunk of a page in the ledger of a server that comes after, on a file that is `text`."""
     ledger = ReviewLedger()
-    ledger.restore_state(RestoredState(page.hunks, (footing,)), {URI: text})
+    restore_state(ledger, RestoredState(page.hunks, (footing,)), {URI: text})
     [hunk] = ledger.hunks()
     return hunk
 
@@ -183,7 +183,7 @@ def test_of_two_hunks_kept_for_the_lines_of_one_block_none_is_decided_by_a_resta
     text = page.text.replace('"h1","type"', '"h1","ty')
     mixed = AnchorSnapshot(URI, text, {"h1": kept.lines["h1"], "h2": kept.lines["h1"]}, frozenset())
     ledger = ReviewLedger()
-    ledger.restore_state(RestoredState(page.hunks, (mixed,)), {URI: "first\n" + TEXT})
+    restore_state(ledger, RestoredState(page.hunks, (mixed,)), {URI: "first\n" + TEXT})
     assert {hunk.id: (hunk.state, hunk.inline) for hunk in ledger.hunks()} == {
         "h1": ("pending", False),
         "h2": ("pending", False),

@@ -15,6 +15,7 @@ from tests.support.inline_review_harness import (
     shown,
     texts,
 )
+from tests.support.review_harness import restore_state
 
 
 def test_blocks_are_found_again_after_a_restart() -> None:
@@ -26,7 +27,7 @@ def test_blocks_are_found_again_after_a_restart() -> None:
     kept = tuple(
         Hunk(**{name: getattr(h, name) for name in Hunk.__dataclass_fields__}) for h in page.hunks
     )
-    again.ledger.restore_state(RestoredState(kept, (footing,)), {CODE: again.text})
+    restore_state(again.ledger, RestoredState(kept, (footing,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [texts(hunk) for hunk in page.hunks]
     again.accept()
@@ -70,7 +71,7 @@ def test_blocks_that_were_never_saved_are_not_decided_by_a_restart() -> None:
     footing = page.ledger.anchor_snapshot(page.uri)
     assert isinstance(footing, AnchorSnapshot)
     again = InlineReviewHarness(OLD, CODE)
-    again.ledger.restore_state(RestoredState(page.hunks, (footing,)), {CODE: again.text})
+    restore_state(again.ledger, RestoredState(page.hunks, (footing,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [
         ("pending", "two\n", "2\n", False),
