@@ -79,9 +79,8 @@ def _restored_conflict(hunk: Hunk, tracked: TrackedDocument, anchor: BlockAnchor
         return None
     if anchor.left != anchor.current or anchor.left != replaced_text(origin):
         return None
-    first, end, is_lost = origin.span
     again = copy(origin)
-    again.restore_span(LineSpan(anchor.first, anchor.first + end - first, is_lost), tracked.lines)
+    again.restore_span(origin.span.shifted(anchor.first - origin.first), tracked.lines)
     replace_anchor(tracked, again)
     return dataclasses.replace(
         hunk, state=HunkState.PENDING, old=again.base, new=again.proposed, inline=False, reason=""

@@ -157,7 +157,8 @@ class InFlightEdit:
         Returns:
             None if the edit reaches into its place, or if only the difference is known of the edit.
         """
-        (first, end, is_lost), _ = self.before[anchor.hunk]
+        span, _ = self.before[anchor.hunk]
+        first, end, _ = span
         at = bisect_left(self._ends, first)
         shift = self._shifts[at]
         for hunk, (start, removed, added) in self._effects[at:]:
@@ -169,7 +170,7 @@ class InFlightEdit:
             if removed or first < end or hunk in earlier:
                 shift += added - removed
         # An empty last line is gone if it now holds text without a line end.
-        return LineSpan(first + shift, end + shift, is_lost).clamped(self._expected.n_lines)
+        return span.shifted(shift).clamped(self._expected.n_lines)
 
     def edge_record(self, anchor: Anchor, span: LineSpan) -> ChangeRecord | None:
         """Return what the edit itself did at the edge of another anchor. None if there is no
@@ -181,20 +182,20 @@ class InFlightEdit:
         """
         before, _ = self.before[anchor.hunk]
         at = bisect_left(self._ends, before.first)
+        near = zip(self._shifts[at:], self._effects[at : at + 2], strict=False)
         adjacent = [
             (shift, change)
-            for shift, (_, change) in zip(
-                self._shifts[at:], self._effects[at : at + 2], strict=False
-            )
+            for shift, (_, change) in near
             if change.first <= before.end and change.added != change.removed
         ]
         if len(adjacent) != 1:
             return None
         [(shift, (first, removed, added))] = adjacent
-        was = LineSpan(before.first - first, before.end - first, before.is_lost)
         back = span.first - first - shift
         around = edge_hashes(lines_around(self.lines, before.first, before.end))
-        return ChangeRecord(was, hash(anchor.current), removed, added, back, around)
+        return ChangeRecord(
+            before.shifted(-first), hash(anchor.current), removed, added, back, around
+        )
 
 
 def _runs(effects: Sequence[tuple[str, LineChange]]) -> Iterator[EditRun]:

@@ -56,15 +56,12 @@ class _AnchorState(NamedTuple):
 
 
 class _Checkpoint(NamedTuple):
-    """A text, and its anchors in order of place.
+    """The anchors in a text, in order of place.
 
-    The text is known by its number of lines and a hash of them (64 bits, with a key of this process):
-    whole texts would take megabytes. What is known of the anchors is in a list for each value: a tuple
-    for each anchor would take twice the time, and the garbage collector would visit them all.
+    What is known of them is in a list for each value: a tuple for each anchor would take twice the time,
+    and the garbage collector would visit them all.
     """
 
-    n_lines: int
-    fingerprint: int
     anchors: Sequence[Anchor]
     firsts: Sequence[int]
     ends: Sequence[int]
@@ -87,11 +84,15 @@ class _Checkpoint(NamedTuple):
 
 
 class RevisionCheckpoints:
-    """The texts that one document had; owned and changed by its `TrackedDocument` only."""
+    """The texts that one document had; owned and changed by its `TrackedDocument` only.
+
+    A text is known by its number of lines and a hash of them (64 bits, with a key of this process): whole
+    texts would take megabytes.
+    """
 
     def __init__(self) -> None:
         """No text is known yet."""
-        self._texts: list[_Checkpoint] = []
+        self._texts: dict[tuple[int, int], _Checkpoint] = {}
 
     def record(
         self, changes: Sequence[TextChange], lines: Sequence[str], anchors: Sequence[Anchor]
@@ -111,14 +112,12 @@ class RevisionCheckpoints:
         firsts, ends = [one.first for one in anchors], [one.end for one in anchors]
         lost = [one._is_lost for one in anchors]  # noqa: SLF001 - read in a loop
         records = [one.undo_records for one in anchors]
-        columns = (tuple(anchors), firsts, ends, lost, records)
-        text = _Checkpoint(len(before), fingerprint_of(before), *columns, conflicts)
-        known = next((one for one in self._texts if one[:2] == text[:2]), None)
-        if known is not None:
-            self._texts.remove(known)
-            text = _merge_checkpoints(known, text)
-        self._texts.append(text)
-        del self._texts[:-MAX_TEXTS]
+        text = _Checkpoint(tuple(anchors), firsts, ends, lost, records, conflicts)
+        key = len(before), fingerprint_of(before)
+        known = self._texts.pop(key, None)
+        self._texts[key] = text if known is None else _merge_checkpoints(known, text)
+        if len(self._texts) > MAX_TEXTS:
+            del self._texts[next(iter(self._texts))]
 
     def restore(
         self, changes: Sequence[TextChange], lines: Sequence[str], pending: list[Anchor]
@@ -154,9 +153,9 @@ class RevisionCheckpoints:
 
     def _find(self, lines: Sequence[str]) -> _Checkpoint | None:
         """Return the checkpoint of an earlier text that had exactly these lines, if any."""
-        as_long = [text for text in self._texts if text.n_lines == len(lines)]
-        fingerprint = fingerprint_of(lines) if as_long else 0
-        return next((one for one in as_long if one.fingerprint == fingerprint), None)
+        n_lines = len(lines)
+        is_as_long = any(known == n_lines for known, _ in self._texts)
+        return self._texts.get((n_lines, fingerprint_of(lines))) if is_as_long else None
 
 
 def _order_restored(
@@ -191,8 +190,8 @@ def _merge_checkpoints(before: _Checkpoint, now: _Checkpoint) -> _Checkpoint:
     }
     both = earlier | {anchor: row for anchor, row in states.items() if anchor not in earlier}
     conflicts = now.conflicts & before.conflicts | (now.conflicts - earlier.keys())
-    columns = zip(*both.values(), strict=True) if both else now[2:7]
-    return _Checkpoint._make([*now[:2], *columns, conflicts])
+    columns = zip(*both.values(), strict=True) if both else now[:5]
+    return _Checkpoint._make([*columns, conflicts])
 
 
 def _is_rewrite(changes: Sequence[TextChange]) -> bool:
@@ -263,11 +262,9 @@ class _RemovedLines(NamedTuple):
         }
         most = max(map(len, found.values()), default=0)
         best = [at for at, matching in found.items() if len(matching) == most]
-        return (
-            (best[0], most if is_distinctive(found[best[0]]) else 0)
-            if len(best) == 1
-            else (None, 0)
-        )
+        if len(best) != 1:
+            return None, 0
+        return best[0], most if is_distinctive(found[best[0]]) else 0
 
     def _candidates(self, put: Mapping[str, Sequence[int]]) -> set[int]:
         """Return where the anchor's lines may begin: a line at their edge, or any line of torn lines,
@@ -329,14 +326,11 @@ class MovedLineTracker:
                 for anchor in within:
                     if isinstance(anchor, BlockAnchor):
                         continue  # a block is found again by its hunk's id
-                    first, end, is_lost = anchor.span
-                    a, b = first - block.before, end - block.before
-                    top = max(a - _ROUND, 0)
-                    place = LineSpan(a - top, b - top, is_lost)
+                    span = anchor.span.shifted(-block.before)
+                    top = max(span.first - _ROUND, 0)
+                    lines, place = removed[top : span.end + _ROUND], span.shifted(-top)
                     _ = self._removed.pop(anchor.hunk, None)
-                    cut = _RemovedLines(
-                        removed[top : b + _ROUND], place, anchor, anchor.undo_records
-                    )
+                    cut = _RemovedLines(lines, place, anchor, anchor.undo_records)
                     self._removed[anchor.hunk] = cut
                     self._fresh.add(anchor.hunk)
         n_lines = sum(len(cut.lines) for cut in self._removed.values())
@@ -373,8 +367,7 @@ class MovedLineTracker:
             at, n_matching = cut.locate(beside if cut.is_torn else put, lines)
             is_moved = cut.anchor.hunk in self._fresh and is_distinctive(cut.anchor_lines)
             if at is not None and (is_moved or n_matching > 1 or cut.lines in wholes):
-                first, end, is_lost = cut.span
-                yield cut.anchor, LineSpan(at, at + end - first, is_lost), cut.records
+                yield cut.anchor, cut.span.shifted(at - cut.span.first), cut.records
 
     def reset_message(self) -> None:
         """Reset the tracker after a message; its replaced lines do not count for the next message."""

@@ -29,6 +29,10 @@ class LineSpan(NamedTuple):
     end: int
     is_lost: bool
 
+    def shifted(self, n_lines: int) -> "LineSpan":
+        """Return the span `n_lines` lines further down, further up if negative."""
+        return LineSpan(self.first + n_lines, self.end + n_lines, self.is_lost)
+
     def clamped(self, n_lines: int) -> "LineSpan":
         """Return the span clamped to a text of `n_lines` lines."""
         if self.end <= n_lines:
@@ -350,7 +354,7 @@ class TrackedSpan:
 
     def _relative_span(self, change: LineChange) -> LineSpan:
         """Return the span in lines from the start of a change."""
-        return LineSpan(self.first - change.first, self.end - change.first, self._is_lost)
+        return self.span.shifted(-change.first)
 
     def _record(self, change: LineChange, before: LineSpan, around: tuple[str, str] | None) -> None:
         """Record a change that the place has moved with, so that its undo is recognised."""

@@ -344,9 +344,7 @@ class AppliedEdit:
         # A hunk at the edge may have lines put before it that are outside.
         inside = self._first + (not self._is_top), end - (not self._is_bottom)
         self._waiting = {
-            hunk: PendingSpans(
-                _shift_span(one.before, -self._first), _shift_span(one.after, -self._first)
-            )
+            hunk: PendingSpans(one.before.shifted(-self._first), one.after.shifted(-self._first))
             for hunk, one in waiting.items()
             if inside[0] <= one.before.first and one.before.end <= inside[1]
         }
@@ -399,7 +397,7 @@ class AppliedEdit:
         if is_undone is None:
             return
         for hunk, (before, after) in self._waiting.items():
-            yield hunk, _shift_span(before if is_undone else after, self._first)
+            yield hunk, (before if is_undone else after).shifted(self._first)
 
     def _is_undone(self, lines: Sequence[str]) -> bool | None:
         """Return True for the text before the edit, False for the text after; None if neither is new."""
@@ -408,10 +406,6 @@ class AppliedEdit:
             return None
         stands = tuple(lines[self._first : self._end])
         return stands == self._before if stands in sides else None
-
-
-def _shift_span(span: LineSpan, n_lines: int) -> LineSpan:
-    return LineSpan(span.first + n_lines, span.end + n_lines, span.is_lost)
 
 
 def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
