@@ -311,9 +311,7 @@ class HunkStore:
     def renamed(self, uri: str, new_uri: str) -> None:
         """Handle the rename of a file: move its hunks to the new name."""
         old_key, key = canonical(uri), canonical(new_uri)
-        moved = [
-            dataclasses.replace(hunk, uri=new_uri) for hunk in self.hunks_to_rename(uri, new_uri)
-        ]
+        moved = [replace_hunk(hunk, uri=new_uri) for hunk in self.hunks_to_rename(uri, new_uri)]
         ids = self._files.pop(old_key, {})
         for hunk in moved:
             del ids[hunk.id]

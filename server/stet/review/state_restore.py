@@ -12,7 +12,7 @@
 
 import dataclasses
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
 
@@ -54,6 +54,7 @@ MAX_LINES = 2_000
 _PLACE = attrgetter("first", "end")
 
 
+@dataclass(slots=True)
 class _SavedHunks(NullJournal):
     """A journal that records hunks instead of persisting them.
 
@@ -63,11 +64,9 @@ class _SavedHunks(NullJournal):
         is_decision: Whether one of the hunks was decided.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.hunks: dict[str, Hunk] = {}
-        self.stands: set[str] = set()
-        self.is_decision = False
+    hunks: dict[str, Hunk] = field(default_factory=dict)
+    stands: set[str] = field(default_factory=set)
+    is_decision: bool = False
 
     def persist(
         self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False

@@ -78,8 +78,8 @@ class EditRules:
         may_create: Whether a new file (by URI) is where the scope allows one.
         path_status: The status of a path (by URI) at this moment; may read the disk.
         read_only: Whether the turn proposes nothing at all (mode `ask`).
-        bound: Returns `ground` for the present state, for another thread; None if `ground` itself
-            may be called in any thread.
+        bound: Returns `path_status` for the present state, for another thread; None if `path_status`
+            itself may be called in any thread.
     """
 
     settings: EditSettings

@@ -296,9 +296,7 @@ def rebase_edit(
     Raises:
         InvalidInstruction: If the user has changed the very lines since.
     """
-    pieces = [
-        piece for replacement in edit.replacements for piece in _changed_lines(replacement, shown)
-    ]
+    pieces = [piece for one in edit.replacements for piece in _changed_lines(one, shown)]
     anchors = [_anchor(piece, shown) for piece in pieces]
     for anchor in anchors:
         for change in changes:

@@ -188,12 +188,10 @@ class PendingView:
             written = self._written(hunk)
             grown = end - start - (written.end - written.start)
             # Of lines that a hunk removes, an end there is before them and a start after them.
-            before_start += grown if end <= replacement.start else 0
-            before_end += (
-                grown
-                if start < replacement.end or (replacement.start == replacement.end == end)
-                else 0
-            )
+            if end <= replacement.start:
+                before_start += grown
+            if start < replacement.end or replacement.start == replacement.end == end:
+                before_end += grown
         return Replacement(
             replacement.start - before_start, replacement.end - before_end, replacement.text
         )

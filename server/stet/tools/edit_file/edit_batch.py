@@ -185,17 +185,14 @@ class EditBatch:
         """
         if not self._doc.is_large or self._new is not None:
             return False
-        if self._plan is None:
+        plan, reader = self._plan, self._ctx.reader
+        if plan is None:
             return True
-        return self._rebase_plan(self._plan)
-
-    def _rebase_plan(self, plan: _BatchPlan) -> bool:
-        ctx, doc = self._ctx, self._doc
-        now = ctx.reader.workspace.shown(doc.uri)
-        changes = None if now is None else noted_since(now, doc, ctx.reader.workspace)
-        if now is None or changes is None or plan.amends:
+        if plan.amends or not isinstance(plan.prepared, PreparedDraft):
             return False
-        if not isinstance(plan.prepared, PreparedDraft):
+        now = reader.workspace.shown(self._doc.uri)
+        changes = None if now is None else noted_since(now, self._doc, reader.workspace)
+        if now is None or changes is None:
             return False
         prepared = rebase_prepared(plan.prepared, changes, now)
         if prepared is None:
@@ -205,7 +202,7 @@ class EditBatch:
             places = (shift_range(place, changes) for place in call.lines)
             calls[n] = replace(call, lines=tuple(place for place in places if place))
         self._plan = replace(plan, calls=calls, prepared=prepared)
-        self._doc, self._view = now, ctx.reader.pending_view(now)
+        self._doc, self._view = now, reader.pending_view(now)
         return True
 
     def outcomes(self) -> tuple[str | ToolError, ...]:
