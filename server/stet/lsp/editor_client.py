@@ -116,12 +116,12 @@ class ApplyOutcome:
     """What the editor said to an edit.
 
     Attributes:
-        applied: Whether it says that it applied it.
+        applied: Whether it says that it applied it. By default it did not.
         reason: Why not, as a sentence; empty if it did.
         is_answered: Whether it has said anything; if not, it may still apply the edit.
     """
 
-    applied: bool
+    applied: bool = False
     reason: str = ""
     is_answered: bool = True
 
@@ -193,32 +193,27 @@ class Client:
 
     async def _operate(self, operation: str, label: str, *changes: _Change) -> ApplyOutcome:
         if not self.can(operation):
-            reason = f"The editor can't {operation} files for a server."
-            return ApplyOutcome(applied=False, reason=reason)
+            return ApplyOutcome(reason=f"The editor can't {operation} files for a server.")
         return await self._apply(label, lsp.WorkspaceEdit(document_changes=list(changes)))
 
     async def _apply(
         self, label: str | None, edit: lsp.WorkspaceEdit, seconds: float = APPLY_SECONDS
     ) -> ApplyOutcome:
         if not self._server.editor.apply_edit:
-            reason = "The editor takes no edits from a server."
-            return ApplyOutcome(applied=False, reason=reason)
+            return ApplyOutcome(reason="The editor takes no edits from a server.")
         # Neovim has no name for an undo step: it prints the label at every edit.
         named = escape_line(label) if label and self._server.editor.name != "neovim" else None
         params = lsp.ApplyWorkspaceEditParams(edit=edit, label=named)
         try:
             result = await self._server.protocol.ask(lsp.WORKSPACE_APPLY_EDIT, params, seconds)
         except TimeoutError as error:
-            return ApplyOutcome(applied=False, reason=str(error), is_answered=False)
+            return ApplyOutcome(reason=str(error), is_answered=False)
         except JsonRpcException as error:
-            reason = f"The editor answered with an error: {error.message}"
-            return ApplyOutcome(applied=False, reason=reason)
+            return ApplyOutcome(reason=f"The editor answered with an error: {error.message}")
         if result.applied:
             return ApplyOutcome(applied=True)
-        return ApplyOutcome(
-            applied=False,
-            reason=result.failure_reason or "The editor refused the edit and gave no reason.",
-        )
+        no_reason = "The editor refused the edit and gave no reason."
+        return ApplyOutcome(reason=result.failure_reason or no_reason)
 
     # What the user sees
 

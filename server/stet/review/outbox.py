@@ -4,7 +4,6 @@ An approval is for what the user was shown: a hunk may not remove more of the us
 then (`exceeds_approval`).
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -182,13 +181,13 @@ class Outbox:
     def send_whole(self, hunk_id: str) -> None:
         """Send a new file, a move or a removal now; the sent state survives a kill."""
         hunk = self._store[hunk_id]
-        self._store.save_transient(dataclasses.replace(hunk, state=HunkState.SENT))
+        self._store.save_transient(replace_hunk(hunk, state=HunkState.SENT))
         self._store.notify(hunk.uri)
 
     def confirm_whole(self, hunk_id: str, text: str = "") -> None:
         """Confirm a new file, a move or a removal; `text` is the text of a new file."""
         hunk = self._store[hunk_id]
-        done = dataclasses.replace(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
+        done = replace_hunk(hunk, state=HunkState.ACCEPTED, new=text or hunk.new, reason="")
         if tracked := self._store.tracked(hunk.uri):
             tracked.drop(hunk_id)
         self._store.save(done, decision=True)
@@ -207,22 +206,21 @@ class Outbox:
         """Record the reason why a pending hunk is not sent."""
         hunk = self._store[hunk_id]
         if hunk.state is HunkState.PENDING:
-            self._store.set_transient(dataclasses.replace(hunk, reason=reason))
+            self._store.set_transient(replace_hunk(hunk, reason=reason))
             self._store.notify(hunk.uri)
 
     def undone_whole(self, hunk_id: str) -> None:
         """Mark an accepted new file, move or removal as undone."""
         hunk = self._store[hunk_id]
-        undone = dataclasses.replace(hunk, state=HunkState.UNDONE, reason="")
+        undone = replace_hunk(hunk, state=HunkState.UNDONE, reason="")
         if hunk.kind is HunkKind.CREATE:
             # There is no text any more; the hunk is followed as if it had been rejected.
             tracked = self._store.ensure_tracked(TextDocument(hunk.uri, ""))
             if not tracked.is_open:
                 catch_up(self._store, tracked, "")
             tracked.settle(Anchor(hunk_id, tracked.lines, (0, 0), "", hunk.new))
-            self._store.save(undone, decision=True, stands=hunk.uri)
-        else:
-            self._store.save(undone, decision=True)
+        stands = hunk.uri if hunk.kind is HunkKind.CREATE else None
+        self._store.save(undone, decision=True, stands=stands)
         self._store.notify(hunk.uri)
 
     def _mark_pending(self, hunk_id: str, reason: str) -> None:

@@ -81,10 +81,7 @@ def reject(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
             state.review.edit_applier.withdraw(hunk.id, reason)
         elif hunk.state not in OPEN:
             return f"it is {hunk.state} already"
-        try:
-            state.ledger.reject(hunk.id, reason)
-        except ReviewError as error:
-            return str(error)
+        state.ledger.reject(hunk.id, reason)
         return ""
 
     with state.ledger.batch():
@@ -229,10 +226,7 @@ def restore(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         named = select_hunks(arguments, state.ledger, state.workspace, _GONE, replaced)
 
     def decision(hunk: Hunk) -> str:
-        try:
-            _ = state.ledger.restore(hunk.id)
-        except ReviewError as error:
-            return str(error)
+        _ = state.ledger.restore(hunk.id)
         return ""
 
     with state.ledger.batch():

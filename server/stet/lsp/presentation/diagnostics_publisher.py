@@ -126,8 +126,8 @@ class DiagnosticsPublisher:
         hunks = [hunk for hunk in self._ledger.live(uri) if hunk.state in OPEN]
         # An empty list is sent too, every time: the editor shows a decision by the missing
         # diagnostic.
-        lines = self._lines(uri)
-        found = [self._diagnostic(hunk, lines) for hunk in hunks]
+        lines = hunk_lines(uri, self._workspace, self._ledger)
+        found = [self.diagnostic(hunk, lines) for hunk in hunks]
         for _, question, place in self.pending_questions():
             if place is not None and place.is_in(uri):
                 at, data = self._range(place.current_range(), lines), {"question": question.id}
@@ -148,25 +148,16 @@ class DiagnosticsPublisher:
         self._refresh_due = False
         self._client.refresh_lenses()
 
-    def diagnostic(self, hunk: Hunk) -> lsp.Diagnostic:
-        """Return the diagnostic that shows the hunk in the editor."""
-        return self._diagnostic(hunk, self._lines(hunk.uri))
-
-    def hunk_range(self, hunk: Hunk) -> lsp.Range:
-        """Return where a reader sees the hunk, as whole lines of the current text."""
-        return self._hunk_range(hunk, self._lines(hunk.uri))
-
-    def _lines(self, uri: str) -> Sequence[str]:
-        return hunk_lines(uri, self._workspace, self._ledger)
-
-    def _diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
-        place, data = self._hunk_range(hunk, lines), {"hunk": hunk.id}
+    def diagnostic(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Diagnostic:
+        """Return the diagnostic that shows the hunk in the editor; `lines` are those of its text."""
+        place, data = self.hunk_range(hunk, lines), {"hunk": hunk.id}
         if hunk.state is HunkState.CONFLICT:
             severity = lsp.DiagnosticSeverity.Warning
             return create_diagnostic(place, describe(hunk), "conflict", data, severity)
         return create_diagnostic(place, describe(hunk), "proposal", data)
 
-    def _hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
+    def hunk_range(self, hunk: Hunk, lines: Sequence[str]) -> lsp.Range:
+        """Return where a reader sees the hunk, as whole lines of its text, which `lines` are."""
         if hunk.kind is HunkKind.CREATE:
             return lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1))
         return self._range(hunk.shown_at, lines)

@@ -14,7 +14,7 @@ from stet.context.context_builder import EditorLocation
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import ContentModified, InvalidParams, RequestFailed, report_as
 from stet.lsp.presentation.diff_documents import DiffDocuments
-from stet.review.errors import UnknownHunk
+from stet.review.errors import ReviewError, UnknownHunk
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import OPEN, Hunk, HunkState
 from stet.text.document import TextDocument
@@ -287,14 +287,23 @@ class DecisionResult:
 def decide_hunks(
     selection: HunkSelection, decision: Callable[[Hunk], str], what: str
 ) -> DecisionResult:
-    """Try a decision on each hunk. The decision returns a reason for a refusal, or nothing.
+    """Try a decision on each hunk. The decision returns or raises a reason for a refusal.
+
+    Args:
+        selection: The hunks.
+        decision: Decides on a hunk; returns why it can't, or an empty text.
+        what: Names the impossible action.
 
     Raises:
-        RequestFailed: If a hunk named alone is refused; `what` names the impossible action.
+        RequestFailed: If a hunk named alone is refused.
     """
     done, refused = [], []
     for hunk in selection.hunks:
-        if reason := decision(hunk):
+        try:
+            reason = decision(hunk)
+        except ReviewError as error:
+            reason = str(error)
+        if reason:
             refused.append((hunk.id, reason))
         else:
             done.append(hunk.id)

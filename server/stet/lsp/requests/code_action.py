@@ -9,6 +9,7 @@ shows whether the line is in a comment.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from lsprotocol import types as lsp
 
@@ -77,9 +78,8 @@ def code_actions(
     here = [hunk for hunk in waiting if hunk.is_on_lines_of(place)]
     actions = _question_actions(state, uri, place, automatic=automatic)
     if here:
-        actions += actions_on(
-            here, waiting, state.ledger, state.review.publisher.diagnostic, state.server.editor
-        )
+        diagnostic = partial(state.review.publisher.diagnostic, lines=buffer.lines)
+        actions += actions_on(here, waiting, state.ledger, diagnostic, state.server.editor)
     others: _Actions = []
     if not automatic:
         others = [] if here else _workspace_actions(state)

@@ -14,12 +14,13 @@ from stet.review.proposal import OPEN, Hunk, HunkState
 def code_lenses(state: ServerState, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
     """Return the lenses of a document, or an empty list without hunks."""
     uri = params.text_document.uri
-    if state.workspace.buffer(uri) is None:
+    if (buffer := state.workspace.buffer(uri)) is None:
         return []
+    range_of = state.review.publisher.hunk_range
     hunks = [hunk for hunk in state.ledger.live(uri) if hunk.state in OPEN]
     return [
         lsp.CodeLens(place, lsp.Command(title, command, arguments=[named]))
-        for hunk, place in ((hunk, state.review.publisher.hunk_range(hunk)) for hunk in hunks)
+        for hunk, place in ((hunk, range_of(hunk, buffer.lines)) for hunk in hunks)
         for title, command, named in _lens_commands(hunk)
     ]
 
