@@ -9,7 +9,7 @@ for a moment only: Helix also counts changes that it reverts and never sends.
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types as lsp
@@ -66,47 +66,40 @@ class ReorderBuffer:
                 log.warning("%r: version %d came behind %d", modification.uri, version, last)
             self._apply(modification)
             return
-        waiting = self._held.get(key)
-        if version == last + 1:
-            self._last[key] = version
-            self._apply(modification)
-            if waiting:
-                self._apply_next(key, waiting)
-            return
-        if waiting is None:
-            waiting = self._held[key] = {}
-            loop = asyncio.get_running_loop()
-            self._timers[key] = loop.call_later(HOLD_SECONDS, self._flush, key)
+        waiting = self._held.setdefault(key, {})
         if version in waiting:
             # Two of one version are in no order but that in which they came.
             self._flush(key)
             self._apply(modification)
             return
         waiting[version] = modification
+        self._apply_next(key, waiting)
         if len(waiting) > MAX_WAITING:
             self._flush(key)
 
     def _apply_next(self, key: str, waiting: dict[int, Modification]) -> None:
-        """Apply the pending changes whose predecessors have been applied."""
+        """Apply the waiting changes whose predecessors have been applied; wait for those of the rest."""
         while (following := waiting.pop(self._last[key] + 1, None)) is not None:
             self._last[key] += 1
             self._apply(following)
         if not waiting:
             self._forget(key)
+        elif key not in self._timers:
+            loop = asyncio.get_running_loop()
+            self._timers[key] = loop.call_later(HOLD_SECONDS, self._flush, key)
 
     def _flush(self, key: str) -> None:
         """Take all that waits, by its versions: what is missing will not come."""
-        waiting = self._held.get(key)
-        if waiting is None:
-            return
-        self._forget(key)
-        self._last[key] = max(waiting)
+        waiting = self._forget(key)
         for version in sorted(waiting):
+            self._last[key] = version
             self._apply(waiting[version])
 
-    def _forget(self, key: str) -> None:
-        del self._held[key]
-        self._timers.pop(key).cancel()
+    def _forget(self, key: str) -> Mapping[int, Modification]:
+        """Forget what waits of a document; return it by version."""
+        if timer := self._timers.pop(key, None):
+            timer.cancel()
+        return self._held.pop(key, {})
 
 
 @dataclass(eq=False)
