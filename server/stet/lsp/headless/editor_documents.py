@@ -101,7 +101,7 @@ class EditorDocuments:
         self._open: dict[str, EditorDocument] = {}
         self._gone: dict[str, UnsavedChange] = {}
 
-    def open(self, path: Path, language: str = "") -> tuple[str, list[Notice]]:
+    def open(self, path: Path, language: str = "") -> tuple[str, Notice]:
         """Open a file; its URI, and what to tell the server.
 
         Raises:
@@ -110,7 +110,7 @@ class EditorDocuments:
         """
         uri = uri_of(path)
         content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
-        return uri, [self._opened(EditorDocument.read(uri, path, content), language)]
+        return uri, self._opened(EditorDocument.read(uri, path, content), language)
 
     def text(self, uri: str) -> str | None:
         """Return the current text of an open document, or None if the document is not open."""

@@ -65,8 +65,7 @@ class HeadlessProtocol(LanguageClient):
         """
         if self.stopped:
             await asyncio.wait(self._async_tasks, timeout=_LAST_WORDS_SECONDS)
-        lines = self._stderr.decode(errors="replace").split("\n")
-        last_line = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        last_line = self._stderr.decode(errors="replace").strip().split("\n")[-1].strip()
         return f"the language server failed: {last_line or self._fault or otherwise or 'no answer'}"
 
     async def ended(self) -> None:
@@ -246,9 +245,8 @@ class HeadlessClient:
             OSError: If it can't be read.
             UnicodeDecodeError: If it is not UTF-8.
         """
-        uri, notices = self.documents.open(path, language)
-        for method, params in notices:
-            self._wire.protocol.notify(method, params)
+        uri, notice = self.documents.open(path, language)
+        self._wire.protocol.notify(*notice)
         return uri
 
     def saved(self, change: UnsavedChange) -> None:
@@ -298,16 +296,15 @@ class HeadlessClient:
             ServerFailed: If the server goes away meanwhile.
         """
         answer = await self.command("stet.accept", arguments)
-        hunks = set(answer["hunks"])
+        hunks = answer["hunks"]
         states = await self._decided(hunks) if hunks else {}
-        accepted, refused = [], [*answer["refused"]]
-        for hunk in answer["hunks"]:
-            if states[hunk].get("state") == "accepted":
-                accepted.append(hunk)
-            else:
-                reason = states[hunk].get("reason") or "the editor's answer was lost"
-                refused.append({"hunk": hunk, "reason": reason})
-        return {"accepted": accepted, "refused": refused}
+        accepted = [hunk for hunk in hunks if states[hunk].get("state") == "accepted"]
+        others = [
+            {"hunk": hunk, "reason": states[hunk].get("reason") or "the editor's answer was lost"}
+            for hunk in hunks
+            if hunk not in accepted
+        ]
+        return {"accepted": accepted, "refused": [*answer["refused"], *others]}
 
     async def marks(self, uri: str) -> tuple[str, ...]:
         """Return the messages of the diagnostics on a document. Wait briefly if none exist."""
@@ -320,7 +317,7 @@ class HeadlessClient:
             return ()
         return tuple(str(diagnostics.message) for diagnostics in self._diagnostics[canonical(uri)])
 
-    async def _decided(self, hunks: set[str]) -> dict[str, dict[str, Any]]:
+    async def _decided(self, hunks: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the proposals by hunk id once none of `hunks` is undecided or the deadline has
         passed.
         """
@@ -418,8 +415,8 @@ class HeadlessClient:
         except EditUnsupported as refusal:
             self._on_event(EditApplied(label, str(refusal)))
             return lsp.ApplyWorkspaceEditResult(applied=False, failure_reason=str(refusal))
-        for method, notice in notices:  # before the answer, as editors do
-            self._wire.protocol.notify(method, notice)
+        for notice in notices:  # before the answer, as editors do
+            self._wire.protocol.notify(*notice)
         self._on_event(EditApplied(label))
         return lsp.ApplyWorkspaceEditResult(applied=True)
 

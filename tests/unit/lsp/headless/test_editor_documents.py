@@ -176,7 +176,7 @@ MARKED = "\ufeffone\ntwo\n"
 
 def test_a_byte_order_mark_is_the_files_and_no_text() -> None:
     documents = EditorDocuments(MemorySystem({str(A): MARKED}))
-    uri, [(_, opened)] = documents.open(A)
+    uri, (_, opened) = documents.open(A)
     assert isinstance(opened, lsp.DidOpenTextDocumentParams)
     assert opened.text_document.text == documents.text(uri) == "one\ntwo\n"
     assert documents.unsaved() == ()
