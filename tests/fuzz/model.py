@@ -9,6 +9,7 @@ import logging
 import random
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from stet.llm.api_format import to_api_messages
@@ -19,8 +20,8 @@ from stet.llm.model import (
     Sink,
     StopReason,
     ToolCall,
-    estimate_usage,
     ignore,
+    with_usage,
 )
 from stet.text.document import TextDocument
 from tests.support.strict_provider import refusal_of
@@ -111,7 +112,7 @@ class RandomModel:
         for start in range(0, len(completion.text), 40):
             on_text(completion.text[start : start + 40])
             await asyncio.sleep(0)
-        return _with_usage(completion, request)
+        return with_usage(replace(completion, model="any"), request)
 
     async def warm(self) -> None:
         """Nothing to do."""
@@ -259,8 +260,3 @@ def _calls(*wanted: tuple[str, dict[str, Any] | str], ids: str = "c") -> Complet
         for n, (name, given) in enumerate(wanted)
     )
     return Completion("", calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
-
-
-def _with_usage(completion: Completion, request: Request) -> Completion:
-    usage = estimate_usage(request.messages, request.tools, completion)
-    return Completion(completion.text, completion.tool_calls, completion.stop_reason, usage, "any")

@@ -23,7 +23,7 @@ estimate is marked (`Usage.estimated`) and limits that depend on it leave room.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol
 
@@ -324,9 +324,10 @@ def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition]
     return n_tokens
 
 
-def estimate_usage(
-    messages: Iterable[Message], tools: Iterable[ToolDefinition], completion: Completion
-) -> Usage:
-    """Return the estimated usage of a round whose provider gave none."""
+def with_usage(completion: Completion, request: Request) -> Completion:
+    """Return an answer with its tokens estimated where the provider gave none."""
+    if completion.usage.total:
+        return completion
+    n_input = estimate_prompt(request.messages, request.tools)
     n_output = estimate_tokens(completion.text) + _estimate_calls(completion.tool_calls)
-    return Usage(estimate_prompt(messages, tools), n_output, estimated=True)
+    return replace(completion, usage=Usage(n_input, n_output, estimated=True))

@@ -24,8 +24,8 @@ from stet.llm.model import (
     Request,
     Sink,
     StreamInterrupted,
-    estimate_usage,
     ignore,
+    with_usage,
 )
 from stet.llm.model_endpoint import ModelEndpoint, Sampling, Timeouts
 from stet.llm.retry import AttemptFailure, RetryLoop, RetryPolicy
@@ -224,10 +224,7 @@ class OpenAIModel:
                 failure.error.text = answer.text
             raise
         self._check_whole(answer, done=done)
-        completion = answer.completion()
-        if answer.usage is None:
-            usage = estimate_usage(request.messages, request.tools, completion)
-            completion = replace(completion, usage=usage)
+        completion = with_usage(answer.completion(), request)
         return replace(completion, model=completion.model or self.name)
 
     def _check_whole(self, answer: CompletionAccumulator, *, done: bool) -> None:

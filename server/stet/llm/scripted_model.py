@@ -22,8 +22,8 @@ from stet.llm.model import (
     StopReason,
     ToolCall,
     estimate_tokens,
-    estimate_usage,
     ignore,
+    with_usage,
 )
 from stet.system.system import System
 
@@ -117,11 +117,8 @@ class ScriptedModel:
             replace(tool_call, id=tool_call.id or f"call_{n_asked}_{n}")
             for n, tool_call in enumerate(completion.tool_calls, start=1)
         )
-        completion = replace(completion, tool_calls=calls, model=completion.model or self.name)
-        if completion.usage.total:
-            return completion
-        usage = estimate_usage(request.messages, request.tools, completion)
-        return replace(completion, usage=usage)
+        named = replace(completion, tool_calls=calls, model=completion.model or self.name)
+        return with_usage(named, request)
 
     async def warm(self) -> None:
         """Do nothing."""
