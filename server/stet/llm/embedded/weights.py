@@ -119,17 +119,14 @@ async def install_weights(
         return target
     try:
         await asyncio.to_thread(_check_disk_space, folder, weights)
-        scratch = await asyncio.to_thread(tempfile.mkdtemp, prefix=".install-", dir=folder)
+        with tempfile.TemporaryDirectory(
+            prefix=".install-", dir=folder, ignore_cleanup_errors=True
+        ) as scratch:
+            await _download(weights, scratch, system, on_progress)
+            on_progress("unpacking", DOWNLOAD_SHARE)
+            await asyncio.to_thread(_unpack, weights, Path(scratch), target)
     except OSError as exc:
         raise _disk_error(folder, exc) from exc
-    try:
-        await _download(weights, scratch, system, on_progress)
-        on_progress("unpacking", DOWNLOAD_SHARE)
-        await asyncio.to_thread(_unpack, weights, Path(scratch), target)
-    except OSError as exc:
-        raise _disk_error(folder, exc) from exc
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     on_progress("installed", 1.0)
     return target
 
