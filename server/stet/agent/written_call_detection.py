@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from stet.agent.turn import THOUGHTS
+from stet.llm.api_format import parse_object
 
 Tools = Mapping[str, frozenset[str]]
 """The names of tools, each with the names of its arguments."""
@@ -171,7 +172,7 @@ def _call_in(text: str, tools: Tools, forms: _CallPatterns) -> str | None:
             return named[1]
         if name := _flat_call(_first_object(text, found.start()), tools):
             return name
-    return _by_arguments(_object(text), tools)
+    return _by_arguments(parse_object(text), tools)
 
 
 def _whole_call(answer: str) -> str | None:
@@ -179,8 +180,8 @@ def _whole_call(answer: str) -> str | None:
     tag = _TAG.match(answer)
     if tag is not None and _NAMED.search(answer, tag.end(), tag.end() + _NEAR):
         return ""
-    found = _object(answer)
-    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
+    found = parse_object(answer)
+    if found is None or not isinstance(found.get("name"), str):
         return None
     keys = found.keys() - _OTHER_KEYS - {"name"}
     is_call = len(keys) == 1 and keys <= _ARGUMENT_KEYS
@@ -189,8 +190,8 @@ def _whole_call(answer: str) -> str | None:
 
 def _is_valid(text: str, tools: Tools) -> bool:
     """Return whether a text is an object that calls a tool with arguments that this tool has."""
-    found = _object(text)
-    if not isinstance(found, dict):
+    found = parse_object(text)
+    if found is None:
         return False
     arguments = next((found[key] for key in _ARGUMENT_KEYS if key in found), None)
     name = found.get("name")
@@ -226,12 +227,5 @@ def _first_object(text: str, start: int) -> object:
     """Return the JSON value that follows the blanks at `start`, or None if there is no value."""
     try:
         return _DECODER.raw_decode(text, start + len(text[start:]) - len(text[start:].lstrip()))[0]
-    except (ValueError, RecursionError):
-        return None
-
-
-def _object(text: str) -> object:
-    try:
-        return json.loads(text)
     except (ValueError, RecursionError):
         return None
