@@ -335,10 +335,8 @@ def build_context(
     files = (*attached.files.values(), *in_scope.files, *mentions.files.values())
     shown = [] if current is None else [current.document]
     shown += [file.document for file in files]
-    sections = (
-        *_data_sections(snapshot, current, attached, in_scope, mentions),
-        user_query_section(prompt),
-    )
+    data = _data_sections(snapshot, current, attached, in_scope, mentions)
+    sections = (*data, user_query_section(prompt))
     problems = (*mentions.problems, *attached.problems, *attached.hidden)
     n_lines = snapshot.settings.context.current_file_lines
     line_ranges = _large_line_ranges(current, shown, n_lines)
@@ -368,17 +366,15 @@ def _data_sections(
     attachments: CollectedAttachments,
     in_scope: ScopeFiles,
     mentions: CollectedAttachments,
-) -> list[ContextSection]:
-    """Return the sections before the question."""
+) -> Iterator[ContextSection]:
+    """Yield the sections before the question."""
     settings = snapshot.settings
-    sections: list[ContextSection] = []
     if current is not None:
-        sections.append(current_file_section(current, settings))
+        yield current_file_section(current, settings)
     if (attached_section := attached_files_section(attachments, in_scope, settings)) is not None:
-        sections.append(attached_section)
+        yield attached_section
     if current is not None and current.selected:
-        sections.append(selection_section(current, settings))
+        yield selection_section(current, settings)
     if mentions != CollectedAttachments():
-        sections.append(mentioned_section(mentions, settings))
-    sections.append(workspace_section(snapshot.roots, current))
-    return sections
+        yield mentioned_section(mentions, settings)
+    yield workspace_section(snapshot.roots, current)
