@@ -13,6 +13,7 @@ more. A server that does not answer within `LEAVE_SECONDS` keeps it, and the nex
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -113,9 +114,8 @@ class OpenCodeBridge:
             self._state = (OFF, str(bad))
         else:
             self._state = (OFF, "") if address is None else (CONNECTING, "")
-        is_change = address is not None or self._address is not None
-        self._address = address
-        if is_change:
+        before, self._address = self._address, address
+        if before is not None or address is not None:
             self._mark_changed()
 
     async def close(self) -> None:
@@ -141,17 +141,15 @@ class OpenCodeBridge:
                 self._changed.clear()
                 try:
                     await self._send_update()
-                except SessionStopped as error:
-                    self._failed(error)
-                    wait = 0.0
                 except OpenCodeError as error:
                     self._failed(error)
-                    most = MAX_WAIT_BUSY if isinstance(error, SessionBusy) else MAX_WAIT_AWAY
-                    wait = min(most, 2 * wait or max(MIN_WAIT, self._debounce))
-                    await self._wait(wait)
-                    self._is_due = True
-                else:
-                    wait = 0.0
+                    if not isinstance(error, SessionStopped):
+                        most = MAX_WAIT_BUSY if isinstance(error, SessionBusy) else MAX_WAIT_AWAY
+                        wait = min(most, 2 * wait or max(MIN_WAIT, self._debounce))
+                        await self._wait(wait)
+                        self._is_due = True
+                        continue
+                wait = 0.0
         finally:
             self._is_working = False
 
@@ -168,11 +166,9 @@ class OpenCodeBridge:
 
     async def _wait(self, seconds: float) -> None:
         """Wait for so long, or until something has happened since the server was last tried."""
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
-        except TimeoutError:
-            return
 
     async def _send_update(self) -> None:
         """Bring the session up to this moment.
@@ -240,13 +236,10 @@ class OpenCodeBridge:
         if self._connection is None:
             self._connection = await asyncio.to_thread(_connect, address)
         if self._part_client is None:
-            from stet.bridges.opencode.opencode_clients import (
-                create_part_client,  # late, with the HTTP client
-            )
+            from stet.bridges.opencode import opencode_clients  # late, with the HTTP client
 
-            self._part_client = await create_part_client(
-                self._connection, asyncio.get_running_loop().time
-            )
+            now = asyncio.get_running_loop().time
+            self._part_client = await opencode_clients.create_part_client(self._connection, now)
         return self._part_client
 
     def _failed(self, error: OpenCodeError) -> None:

@@ -196,16 +196,12 @@ def _selection(selected: SelectedText | None) -> str:
         return ""
     # The ranges are separate; each begins on a new line. They are joined first, because a tag may
     # begin in one range and end in the next.
-    text = _quotable("\n".join(selected.texts))
+    text = _escape_markup(escape_tags("\n".join(selected.texts)))
     quoted = text if text.endswith("\n") else f"{text}\n"
     cut = f"(cut: {selected.n_cut} more characters are selected)\n" if selected.n_cut else ""
     return f"Selected text (from {_name(selected.source)}):\n{_QUOTES}\n{quoted}{_QUOTES}\n{cut}".rstrip(
         "\n"
     )
-
-
-def _quotable(text: str) -> str:
-    return _escape_markup(escape_tags(text))
 
 
 def _name(text: str) -> str:
