@@ -73,7 +73,9 @@ def edit_properties(
             found += _changed(front.yaml, entries[name], value, end)
     for name in remove:
         if name in entries:
-            found.append(_removed(front.yaml, entries[name]))
+            start = line_start(front.yaml, entries[name].key.start_mark.index)
+            below = next_line(front.yaml, _end_of(front.yaml, entries[name]))
+            found.append(Replacement(start, below, ""))  # with the comment after it
     edit = TextEdit(tuple(found))
     _check_size(len(front.yaml) + sum(len(r.text) - (r.end - r.start) for r in found))
     _check_result(front.yaml, edit.apply(front.yaml), values, remove)
@@ -146,12 +148,6 @@ def _added(
     indent = " " * (first.key.start_mark.column if first else 0)
     place = len(front.yaml)
     return Replacement(place, place, format_property(name, value, indent, end))
-
-
-def _removed(yaml: str, old: YamlEntry) -> Replacement:
-    """Return the removal of a property's whole lines, including the comment after the property."""
-    start = line_start(yaml, old.key.start_mark.index)
-    return Replacement(start, next_line(yaml, _end_of(yaml, old)), "")
 
 
 def _end_of(yaml: str, old: YamlEntry) -> int:

@@ -240,13 +240,11 @@ def _on_lines(
     are replaced.
     """
     places = [_lines_of(yaml, item) for item in node.value]
-    leads = {
-        yaml[place[0] : item.start_mark.index]
-        for place, item in zip(places, node.value, strict=True)
-    }
-    if not all(_DASH.match(lead) for lead in leads):
+    starts = [item.start_mark.index for item in node.value]
+    leads = [yaml[first:start] for (first, _), start in zip(places, starts, strict=True)]
+    if not all(map(_DASH.match, leads)):
         return None
-    lead = yaml[places[0][0] : node.value[0].start_mark.index]
+    lead = leads[0]
     found: list[Replacement] = []
     for tag, first, last, start, stop in steps.get_opcodes():
         if tag == "equal":
