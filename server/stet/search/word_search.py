@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Protocol
 
@@ -260,16 +261,14 @@ def _score_document(
     if not document.is_large and query_terms.pattern.search(folded_text(document.text)) is not None:
         # By what may be told: else the next letter of a key would be found, or not.
         redacted = document if redactor is None else _redact_document(document, redactor)
-        lines = tuple(_lines(redacted, document, query_terms))
+        lines = tuple(islice(_lines(redacted, document, query_terms), MAX_LINES))
     weights = tuple(map(sum, zip(in_path, *(line.weights for line in lines), strict=True)))
     if not any(weights):
         return None
     if not lines:  # found by its name: its first line describes it
         first = next((n for n, line in enumerate(document.lines) if line.strip()), 0)
-        nothing = (0.0,) * len(query_terms.terms)
-        lines = (
-            _ScoredLine(first + 1, document.lines[first][:MAX_LINE], nothing, has_phrase=False),
-        )
+        text, nothing = document.lines[first][:MAX_LINE], (0.0,) * len(query_terms.terms)
+        lines = (_ScoredLine(first + 1, text, nothing, has_phrase=False),)
     return _ScoredFile(located, 0 if document.is_large else len(document.text), weights, lines)
 
 
@@ -285,7 +284,6 @@ def _path_weights(name: str, query_terms: _QueryTerms) -> tuple[float, ...]:
 def _lines(
     redacted: TextDocument, document: TextDocument, query_terms: _QueryTerms
 ) -> Iterator[_ScoredLine]:
-    n_lines = 0
     for number, line in enumerate(redacted.lines, 1):
         text = line[:MAX_LINE]
         folded = folded_text(text)
@@ -296,12 +294,8 @@ def _lines(
             factor = _IN_TITLE if _is_title(text, redacted) else 1.0
             phrase = len(query_terms.terms) > 1 and query_terms.phrase in " ".join(folded.split())
             source_line = document.lines[number - 1][:MAX_LINE]
-            yield _ScoredLine(
-                number, source_line, tuple(factor * weight for weight in weights), phrase
-            )
-            n_lines += 1
-            if n_lines == MAX_LINES:
-                return
+            weights = tuple(factor * weight for weight in weights)
+            yield _ScoredLine(number, source_line, weights, phrase)
 
 
 def _is_title(line: str, document: TextDocument) -> bool:
