@@ -29,7 +29,6 @@ from stet.workspace.workspace import Workspace
 
 MAX_LINES_AFTER = 40
 """Of what follows a comment, how many lines are selected with it."""
-SUMMARY = REMOVAL
 
 _MAX_TRIES = 10
 _COMMENT_NOTE = (
@@ -166,7 +165,7 @@ def _prepare_removal(
         return None
     edit = TextEdit((removal_edit(view.text, start, start + len(task.source)),))
     whole = view.amended(edit)
-    draft = proposer.edit_draft(view.live, task.name, whole.edit, SUMMARY)
+    draft = proposer.edit_draft(view.live, task.name, whole.edit, REMOVAL)
     draft = replace(draft, notes=_notes(view, whole, place))
     repeated = view.repeated(whole.edit, proposer.reader.turn.id, whole.hunks)
     return prepare_or_reject(draft, inspect()), (*whole.hunks, *repeated)
@@ -207,7 +206,7 @@ def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int
         if hunk.id in whole.hunks
     ]
     first, last = Position(place.start.line, 0), Position(place.line_after, 0)
-    return (*notes, (offset(first), offset(last), SUMMARY))
+    return (*notes, (offset(first), offset(last), REMOVAL))
 
 
 def _current_line(comment: CommentLocation, workspace: Workspace) -> int:

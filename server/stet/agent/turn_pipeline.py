@@ -359,9 +359,8 @@ class TurnPipeline:
                         snapshot.redactor.learn(document.text)
                 for line_range in context.line_ranges:
                     snapshot.learn_around(*line_range)
-            active = ask.place.uri or snapshot.activity.active
             feedback = collect_feedback(snapshot, hunks, knowledge)
-            name = snapshot.name_of(active) if active else ""
+            name = snapshot.name_of(uri) if uri else ""
             moved = (before, name) if before not in ("", name) else None
             redactor = redactor_of(snapshot)
             return TurnInputs(
@@ -374,7 +373,7 @@ class TurnPipeline:
                     [as_shown(hunk, snapshot) for hunk in imported],
                 ),
                 linked_files(ask.place.uri, graph),
-                self._prompt_options(snapshot, active),
+                self._prompt_options(snapshot, uri),
                 name,
                 epoch,
                 # What the conversation was shown has just been asked about, with its ignore files.

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stet.agent.comment_turns import SUMMARY, CommentTask, propose_removal
-from stet.agent.turn import Ask, Mode, Turn, TurnState
+from stet.agent.comment_turns import CommentTask, propose_removal
+from stet.agent.turn import REMOVAL, Ask, Mode, Turn, TurnState
 from stet.context.context_builder import EditorLocation
 from stet.text.position import Position, Range
 from stet.tools.create_file import CREATE_FILE
@@ -100,7 +100,7 @@ async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the
     ctx = desk_asked_in_a_worker(types)
     assert (await removed(ctx)).summary == "Done."
     (hunk,) = ctx.reader.ledger.hunks()
-    assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", SUMMARY)
+    assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", REMOVAL)
     assert hunk.range.start.line == 3
 
 

@@ -8,7 +8,8 @@ from stet.agent.prompts import prompt
 from stet.agent.rewriting.rewrite_passage import RewritePassage, RewritePlan, example_messages
 from stet.agent.turn import TurnFailed
 from stet.llm.model import Request
-from stet.text.lines import split_lines
+from stet.outline.headings import find_front_matter
+from stet.text.lines import n_breaks, split_lines
 from stet.text.position import Position
 
 MAX_LINES = 60
@@ -49,7 +50,8 @@ def plan(passage: RewritePassage) -> RewritePlan:
     """
     lines = passage.lines
     begins = passage.place.start == Position(0, 0)
-    numbers = _prose(lines, _front_matter(lines) if begins else 0)
+    front = find_front_matter(passage.text) if begins else None
+    numbers = _prose(lines, n_breaks(passage.text[: front.end]) + 1 if front else 0)
     if not numbers and len(lines) == 1 and _WORD.search(lines[0]):
         numbers = [0]  # a single word, or what the start of the line would have shown to be code
     if len(numbers) > MAX_LINES:
@@ -74,14 +76,6 @@ def _split_line(line: str) -> tuple[str, str, str]:
     start = _MARKS.match(body)
     marks = start[0] if start else ""
     return marks, body[len(marks) :], line[len(body) :]
-
-
-def _front_matter(lines: list[str]) -> int:
-    """Return how many lines the YAML in front of the text has, its marks included."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    marks = (n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "..."))
-    return next(marks, 0)
 
 
 def _prose(lines: list[str], skip: int) -> list[int]:
