@@ -211,10 +211,9 @@ class FaultLog:
         """
         make_private(self._reports.folder)
         n_found = self._collect()
-        path = self._reports.folder / f"{_RUNNING_PREFIX}{os.getpid()}.txt"
-        descriptor = open_private(str(path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        self._path = self._reports.folder / f"{_RUNNING_PREFIX}{os.getpid()}.txt"
+        descriptor = open_private(str(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         self._file = os.fdopen(descriptor, "w", encoding="utf-8")
-        self._path = path
         self._file.write("\n".join([*facts, "", ""]))
         self._file.flush()
         faulthandler.enable(self._file)
