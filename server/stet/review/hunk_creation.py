@@ -170,7 +170,7 @@ def _conflicting_hunks(
             # A hunk in conflict can't be accepted: the turn may replace its own.
             mine = other.turn == draft.turn and other.state is not HunkState.CONFLICT
             on_way = store.is_on_its_way(other.id)
-            if mine and anchor.is_gap and not hunk.old and not on_way:
+            if mine and anchor.is_insertion and not hunk.old and not on_way:
                 continue  # both are inserted, in the order of the turn's rounds
             if mine or other.state is HunkState.SENT or on_way:
                 raise HunkOverlap(other)

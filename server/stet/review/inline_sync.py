@@ -54,7 +54,7 @@ def replace_anchor(tracked: TrackedDocument, anchor: Anchor) -> None:
 def replaced_text(anchor: Anchor) -> str:
     """Return the lines that the block of a hunk replaces; `anchor` is the hunk's place."""
     # An insertion whose place is lost includes the user's lines, which stay.
-    return "" if anchor.is_gap else anchor.current
+    return "" if anchor.is_insertion else anchor.current
 
 
 def anchor_as_block(tracked: TrackedDocument, anchor: BlockAnchor) -> None:

@@ -103,7 +103,7 @@ class Outbox:
         confirm_arrival(self._store, tracked, found)
         for hunk_id in late:
             if (anchor := tracked.anchor(hunk_id)) is not None:
-                anchor.resume_waiting(tracked.lines)
+                anchor.resume_pending(tracked.lines)
                 if self._store[hunk_id].state is HunkState.REJECTED:
                     tracked.settle_in_place(hunk_id)  # the user took the approval back meanwhile
                 elif plan.is_undo:

@@ -71,7 +71,7 @@ def rebase_hunks(
         changes: The changes of its text, in order.
         lines: The text after them.
     """
-    waiting, late = _match_late_edit(store, tracked, changes)
+    still_sent, late = _match_late_edit(store, tracked, changes)
     sent = tracked.in_flight
     if sent is not None and (found := sent.arrival(changes, lines)) is not None:
         count, then = found
@@ -79,17 +79,17 @@ def rebase_hunks(
         for effects, now, _ in replay_changes(changes[:count], then):
             tracked.lines = now
             settled += tracked.apply_changes(effects, now)[1]
-        _detect_hunk_undo(store, tracked, tracked.settle_others(sent, settled))
+        _detect_hunk_undo(store, tracked, tracked.place_others(sent, settled))
         confirm_arrival(store, tracked, sent.plan.places)
         # The rest of the message was typed into the edited text.
         changes, tracked.lines = changes[count:], lines
         store.notify(tracked.uri)
-        if waiting or late:
+        if still_sent or late:
             # An earlier edit has arrived, so this one is expected for the text with that edit.
             document = TextDocument(tracked.uri, "".join(then))
             tracked.timed_out = TimedOutEdits(document, late) if late else None
-            if waiting:
-                tracked.send(document, _plan(tracked, document, waiting))
+            if still_sent:
+                tracked.send(document, _plan(tracked, document, still_sent))
             rebase_hunks(store, tracked, changes, lines)
             return
     is_other = _apply_changes(store, tracked, changes, lines)
@@ -323,8 +323,8 @@ def reopen_undone(
         if store[hunk_id].state is not HunkState.UNDONE or anchor is None or anchor.merged is None:
             continue
         place = (anchor.first, anchor.end)
-        is_gap = anchor.first == anchor.end  # several insertions may wait at one point
-        if all(is_gap and one.first == one.end for one in tracked.overlapping(place)):
+        is_empty = anchor.first == anchor.end  # several insertions may wait at one point
+        if all(is_empty and one.first == one.end for one in tracked.overlapping(place)):
             tracked.drop(hunk_id)
             live = Anchor(
                 hunk_id, tracked.lines, place, anchor.base, anchor.proposed, was_written=True
@@ -366,34 +366,34 @@ def _restore_known_states(
         Otherwise every hunk stays where the changes have moved it, because it may have absorbed
         lines since the text was noted.
     """
-    waiting, accepted, moved = _changes_to_known(store, tracked, known)
-    waited = {one.hunk.id for one in before if not one.is_accepted}
+    pending, accepted, moved = _changes_to_known(store, tracked, known)
+    were_pending = {one.recorded.id for one in before if not one.is_accepted}
     # The difference may have restored some of them already, but not their order.
     redone = [
         one
         for one in known.hunks
         if one.is_accepted
-        and one.hunk.id in waited
-        and store[one.hunk.id].state is HunkState.ACCEPTED
+        and one.recorded.id in were_pending
+        and store[one.recorded.id].state is HunkState.ACCEPTED
     ]
-    if not waiting and not accepted and not redone:
+    if not pending and not accepted and not redone:
         return False
-    for one in (*accepted, *waiting):
+    for one in (*accepted, *pending):
         _settle_known(tracked, one)
     _move_to_known(tracked, moved, known)
     # The hunk that was accepted first is redone first: after a restart the order of the changes tells.
-    order = {one.hunk.id: one.hunk.changed for one in before}
-    waiting.sort(key=lambda one: -order.get(one.hunk.id, 0))
-    accepted = sorted((*accepted, *redone), key=lambda one: one.hunk.changed)
-    turned = {one.hunk.id for one in (*waiting, *accepted)}
+    order = {one.recorded.id: one.recorded.changed for one in before}
+    pending.sort(key=lambda one: -order.get(one.recorded.id, 0))
+    accepted = sorted((*accepted, *redone), key=lambda one: one.recorded.changed)
+    turned = {one.recorded.id for one in (*pending, *accepted)}
     tracked.undone.due = [
         *(one for one in tracked.undone.due if one not in turned),
-        *(one.hunk.id for one in waiting),
+        *(one.recorded.id for one in pending),
     ]
-    for hunks, state in ((waiting, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
+    for hunks, state in ((pending, HunkState.UNDONE), (accepted, HunkState.ACCEPTED)):
         for one in hunks:
-            old, new = one.hunk.old, one.hunk.new
-            hunk = replace_hunk(store[one.hunk.id], state=state, old=old, new=new, reason="")
+            old, new = one.recorded.old, one.recorded.new
+            hunk = replace_hunk(store[one.recorded.id], state=state, old=old, new=new, reason="")
             store.save(hunk, stands=tracked.uri)
     store.notify(tracked.uri)
     return True
@@ -403,9 +403,9 @@ def _changes_to_known(
     store: HunkStore, tracked: TrackedDocument, known: TextState
 ) -> tuple[list[HunkInText], list[HunkInText], list[HunkInText]]:
     """Return the hunks that wait in a known text, those accepted there, and those that only moved."""
-    waiting, accepted, moved = [], [], []
+    pending, accepted, moved = [], [], []
     for one in known.hunks:
-        hunk, anchor = store[one.hunk.id], tracked.anchor(one.hunk.id)
+        hunk, anchor = store[one.recorded.id], tracked.anchor(one.recorded.id)
         if anchor is None or isinstance(anchor, BlockAnchor) or hunk.inline:
             continue
         if hunk.state is (HunkState.ACCEPTED if one.is_accepted else HunkState.PENDING):
@@ -415,12 +415,12 @@ def _changes_to_known(
             # The editor may have redone it.
             if hunk.state is HunkState.UNDONE or hunk.reason == UNDONE_IN_EDITOR:
                 accepted.append(one)
-        elif _may_wait(tracked, hunk):
-            waiting.append(one)
-    return waiting, accepted, moved
+        elif _may_be_pending(tracked, hunk):
+            pending.append(one)
+    return pending, accepted, moved
 
 
-def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
+def _may_be_pending(tracked: TrackedDocument, hunk: Hunk) -> bool:
     """Return whether a hunk was accepted until the last change, and not to be undone by Stet."""
     if hunk.state is HunkState.ACCEPTED:
         return hunk.id not in tracked.undone.given_up
@@ -429,16 +429,16 @@ def _may_wait(tracked: TrackedDocument, hunk: Hunk) -> bool:
 
 def _settle_known(tracked: TrackedDocument, one: HunkInText) -> None:
     """Put the anchor of a hunk that was undone or redone where the hunk is in the known text."""
-    old, new = one.hunk.old, one.hunk.new
+    old, new = one.recorded.old, one.recorded.new
     base, proposed = (new, old) if one.is_accepted else (old, new)
-    tracked.settle_written(one.hunk.id, (one.first, one.end), base, proposed)
+    tracked.settle_written(one.recorded.id, (one.first, one.end), base, proposed)
 
 
 def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known: TextState) -> None:
     """Put anchors back where their hunks are in the known text, unless others are there now."""
-    there = {one.hunk.id for one in known.hunks}
+    there = {one.recorded.id for one in known.hunks}
     for one in moved:
-        anchor = tracked.anchor(one.hunk.id)
+        anchor = tracked.anchor(one.recorded.id)
         assert anchor is not None, "the anchor was found before"
         others = () if one.is_accepted else tracked.overlapping((one.first, one.end))
         if all(other.hunk in there for other in others):
@@ -448,7 +448,7 @@ def _move_to_known(tracked: TrackedDocument, moved: Sequence[HunkInText], known:
 
 def _put_in_order(tracked: TrackedDocument, known: TextState) -> None:
     """Sort the live anchors by place; at one point in the order of the known text."""
-    ranks: Mapping[str, int] = {one.hunk.id: nth for nth, one in enumerate(known.hunks)}
+    ranks: Mapping[str, int] = {one.recorded.id: nth for nth, one in enumerate(known.hunks)}
     last = len(ranks)
     tracked.live.sort(key=lambda one: (one.first, one.end, ranks.get(one.hunk, last)))
     resolve_overlaps(tracked.live, tracked.lines)

@@ -170,7 +170,7 @@ class InlineBlocks:
         for anchor in tracked.live:
             if anchor.hunk not in wanted or isinstance(anchor, BlockAnchor):
                 continue
-            end = anchor.first if anchor.is_gap else anchor.end
+            end = anchor.first if anchor.is_insertion else anchor.end
             before = replaced_text(anchor)
             after = anchor.proposed if anchor.merged is None else anchor.merged
             form = form_for(document, end, after)
@@ -391,13 +391,13 @@ def normalize_line_ends(new: str, hunk: Hunk, track: TrackedDocument) -> str:
     anchor = track.anchor(hunk.id)
     assert anchor is not None, "a pending hunk of lines has an anchor"
     lines, first = track.lines, anchor.first
-    end = first if anchor.is_gap else anchor.end
+    end = first if anchor.is_insertion else anchor.end
     text = track.text
     default = dominant_line_end(text if line_ends(text) else hunk.new)
     above = line_end(lines[first - 1]) if first else ""
     new = adopt_known_line_ends(new, (hunk.new, hunk.old), default, above)
     # Nothing says otherwise: there is no line above, or none that has an end.
-    is_alone = end == 0 or (anchor.is_gap and end == len(lines) and bool(lines[-1]))
+    is_alone = end == 0 or (anchor.is_insertion and end == len(lines) and bool(lines[-1]))
     if new and is_alone and not line_end(new):
         return new + default
     if new.endswith("\r") and end < len(lines) and lines[end].startswith("\n"):

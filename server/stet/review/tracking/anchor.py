@@ -55,7 +55,15 @@ class Anchor(TrackedSpan):
         is_mixed: Whether `merged` has a line that both the user and the agent have changed.
     """
 
-    __slots__ = ("_base", "_base_words", "_merger", "_side_lines", "hunk", "is_mixed", "proposed")
+    __slots__ = (
+        "_base",
+        "_base_words",
+        "_merger",
+        "_neighbours_at_creation",
+        "hunk",
+        "is_mixed",
+        "proposed",
+    )
 
     def __init__(  # noqa: PLR0913 - where, and between which texts
         self,
@@ -92,15 +100,15 @@ class Anchor(TrackedSpan):
         self._base = whole_lines(base)
         self._base_words: frozenset[str] | None = None
         self._merger: Merger | None = None
-        self._side_lines = lines_around(lines, first, first) if was_written else None
+        self._neighbours_at_creation = lines_around(lines, first, first) if was_written else None
         stands = tuple(lines[first:end])
         if is_lost:
-            self._around = _NOWHERE
+            self._gap_neighbours = _NOWHERE
             return
         if stands == (*self._base, "") or (base and stands[-1:] == ("",)):
             self._base += ("",)  # after the last line end there is a line of the text too
         elif not base:
-            self._around = lines_around(lines, first, first)
+            self._gap_neighbours = lines_around(lines, first, first)
         self.current = base
         self.merged = self._inserted_text()
 
@@ -145,8 +153,8 @@ class Anchor(TrackedSpan):
         """Read the anchor's lines, and those beside them."""
         self._is_due = self._is_touched = False
         self._see_neighbours(lines)
-        before, self.current = self.current, self._text_in(lines)
-        self.merged = self._merge(lines, before)
+        last_read, self.current = self.current, self._text_in(lines)
+        self.merged = self._merge(lines, last_read)
 
     def _find_lines(self, lines: Sequence[str]) -> None:
         """Find the anchor's lines, with the help of those beside them."""
@@ -154,14 +162,14 @@ class Anchor(TrackedSpan):
             self._choose_candidate(lines)
         merged_to = self.first
         self._absorb_edge_lines(lines)
-        if self._around is not None:
-            self._refresh_insertion(lines, self._around)
+        if self._gap_neighbours is not None:
+            self._refresh_insertion(lines, self._gap_neighbours)
         else:
             self._trim_edge_lines(lines)
         self._shift_records(self.first - merged_to)
 
-    def find_base(self, lines: Sequence[str], floor: int, ceiling: int) -> None:
-        """End a conflict if the whole base is in the text again, between lines `floor` and `ceiling`."""
+    def find_base(self, lines: Sequence[str], min_first: int, max_end: int) -> None:
+        """End a conflict if the whole base is in the text again, from line `min_first` up to `max_end`."""
         n = len(self._base)
         if self.merged is not None or not n or self.is_in_flight:
             return
@@ -169,7 +177,7 @@ class Anchor(TrackedSpan):
         lower, upper = self.end - n, self.first
         if is_distinctive(self._base):
             lower, upper = min(lower, self.first - n), max(upper, self.end)
-        starts = range(max(lower, floor), min(upper, ceiling - n) + 1)
+        starts = range(max(lower, min_first), min(upper, max_end - n) + 1)
         found = [at for at in starts if self._is_base_at(lines, at)]
         if len(found) == 1:
             self.restore_span(LineSpan(found[0], found[0] + n, is_lost=False), lines)
@@ -180,22 +188,22 @@ class Anchor(TrackedSpan):
             for at, line in enumerate(self._base)
         )
 
-    def _merge(self, lines: Sequence[str], before: str) -> str | None:
+    def _merge(self, lines: Sequence[str], last_read: str) -> str | None:
         """Return the text to write in place of the current lines; None if there is a conflict.
 
         Args:
             lines: The text as it is now.
-            before: The text of the lines when they were last read.
+            last_read: The text of the lines when they were last read.
         """
         if self._is_lost:
             return None
-        if self._around is not None and not self.current:
+        if self._gap_neighbours is not None and not self.current:
             # A last line that has lost its line end would be joined with an insertion after it.
             is_joined = self.first == self.end == len(lines) and bool(lines[-1])
             return None if is_joined else self._inserted_text()
         if self._merger is None:
             self._merger = Merger(self.base, self.proposed)
-        elif self._around is None and self.current == before and not self.merged:
+        elif self._gap_neighbours is None and self.current == last_read and not self.merged:
             return self.merged  # a conflict as before, or an empty text
         found = self._merger.merge_detailed(self.current)
         self.is_mixed = found is not None and found.is_mixed
@@ -208,17 +216,17 @@ class Anchor(TrackedSpan):
         """Return the proposed text. An insertion is fitted to its neighbouring lines, which may
         have changed since the anchor was made.
         """
-        if self._around is None or not self.proposed:
+        if self._gap_neighbours is None or not self.proposed:
             return self.proposed
-        before, after = self._around
-        ends = {line_end(before), line_end(after)} - {""}
+        above, below = self._gap_neighbours
+        ends = {line_end(above), line_end(below)} - {""}
         proposed_ends = line_ends(self.proposed) if self._may_have_other_ends() else frozenset()
         text, end = self.proposed, "\n"
         if len(ends) < 2 and len(proposed_ends) < 2:
             [end] = ends or proposed_ends or {end}
             for old_end in proposed_ends:
                 text = text.replace(old_end, end)
-        return text if not after or line_end(text) else text + end
+        return text if not below or line_end(text) else text + end
 
     def _may_have_other_ends(self) -> bool:
         """Return whether an insertion adopts the line ends beside it.
@@ -226,9 +234,9 @@ class Anchor(TrackedSpan):
         It does not if it was there before and these line ends are the same: that is, unless a line
         beside it has got another end, or no line beside it now has the old one.
         """
-        if self._side_lines is None or self._around is None:
+        if self._neighbours_at_creation is None or self._gap_neighbours is None:
             return True
-        pairs = zip(self._around, self._side_lines, strict=True)
+        pairs = zip(self._gap_neighbours, self._neighbours_at_creation, strict=True)
         neighbours = [(line, then) for line, then in pairs if line_end(then)]
         return any(
             line != then and without_end(line) == without_end(then) and line_end(line)
@@ -258,13 +266,14 @@ class Anchor(TrackedSpan):
             self._is_lost = len(gaps) != 1
             if not self._is_lost:
                 self.first = self.end = gaps[0]
-                self._around = lines_around(lines, self.first, self.end)  # with the ends of now
+                # With the line ends of now.
+                self._gap_neighbours = lines_around(lines, self.first, self.end)
         elif self.first == self.end:
             expected = whole_lines(self.proposed) if self._was_filled else ()
             if expected and tuple(lines[self.first : self.first + len(expected)]) == expected:
                 self.end += len(expected)
             else:
-                self._around = lines_around(lines, self.first, self.end)
+                self._gap_neighbours = lines_around(lines, self.first, self.end)
         self._was_filled = False
 
     def _absorb_edge_lines(self, lines: Sequence[str]) -> None:
@@ -291,11 +300,11 @@ class Anchor(TrackedSpan):
 
     # -- moves by the document -------------------------------------------------------------------
 
-    def resume_waiting(self, lines: Sequence[str]) -> None:
+    def resume_pending(self, lines: Sequence[str]) -> None:
         """Make the anchor pending again after the editor did not apply the edit."""
         self.is_in_flight = False
         self._is_due = True
-        self._is_lost |= self._around is not None and self.first != self.end
+        self._is_lost |= self._gap_neighbours is not None and self.first != self.end
         _ = self.refresh(lines)
 
     def restore_span(
@@ -321,8 +330,8 @@ class Anchor(TrackedSpan):
     def _refresh_restored(self, lines: Sequence[str]) -> None:
         """Read the lines where the anchor was put: all lines there are its own."""
         put_at = self.first
-        if self._around is not None:
-            self._refresh_insertion(lines, self._around)
+        if self._gap_neighbours is not None:
+            self._refresh_insertion(lines, self._gap_neighbours)
             self._shift_records(self.first - put_at)
         self._read_lines(lines)
 
@@ -375,7 +384,7 @@ class BlockAnchor(Anchor):
         super().__init__(hunk, lines, place, before, after)
         self.block = block
         self.is_alone = True
-        self._around = None  # even a block for an insertion has lines of its own
+        self._gap_neighbours = None  # even a block for an insertion has lines of its own
         self.merged = after
         self.left: str | None = None
         self.conflict: Anchor | None = None
@@ -389,7 +398,7 @@ class BlockAnchor(Anchor):
     def apply_change(
         self,
         change: LineChange,
-        floor: int = 0,
+        min_first: int = 0,
         *,
         is_others: bool = False,  # noqa: ARG002 - see below
     ) -> bool:
@@ -400,19 +409,19 @@ class BlockAnchor(Anchor):
 
         Args:
             change: In lines of the text before the change.
-            floor: Where the anchor before this one ends, in lines of the text after the change.
+            min_first: Where the anchor before this one ends, in lines of the text after the change.
             is_others: Makes no difference: a block is found again by its id.
         """
         first, removed, added = change
-        after, delta = first + removed, added - removed
+        stop, delta = first + removed, added - removed
         self._is_due |= self.may_regain_line(first)
         if first > self.end:
             return self._is_due
-        if self._is_inside_block(first, after):
+        if self._is_inside_block(first, stop):
             self._is_due = True
-            self.first = max(min(self.first, first), floor)
-            self.end = max(max(self.end, after) + delta, self.first)
-        elif after <= self.first:
+            self.first = max(min(self.first, first), min_first)
+            self.end = max(max(self.end, stop) + delta, self.first)
+        elif stop <= self.first:
             self.shift(delta)
             return delta != 0 or self._is_due
         return self._is_due
@@ -421,13 +430,13 @@ class BlockAnchor(Anchor):
         """Return whether lines put at `line` may make the block whole."""
         return self.merged is None and line <= self.end + _NEAR
 
-    def _is_inside_block(self, first: int, after: int) -> bool:
+    def _is_inside_block(self, first: int, stop: int) -> bool:
         """Return whether a change of these lines is inside of the block."""
         if self.is_in_flight:
-            return after >= self.first
-        if first == after:
+            return stop >= self.first
+        if first == stop:
             return self.first < first < self.end
-        return first < self.end and after > self.first
+        return first < self.end and stop > self.first
 
     def refresh(self, lines: Sequence[str]) -> bool:
         """Find the block again. Return whether it may have changed."""

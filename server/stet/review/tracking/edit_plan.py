@@ -56,16 +56,16 @@ class HunkEdit(NamedTuple):
         first: The first line that it replaces, 0-based.
         end: The line after the last.
         text: What it writes.
-        before: The line end to write first, because the line above has none; else empty.
-        after: A carriage return to write last, where an empty text would join two line ends.
+        prefix: The line end to write first, because the line above has none; else empty.
+        suffix: A carriage return to write last, where an empty text would join two line ends.
     """
 
     hunk: str
     first: int
     end: int
     text: str
-    before: str = ""
-    after: str = ""
+    prefix: str = ""
+    suffix: str = ""
 
 
 def plan_accept(document: TextDocument, anchors: Sequence[Anchor]) -> EditPlan:
@@ -85,9 +85,9 @@ def plan_write(
     """Return the plan for writing `pieces`, which are in order of place and do not overlap."""
     replacements, texts, places, effects, shift = [], {}, {}, [], 0
     last, n_lines = last_gap(document.lines), len(document.lines)
-    for hunk, at, end, text, before, after in add_line_boundaries(document, pieces):
+    for hunk, at, end, text, prefix, suffix in add_line_boundaries(document, pieces):
         start, stop = _offsets(document, at, end)
-        replacements.append(Replacement(start, stop, before + text + after))
+        replacements.append(Replacement(start, stop, prefix + text + suffix))
         texts[hunk] = text
         n_old, n_new = end - at, len(whole_lines(text))
         if n_old and end == n_lines and line_end(text):
@@ -159,19 +159,19 @@ def add_line_boundaries(document: TextDocument, pieces: Sequence[HunkEdit]) -> S
         [*zip(pieces, spans, _characters_before(document, pieces, spans), strict=True)]
     ):
         below = document.character_at(stop) if stop < upto else below
-        new_text, before, after = piece.text, "", ""
+        new_text, prefix, suffix = piece.text, "", ""
         if new_text and below and not line_end(new_text):
             new_text += _end_for(document, piece)
         if new_text.endswith("\r") and below == "\n":
             new_text += "\n"
         if new_text and above and not line_end(above):
-            before = _end_for(document, piece)
+            prefix = _end_for(document, piece)
         elif new_text.startswith("\n") and above == "\r":
             new_text = f"\r{new_text}"
         elif not new_text and above == "\r" and below == "\n":
-            after = "\r"
-        done.append(piece._replace(text=new_text, before=before, after=after))
-        below, upto = (new_text or after)[:1] or below, start
+            suffix = "\r"
+        done.append(piece._replace(text=new_text, prefix=prefix, suffix=suffix))
+        below, upto = (new_text or suffix)[:1] or below, start
     return done[::-1]
 
 
@@ -184,11 +184,11 @@ def _characters_before(
     document: TextDocument, pieces: Sequence[HunkEdit], spans: Sequence[tuple[int, int]]
 ) -> Iterator[str]:
     """Yield for each piece the user's character before it; `""` after another piece and at the start."""
-    above, after = "", 0
+    above, done = "", 0
     for piece, (start, stop) in zip(pieces, spans, strict=True):
-        above = document.character_at(start - 1) if after < start else above
+        above = document.character_at(start - 1) if done < start else above
         yield above
-        above, after = "" if piece.text else above, stop
+        above, done = "" if piece.text else above, stop
 
 
 def _end_for(document: TextDocument, piece: HunkEdit) -> str:

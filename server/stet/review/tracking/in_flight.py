@@ -23,7 +23,7 @@ from stet.text.sequence import find_line_runs, split_when
 
 _AROUND = 100
 """Lines of a very long text that are kept around the edit."""
-_MAX_WAYS = 64
+_MAX_READINGS = 64
 """How many readings of lines, as hunks that arrived or did not, are compared at most."""
 MAX_EDITS = 3
 """How many timed-out edits of a document may still arrive; the oldest is given up for good."""
@@ -49,7 +49,7 @@ class InFlightEdit:
     Attributes:
         plan: What the edit does.
         lines: The lines of the text that it was made for.
-        before: The span and the records of every other anchor when the edit was sent.
+        others: The span and the records of every other anchor when the edit was sent, by hunk.
         present: The hunks whose text was within their place already: it proves nothing there.
     """
 
@@ -63,7 +63,7 @@ class InFlightEdit:
         """Send `plan` for `document`; `anchors` are those of its hunks, `others` all other ones."""
         self.plan = plan
         self.lines = document.lines
-        self.before = {anchor.hunk: (anchor.span, anchor.undo_records) for anchor in others}
+        self.others = {anchor.hunk: (anchor.span, anchor.undo_records) for anchor in others}
         self.present = frozenset(
             anchor.hunk
             for anchor in anchors
@@ -134,7 +134,7 @@ class InFlightEdit:
                 for part, has_come in parts
                 if there[at : (end := at + len(part))] == list(part)
             ]
-            if len(ways) > _MAX_WAYS:
+            if len(ways) > _MAX_READINGS:
                 return None
         whole = [places for at, places in ways if at == len(there)]
         return dict(zip(run.hunks, whole[0], strict=True)) if len(whole) == 1 else None
@@ -157,7 +157,7 @@ class InFlightEdit:
         Returns:
             None if the edit reaches into its place, or if only the difference is known of the edit.
         """
-        span, _ = self.before[anchor.hunk]
+        span, _ = self.others[anchor.hunk]
         first, end, _ = span
         at = bisect_left(self._ends, first)
         shift = self._shifts[at]
@@ -180,21 +180,21 @@ class InFlightEdit:
             anchor: As it was when the edit was sent.
             span: Where the edit has taken it.
         """
-        before, _ = self.before[anchor.hunk]
-        at = bisect_left(self._ends, before.first)
+        span_before, _ = self.others[anchor.hunk]
+        at = bisect_left(self._ends, span_before.first)
         near = zip(self._shifts[at:], self._effects[at : at + 2], strict=False)
         adjacent = [
             (shift, change)
             for shift, (_, change) in near
-            if change.first <= before.end and change.added != change.removed
+            if change.first <= span_before.end and change.added != change.removed
         ]
         if len(adjacent) != 1:
             return None
         [(shift, (first, removed, added))] = adjacent
         back = span.first - first - shift
-        around = edge_hashes(lines_around(self.lines, before.first, before.end))
+        around = edge_hashes(lines_around(self.lines, span_before.first, span_before.end))
         return ChangeRecord(
-            before.shifted(-first), hash(anchor.current), removed, added, back, around
+            span_before.shifted(-first), hash(anchor.current), removed, added, back, around
         )
 
 

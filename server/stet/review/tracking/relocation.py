@@ -120,7 +120,7 @@ class RevisionCheckpoints:
             del self._texts[next(iter(self._texts))]
 
     def restore(
-        self, changes: Sequence[TextChange], lines: Sequence[str], pending: list[Anchor]
+        self, changes: Sequence[TextChange], lines: Sequence[str], live: list[Anchor]
     ) -> bool:
         """Put live anchors back where they were in this text before. Return whether any moved.
 
@@ -129,18 +129,18 @@ class RevisionCheckpoints:
         Args:
             changes: The changes, in order.
             lines: The text after them.
-            pending: The live anchors in order of place; still in order afterwards.
+            live: The live anchors in order of place; still in order afterwards.
         """
         is_typed = all(e.removed == e.added == 1 for one in changes for e in one.effects)
         text = None if is_typed and not _is_rewrite(changes) else self._find(lines)
         if text is None:
             return False
         known = text.anchor_states()
-        moving = {one for one in pending if one in known and known[one].is_better_than(one)}
+        moving = {one for one in live if one in known and known[one].is_better_than(one)}
         while moving:
-            order, in_the_way = _order_restored(pending, known, moving)
+            order, in_the_way = _order_restored(live, known, moving)
             if not in_the_way:
-                pending[:] = order
+                live[:] = order
                 for one in order:
                     if one in moving:
                         one.restore_span(known[one].span, lines, known[one].records)
@@ -159,15 +159,15 @@ class RevisionCheckpoints:
 
 
 def _order_restored(
-    pending: Sequence[Anchor], known: Mapping[Anchor, _AnchorState], moving: Set[Anchor]
+    live: Sequence[Anchor], known: Mapping[Anchor, _AnchorState], moving: Set[Anchor]
 ) -> tuple[list[Anchor], set[Anchor]]:
     """Return the live anchors in order of place once `moving` are back in their places. Also return
     the anchors that would then share lines with others.
     """
     # At one point the anchors that were there before come first, in their order.
-    ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *pending)))}
-    stands = {one: known[one].span if one in moving else one.span for one in pending}
-    order = sorted(pending, key=lambda one: (*stands[one][:2], ranks[one]))
+    ranks = {one: nth for nth, one in enumerate(dict.fromkeys((*known, *live)))}
+    stands = {one: known[one].span if one in moving else one.span for one in live}
+    order = sorted(live, key=lambda one: (*stands[one][:2], ranks[one]))
     in_the_way = {
         anchor
         for pair in pairwise(order)
@@ -281,17 +281,17 @@ class _RemovedLines(NamedTuple):
         own lines do not match.
         """
         first, end, _ = self.span
-        after = at + end - first
-        if at < 0 or after > len(lines):
+        stop = at + end - first
+        if at < 0 or stop > len(lines):
             return None
         # In long repetitive lines, most places are determined by the first and the last line.
-        ends = ((at, first), (after - 1, end - 1)) if at < after else ()
+        ends = ((at, first), (stop - 1, end - 1)) if at < stop else ()
         if any(without_end(lines[now]) != self.lines[was] for now, was in ends):
             return None
-        if _without_ends(lines[at:after]) != self.anchor_lines:
+        if _without_ends(lines[at:stop]) != self.anchor_lines:
             return None
         above = _common_prefix(self.lines[:first][::-1], lines[max(at - first, 0) : at][::-1])
-        below = _common_prefix(self.lines[end:], lines[after : after + len(self.lines) - end])
+        below = _common_prefix(self.lines[end:], lines[stop : stop + len(self.lines) - end])
         if first == end and not (above and below):
             return None
         return (*above[::-1], *self.anchor_lines, *below)
@@ -307,26 +307,26 @@ class MovedLineTracker:
         self._fresh: set[str] = set()
 
     def record_removed(
-        self, blocks: Sequence[ReplacedLines], pending: Sequence[Anchor], settled: Sequence[Anchor]
+        self, blocks: Sequence[ReplacedLines], live: Sequence[Anchor], settled: Sequence[Anchor]
     ) -> None:
         """Note the anchors that lose all their lines.
 
         Args:
             blocks: What the next step does.
-            pending: The live anchors in order of place, as they are before the step.
+            live: The live anchors in order of place, as they are before the step.
             settled: The anchors of decided hunks, in any order.
         """
         if not blocks:
             return
         is_move = len(blocks) > 1 or len(blocks[0].removed) > len(blocks[0].added)
-        for anchors in (pending, sorted(settled, key=_FIRST) if is_move else ()):
+        for anchors in (live, sorted(settled, key=_FIRST) if is_move else ()):
             for block in blocks:
                 within = tuple(_anchors_removed_by(anchors, block))
                 removed = _without_ends(block.removed) if within else ()
                 for anchor in within:
                     if isinstance(anchor, BlockAnchor):
                         continue  # a block is found again by its hunk's id
-                    span = anchor.span.shifted(-block.before)
+                    span = anchor.span.shifted(-block.first_before)
                     top = max(span.first - _ROUND, 0)
                     lines, place = removed[top : span.end + _ROUND], span.shifted(-top)
                     _ = self._removed.pop(anchor.hunk, None)
@@ -339,7 +339,7 @@ class MovedLineTracker:
             n_lines -= len(self._removed.pop(oldest).lines)
 
     def find_moved(
-        self, blocks: Sequence[ReplacedLines], lines: Sequence[str], pending: Iterable[Anchor]
+        self, blocks: Sequence[ReplacedLines], lines: Sequence[str], live: Iterable[Anchor]
     ) -> Iterator[tuple[Anchor, LineSpan, tuple[ChangeRecord, ...]]]:
         """Yield each anchor whose lines a step has put in elsewhere, its new span and its change
         records.
@@ -347,13 +347,13 @@ class MovedLineTracker:
         Args:
             blocks: What the step did.
             lines: The text after it.
-            pending: The live anchors.
+            live: The live anchors.
         """
         if not blocks:
             return
         self._replaced = [*(_shift_block(one, blocks) for one in self._replaced), *blocks]
         self._removed = {hunk: one for hunk, one in self._removed.items() if one.is_missing(lines)}
-        conflicts = [one for one in pending if one.merged is None]
+        conflicts = [one for one in live if one.merged is None]
         if not (conflicts or self._removed):
             return
         put = _inserted_places(self._replaced)
@@ -381,12 +381,12 @@ class MovedLineTracker:
 
 def _anchors_removed_by(anchors: Sequence[Anchor], block: ReplacedLines) -> Iterator[Anchor]:
     """Yield the anchors, in order of place, all of whose lines a block removes."""
-    after = block.before + len(block.removed)
-    for anchor in islice(anchors, bisect_left(anchors, block.before, key=_FIRST), None):
-        if anchor.first >= after:
+    stop = block.first_before + len(block.removed)
+    for anchor in islice(anchors, bisect_left(anchors, block.first_before, key=_FIRST), None):
+        if anchor.first >= stop:
             return
         # A gap at the edge has a neighbour that stays.
-        if anchor.end <= after and not (anchor.first == anchor.end == block.before):
+        if anchor.end <= stop and not (anchor.first == anchor.end == block.first_before):
             yield anchor
 
 
@@ -409,16 +409,18 @@ def _conflict_as_removed(anchor: Anchor) -> _RemovedLines:
 def _shift_block(put: ReplacedLines, blocks: Sequence[ReplacedLines]) -> ReplacedLines:
     """Return where inserted or removed lines are after another step that left them alone."""
     shift = sum(
-        len(block.added) - len(block.removed) for block in blocks if block.before < put.after
+        len(block.added) - len(block.removed)
+        for block in blocks
+        if block.first_before < put.first_after
     )
-    return put._replace(after=put.after + shift)
+    return put._replace(first_after=put.first_after + shift)
 
 
 def _inserted_places(replaced: Sequence[ReplacedLines]) -> dict[str, list[int]]:
     """Return where each line was inserted."""
     put: dict[str, list[int]] = defaultdict(list)
     for block in replaced:
-        for nth, line in enumerate(_without_ends(block.added), block.after):
+        for nth, line in enumerate(_without_ends(block.added), block.first_after):
             put[line].append(nth)
     return put
 
@@ -435,7 +437,7 @@ def _joined_places(
     """
     beside = defaultdict(list, {line: [*places] for line, places in put.items()})
     for block in replaced:
-        for at in (block.after - 1, block.after + len(block.added)):
+        for at in (block.first_after - 1, block.first_after + len(block.added)):
             if 0 <= at < len(lines):
                 beside[without_end(lines[at])].append(at)
     return beside
@@ -458,7 +460,7 @@ def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
     Return None if the base has too few letters, is there more than once, or is a gap between lines.
     """
     wanted = _with_one_end(whole_lines(anchor.base))
-    if anchor.is_gap or not is_distinctive(wanted):
+    if anchor.is_insertion or not is_distinctive(wanted):
         return None
     places = find_line_runs(_with_one_end(lines), wanted)
     return (places[0], places[0] + len(wanted)) if len(places) == 1 else None

@@ -32,7 +32,7 @@ class ChangeStep(NamedTuple):
     """Changes that are applied at once.
 
     Attributes:
-        effects: The changes of whole lines, in order.
+        effects: The changes of whole lines, in order, each in lines of the text after the earlier ones.
         lines: The text after them; valid until the next step.
         changes: The changes themselves.
     """
@@ -134,10 +134,10 @@ def shift_below(places: Sequence[_Place], change: LineChange) -> list[_Place]:
         The places that were not shifted, in the same order.
     """
     first, removed, added = change
-    after, below, others = first + removed, [], []
+    stop, below, others = first + removed, [], []
     for one in places:
-        if one.first <= after or (
-            (one.undo_records or one.redo_records) and one.is_inverse_of_last(change)
+        if one.first <= stop or (
+            (one.undo_records or one.redo_records) and one.has_record_inverted_by(change)
         ):
             others.append(one)
         else:
@@ -188,9 +188,9 @@ class BatchShift:
 def apply_to_settled(anchors: Sequence[Anchor], effect: LineChange) -> list[Anchor]:
     """Move settled anchors, which may be within one another. Return those that were touched."""
     first, removed, added = effect
-    after = first + removed
+    stop = first + removed
     near = (
-        [anchor for anchor in anchors if anchor.first <= after]
+        [anchor for anchor in anchors if anchor.first <= stop]
         if removed == added
         else shift_below(anchors, effect)
     )
@@ -201,14 +201,14 @@ class ReplacedLines(NamedTuple):
     """Whole lines that a step has removed, and the lines that it has added there.
 
     Attributes:
-        before: The first removed line in the text before the step, 0-based.
-        after: The first added line in the text after the step.
+        first_before: The first removed line in the text before the step, 0-based.
+        first_after: The first added line in the text after the step.
         removed: The removed lines.
         added: The added lines.
     """
 
-    before: int
-    after: int
+    first_before: int
+    first_after: int
     removed: Sequence[str]
     added: Sequence[str]
 

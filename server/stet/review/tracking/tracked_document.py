@@ -148,7 +148,7 @@ class TrackedDocument:
         """
         old = self._by_hunk[hunk]
         # An insertion whose place is lost has lines of the user's in it, which stay.
-        place = (old.first, old.first if old.is_gap else old.end)
+        place = (old.first, old.first if old.is_insertion else old.end)
         if place[0] == place[1] == len(self.lines) and self.lines[-1]:
             # Nothing can be after a last line without a line end: that line goes with it.
             place, last = (old.first - 1, old.first), self.lines[-1]
@@ -193,7 +193,8 @@ class TrackedDocument:
         """Move all anchors.
 
         Args:
-            effects: The changes of lines, in order: a step of `replay_changes`.
+            effects: The changes of lines, in order, each in lines of the text after the earlier ones: a
+                step of `replay_changes`.
             lines: The text after them.
 
         Returns:
@@ -225,30 +226,30 @@ class TrackedDocument:
     def _apply_to_live(self, effect: LineChange, touched: list[Anchor]) -> bool:
         """Move the live anchors. Return whether any has moved."""
         first, removed, added = effect
-        after, delta = first + removed, added - removed
+        stop, delta = first + removed, added - removed
         at = bisect_left(self.live, first, key=_END)
         while at and self.live[at - 1].may_regain_line(first):
             at -= 1
-        floor = self.live[at - 1].end if at else 0
-        near = list(takewhile(lambda anchor: anchor.first <= after, islice(self.live, at, None)))
+        min_first = self.live[at - 1].end if at else 0
+        near = list(takewhile(lambda anchor: anchor.first <= stop, islice(self.live, at, None)))
         # A hunk may have been found again below lines that seemed to be its own.
         below = islice(self.live, at + len(near), at + len(near) + 1)
-        near += [anchor for anchor in below if anchor.is_inverse_of_last(effect)]
+        near += [anchor for anchor in below if anchor.has_record_inverted_by(effect)]
         # Lines that come back belong to the hunk they were taken from, not to a conflict above them;
         # lines that change belong to the hunk around them, not to one above that is in flight.
         claim = [
             one
             for one in near
-            if (delta > 0 and one.is_inverse_of_last(effect))
-            or (removed and one.first <= first and after <= one.end)
+            if (delta > 0 and one.has_record_inverted_by(effect))
+            or (removed and one.first <= first and stop <= one.end)
         ]
         moved = False
         for anchor in near:
             is_others = any(one is not anchor for one in claim)
-            if anchor.apply_change(effect, floor, is_others=is_others):
+            if anchor.apply_change(effect, min_first, is_others=is_others):
                 moved = True
                 touched.append(anchor)
-            floor = max(floor, anchor.end)
+            min_first = max(min_first, anchor.end)
         if delta and shift_all(islice(self.live, at + len(near), None), delta):
             moved = True
         return moved
@@ -256,13 +257,13 @@ class TrackedDocument:
     def _free_range(self, anchor: Anchor) -> tuple[int, int]:
         """Return the lines around a live anchor that are no other live anchor's."""
         at = self.live.index(anchor)
-        floor, n = self.live[at - 1].end if at else 0, len(self.lines)
+        min_first, n = self.live[at - 1].end if at else 0, len(self.lines)
         below = islice(self.live, at + 1, None)
         # An anchor that has lost all its lines goes after those of this one.
-        ceiling = next(
+        max_end = next(
             (one.first for one in below if one.first < one.end or one.merged is not None), n
         )
-        return floor, ceiling
+        return min_first, max_end
 
     def _find_bases(self, anchors: Iterable[Anchor]) -> None:
         """End the conflicts of live anchors whose base is in the text again."""
@@ -310,8 +311,10 @@ class TrackedDocument:
         for anchor in others:
             anchor.redo_records = ()  # after another edit there is nothing to redo
 
-    def settle_others(self, sent: InFlightEdit, touched: Iterable[Anchor]) -> list[Anchor]:
-        """Move the other anchors to where the sent edit takes them, after the edit has arrived.
+    def place_others(self, sent: InFlightEdit, touched: Iterable[Anchor]) -> list[Anchor]:
+        """Move the anchors of all hunks that are not in the sent edit to where the edit takes them.
+
+        Called after the edit has arrived.
 
         An accepted edit touches no live anchor. An edit that undoes hunks may; then live anchors
         stay where the changes have moved them, like settled anchors that an edit reaches into.
@@ -345,13 +348,13 @@ class TrackedDocument:
         return within
 
     def _track_applied_edit(self, sent: InFlightEdit) -> None:
-        waiting = {
-            anchor.hunk: PendingSpans(sent.before[anchor.hunk][0], anchor.span)
+        pending = {
+            anchor.hunk: PendingSpans(sent.others[anchor.hunk][0], anchor.span)
             for anchor in self.live
-            if anchor.hunk in sent.before and anchor.hunk not in sent.plan.places
+            if anchor.hunk in sent.others and anchor.hunk not in sent.plan.places
         }
         self._forget_edits_of(sent.plan.texts)
-        if edit := applied_edit(sent.plan, sent.lines, self.lines, waiting):
+        if edit := applied_edit(sent.plan, sent.lines, self.lines, pending):
             self.applied_edits = [*self.applied_edits[1 - MAX_EDITS :], edit]
 
     def _forget_edits_of(self, hunks: Container[str]) -> None:
@@ -362,12 +365,12 @@ class TrackedDocument:
         self, sent: InFlightEdit, anchor: Anchor, earlier: Set[str], *, is_settled: bool = False
     ) -> bool:
         """Move an anchor to where the sent edit takes it. Return False if that is not known."""
-        if anchor.hunk not in sent.before:
+        if anchor.hunk not in sent.others:
             return False
         span = sent.span_after(anchor, earlier)
         if span is None:
             return False
-        records = sent.before[anchor.hunk][1]
+        records = sent.others[anchor.hunk][1]
         # The edit's records tell the editor's undo of the edit; the edit itself was no undo.
         has_all = anchor.undo_records[: len(records)] == records
         if span != anchor.span or not has_all:
@@ -443,13 +446,13 @@ def resolve_overlaps(anchors: Sequence[Anchor], lines: Sequence[str]) -> None:
         anchors: In order of place.
         lines: The text as it is now.
     """
-    floor, last = 0, last_gap(lines)
+    min_first, last = 0, last_gap(lines)
     for nth, anchor in enumerate(anchors):
-        if anchor.first < floor and not (anchor.is_gap and anchor.first == last):
-            span = LineSpan(floor, max(anchor.end, floor), anchor.span.is_lost)
+        if anchor.first < min_first and not (anchor.is_insertion and anchor.first == last):
+            span = LineSpan(min_first, max(anchor.end, min_first), anchor.span.is_lost)
             anchor.restore_span(span, lines)
-        if anchor.first < floor:
+        if anchor.first < min_first:
             # An insertion comes before an empty last line: that line is no anchor's then.
             for one in anchors[:nth]:
                 one.first, one.end = min(one.first, last), min(one.end, last)
-        floor = anchor.end
+        min_first = anchor.end

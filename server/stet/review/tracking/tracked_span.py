@@ -18,8 +18,8 @@ MIN_ALPHANUMERIC = 6
 """Letters and digits that distinguish lines from others; the last lines of a program's blocks have fewer."""
 MANY_RECORDS, FEW_RECORDS = 64, 8
 """How many changes a place remembers while its hunk is pending or was decided lately, and later."""
-_MAX_WAYS = 16
-"""The most candidates that a place has until its lines are read."""
+_MAX_CANDIDATES = 16
+"""The most places, of which one is right, that a span may be at until its lines are read."""
 
 
 class LineSpan(NamedTuple):
@@ -44,19 +44,19 @@ class ChangeRecord(NamedTuple):
     """A change that reached into a place, or met its edge; its inverse restores the place.
 
     Attributes:
-        before: The place before the change, in lines from the start of the change.
+        span_before: The place before the change, in lines from the start of the change.
         current: The hash of the place's text as last read before the change.
         removed: The number of lines that the change removed.
         added: The number of lines that the change added.
         offset_after: The first line of the place after the change, less the change's first line.
         around: The hashes of the line before and of the line after the place, without line
             ends, if these show whether the inverse has arrived.
-        as_sent: `offset_after` and `before` by the edit that Stet sent, if the editor reported the
+        as_sent: `offset_after` and `span_before` by the edit that Stet sent, if the editor reported the
             edit at another of several lines that read alike.
         redo_records: The changes that had been undone before this change, which may be redone.
     """
 
-    before: LineSpan
+    span_before: LineSpan
     current: int
     removed: int
     added: int
@@ -84,8 +84,8 @@ class ChangeRecord(NamedTuple):
         if self.around is None:
             return True
         was, now = self.around, edge_hashes(lines_around(lines, first, end))
-        took_before = 0 < self.before.first <= self.removed
-        took_after = 0 <= self.before.end < self.removed
+        took_before = 0 < self.span_before.first <= self.removed
+        took_after = 0 <= self.span_before.end < self.removed
         return not (took_before and now[0] != was[0]) and not (took_after and now[1] != was[1])
 
 
@@ -180,7 +180,7 @@ class TrackedSpan:
     redo_records: tuple[ChangeRecord, ...] = ()
     max_records: int = MANY_RECORDS
     is_in_flight: bool = False
-    _around: tuple[str, str] | None = None
+    _gap_neighbours: tuple[str, str] | None = None
     _edges: tuple[int, int] = (0, 0)
     _candidates: "tuple[TrackedSpan, ...]" = ()
     _undone: ChangeRecord | None = None
@@ -190,42 +190,44 @@ class TrackedSpan:
     _was_filled: bool = False
 
     @property
-    def is_gap(self) -> bool:
+    def is_insertion(self) -> bool:
         """Whether the span was made as an insertion between two lines."""
-        return self._around is not None
+        return self._gap_neighbours is not None
 
-    def apply_change(self, change: LineChange, floor: int = 0, *, is_others: bool = False) -> bool:
+    def apply_change(
+        self, change: LineChange, min_first: int = 0, *, is_others: bool = False
+    ) -> bool:
         """Move with a change. Return whether the span or its text may have changed.
 
         Args:
             change: In lines of the text before the change.
-            floor: The first line that the span may begin at, in lines of the text after the change:
+            min_first: The first line that the span may begin at, in lines of the text after the change:
                 there the anchor before this one ends.
             is_others: Whether another anchor claims the changed lines. The span then takes in no lines
                 at its edges.
         """
         # As many other lines may come to where lines were removed: only the text tells, so there are
         # candidates until the lines are read.
-        others, is_full = self._candidates, len(self._candidates) + 1 >= _MAX_WAYS
-        is_due, ways = self._advance(change, floor, grows=not is_others, is_full=is_full)
+        others, is_full = self._candidates, len(self._candidates) + 1 >= _MAX_CANDIDATES
+        is_due, ways = self._advance(change, min_first, grows=not is_others, is_full=is_full)
         for other in others:
-            more = other._advance(change, floor, grows=not is_others, is_full=is_full)[1]  # noqa: SLF001
+            more = other._advance(change, min_first, grows=not is_others, is_full=is_full)[1]  # noqa: SLF001
             ways = (*ways, other, *more)
         self._candidates = ways
         return is_due
 
     def _advance(
-        self, change: LineChange, floor: int, *, grows: bool, is_full: bool
+        self, change: LineChange, min_first: int, *, grows: bool, is_full: bool
     ) -> "tuple[bool, tuple[TrackedSpan, ...]]":
         """Move with a change, the likeliest way. Return also the other candidates."""
         if change.first > self.end:
             return False, ()
         records = () if self.is_in_flight or is_full else self._undo_candidates(change)
         if not records:
-            return self._move(change, floor, grows=grows), ()
+            return self._move(change, min_first, grows=grows), ()
         self._candidates = ()
         moved = copy(self)
-        _ = moved._move(change, floor, grows=grows)  # noqa: SLF001 - its own kind
+        _ = moved._move(change, min_first, grows=grows)  # noqa: SLF001 - its own kind
         made = moved.undo_records[-1:] if moved.undo_records is not self.undo_records else ()
         ways = [copy(self) for _ in records[1:]]
         for way, record in zip((self, *ways), records, strict=True):
@@ -240,7 +242,7 @@ class TrackedSpan:
     def _as_sent(self) -> tuple[ChangeRecord, ...]:
         """Return the last change as the sent edit would have been reported, if known."""
         return tuple(
-            record._replace(offset_after=record.as_sent[0], before=record.as_sent[1])
+            record._replace(offset_after=record.as_sent[0], span_before=record.as_sent[1])
             for record in self.undo_records[-1:]
             if record.as_sent is not None
         )
@@ -250,11 +252,11 @@ class TrackedSpan:
     ) -> None:
         """Return to the place before the change in `record`, if the lines confirm that later."""
         self._undone = record
-        self.first = change.first + record.before.first
-        self.end = change.first + record.before.end
-        self._is_lost = record.before.is_lost
+        self.first = change.first + record.span_before.first
+        self.end = change.first + record.span_before.end
+        self._is_lost = record.span_before.is_lost
         # The undo of a change is itself undone by that change, which may have been no undo at all.
-        back = record.before.first
+        back = record.span_before.first
         others = tuple(one for one in self.redo_records if one is not record)
         made = tuple(one._replace(offset_after=back, redo_records=others) for one in made)
         is_redo = len(others) < len(self.redo_records)
@@ -267,13 +269,13 @@ class TrackedSpan:
                 self.redo_records = push_redo(record.redo_records, one, self.max_records)
         self._is_due = self._is_touched = True
 
-    def _move(self, change: LineChange, floor: int, *, grows: bool) -> bool:
+    def _move(self, change: LineChange, min_first: int, *, grows: bool) -> bool:
         first, removed, added = change
-        after, delta = first + removed, added - removed
-        if self._touches(first, after, grows=grows):
-            self._absorb(change, floor)
+        stop, delta = first + removed, added - removed
+        if self._touches(first, stop, grows=grows):
+            self._absorb(change, min_first)
             return True
-        moves = after <= self.first and (first != self.end or removed > 0)
+        moves = stop <= self.first and (first != self.end or removed > 0)
         is_adjacent = self._note_edge_change(change)
         before = self._relative_span(change) if is_adjacent and delta else None
         if moves:
@@ -295,7 +297,7 @@ class TrackedSpan:
             return False
         if self._is_open:
             self._has_new_neighbour = True
-            if removed and added and not self.is_gap:
+            if removed and added and not self.is_insertion:
                 return True
             self._was_filled |= first == self.first and added > 0
         elif removed:
@@ -312,10 +314,11 @@ class TrackedSpan:
         """Return whether a change that begins at `line`, below the place, may be one of its lines."""
         return False
 
-    def is_inverse_of_last(self, change: LineChange) -> bool:
-        """Return whether a change looks like the inverse of a record, as `_undo_candidates` does.
+    def has_record_inverted_by(self, change: LineChange) -> bool:
+        """Return whether a change looks like the undo or the redo of a change that the span remembers.
 
-        Called for every place below each change, so nothing is created.
+        True if and only if `_undo_candidates` finds a record. Called for every place below each change, so
+        nothing is created.
         """
         if self.undo_records and self.undo_records[-1].is_inverted_by(change, self.first):
             return True
@@ -327,29 +330,29 @@ class TrackedSpan:
     def _is_inverse(self, change: LineChange, record: ChangeRecord) -> bool:
         return change == (self.first - record.offset_after, record.added, record.removed)
 
-    def _touches(self, first: int, after: int, *, grows: bool) -> bool:
+    def _touches(self, first: int, stop: int, *, grows: bool) -> bool:
         """Return whether a change of these lines is inside of the place."""
         if self.is_in_flight:
-            return after >= self.first and (grows or first < self.end)
-        if first == after and grows and (self.merged is None or self._is_touched):
+            return stop >= self.first and (grows or first < self.end)
+        if first == stop and grows and (self.merged is None or self._is_touched):
             return first >= self.first  # perhaps removed lines come back
         if self.first == self.end:
-            return first < self.first < after
-        if first == after:
+            return first < self.first < stop
+        if first == stop:
             return self.first < first < self.end
-        return first < self.end and after > self.first
+        return first < self.end and stop > self.first
 
-    def _absorb(self, change: LineChange, floor: int) -> None:
+    def _absorb(self, change: LineChange, min_first: int) -> None:
         first, removed, added = change
-        after, delta = first + removed, added - removed
+        stop, delta = first + removed, added - removed
         self._is_due = self._is_touched = True
         if not delta:
             return
         before = self._relative_span(change)
         around = self._neighbours if self.first == self.end else None
-        self._is_lost |= self._around is not None and self.first == self.end and removed > 0
-        self.first = max(min(self.first, first), floor)
-        self.end = max(max(self.end, after) + delta, self.first)
+        self._is_lost |= self._gap_neighbours is not None and self.first == self.end and removed > 0
+        self.first = max(min(self.first, first), min_first)
+        self.end = max(max(self.end, stop) + delta, self.first)
         self._record(change, before, around)
 
     def _relative_span(self, change: LineChange) -> LineSpan:
@@ -408,8 +411,8 @@ class TrackedSpan:
         made = self.undo_records[len(records) :]
         if not made:
             self.undo_records = (*records, sent)
-        elif (made[-1].offset_after, made[-1].before) != (sent.offset_after, sent.before):
-            last = made[-1]._replace(as_sent=(sent.offset_after, sent.before))
+        elif (made[-1].offset_after, made[-1].span_before) != (sent.offset_after, sent.span_before):
+            last = made[-1]._replace(as_sent=(sent.offset_after, sent.span_before))
             self.undo_records = (*self.undo_records[:-1], last)
 
     def trim_records(self) -> None:
@@ -427,7 +430,7 @@ class TrackedSpan:
             return self.first, self.end
         record = self.undo_records[-1]
         shift = self.first - record.offset_after
-        return shift + record.before.first, shift + record.before.end
+        return shift + record.span_before.first, shift + record.span_before.end
 
     def shift(self, n_lines: int) -> None:
         """Move the span down by `n_lines` lines, up if negative."""

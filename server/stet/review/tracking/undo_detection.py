@@ -48,14 +48,14 @@ class HunkInText(NamedTuple):
     """One hunk as it was in a text.
 
     Attributes:
-        hunk: The hunk as it was recorded then.
+        recorded: The hunk as it was recorded then.
         is_accepted: Whether it was accepted; else it was pending.
         first: Its first line, 0-based.
         end: The line after its last.
         text: The hash of its lines.
     """
 
-    hunk: Hunk
+    recorded: Hunk
     is_accepted: bool
     first: int
     end: int
@@ -233,13 +233,16 @@ def _touching(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
 
 
 class UndoneInEditor:
-    """Part of a `TrackedDocument`; owned and changed with it.
+    """The accepted hunks of a document that the user has undone in the editor, and so are pending again.
+
+    Their anchors are followed as long as the editor can redo them. Part of a `TrackedDocument`; owned and
+    changed with it.
 
     Attributes:
-        due: The hunks that have been undone by the changes that are being followed.
+        due: The hunks that the message which is being followed has undone; after it they become pending.
         texts: The texts that the editor's undo and redo may lead back to.
-        given_up: The hunks that an edit of Stet was to undo, which has not arrived: if the edit arrives
-            after all, they stay undone.
+        given_up: The hunks that an edit of Stet was to undo, which has not arrived in time. If it arrives
+            after all, that is no undo by the user: the hunks stay undone and are not pending again.
     """
 
     def __init__(self) -> None:
@@ -250,10 +253,13 @@ class UndoneInEditor:
         self._undone: dict[str, tuple[Anchor, frozenset[tuple[int, int]]]] = {}
 
     def __contains__(self, hunk: str) -> bool:
+        """Return whether a hunk is pending again and the editor may redo it."""
         return hunk in self._undone
 
     def add(self, anchor: Anchor, texts: Iterable[str]) -> None:
-        """Follow the anchor of a hunk that is pending again; a redo of it leads to one of `texts`."""
+        """Follow the hunk of `anchor`, which is pending again. A redo of it leads to one of `texts`, which
+        are whole texts of the document.
+        """
         known = frozenset((len(split_lines(text)), hash(text)) for text in texts)
         self._undone[anchor.hunk] = anchor, known
 
@@ -277,8 +283,8 @@ class UndoneInEditor:
         """Move the anchors; return those whose text has changed.
 
         Args:
-            effects: What happened to the text's lines, in order.
-            lines: The text after it.
+            effects: The changes of lines, in order, each in lines of the text after the earlier ones.
+            lines: The text after them.
         """
         anchors = [anchor for anchor, _ in self._undone.values()]
         touched = [one for effect in effects for one in apply_to_settled(anchors, effect)]
@@ -328,11 +334,11 @@ class AppliedEdit:
         before: Sequence[str],
         after: Sequence[str],
         reach: tuple[int, int],
-        waiting: Mapping[str, PendingSpans],
+        pending: Mapping[str, PendingSpans],
     ) -> None:
         """Create an edit; `plan` has changed the lines `before` to `after`.
 
-        `reach` are the lines of `before` that the difference may reach; `waiting` are the other hunks.
+        `reach` are the lines of `before` that the difference may reach; `pending` are the other hunks.
         """
         top, bottom = reach
         self._is_top, self._is_bottom = top == 0, bottom == len(before)
@@ -343,9 +349,9 @@ class AppliedEdit:
         self._parts = tuple(_parts(plan, self._first))
         # A hunk at the edge may have lines put before it that are outside.
         inside = self._first + (not self._is_top), end - (not self._is_bottom)
-        self._waiting = {
+        self._pending = {
             hunk: PendingSpans(one.before.shifted(-self._first), one.after.shifted(-self._first))
-            for hunk, one in waiting.items()
+            for hunk, one in pending.items()
             if inside[0] <= one.before.first and one.before.end <= inside[1]
         }
         self._touched = False
@@ -357,8 +363,8 @@ class AppliedEdit:
 
     def _apply_change(self, change: LineChange) -> bool:
         first, removed, added = change
-        after_change, delta = first + removed, added - removed
-        if after_change <= self._first and not self._is_top:
+        stop, delta = first + removed, added - removed
+        if stop <= self._first and not self._is_top:
             self._first += delta
             self._end += delta
             return True
@@ -366,7 +372,7 @@ class AppliedEdit:
             return True
         self._end += delta
         self._touched = True
-        return first >= self._first and after_change <= self._end - delta
+        return first >= self._first and stop <= self._end - delta
 
     def forget(self, hunks: Container[str]) -> bool:
         """Forget these hunks, whose text is no longer what this edit wrote. Return False if no
@@ -396,7 +402,7 @@ class AppliedEdit:
         is_undone = self._is_undone(lines)
         if is_undone is None:
             return
-        for hunk, (before, after) in self._waiting.items():
+        for hunk, (before, after) in self._pending.items():
             yield hunk, (before if is_undone else after).shifted(self._first)
 
     def _is_undone(self, lines: Sequence[str]) -> bool | None:
@@ -418,7 +424,7 @@ def _parts(plan: EditPlan, first: int) -> Iterator[_HunkLines]:
 
 
 def applied_edit(
-    plan: EditPlan, before: Sequence[str], after: Sequence[str], waiting: Mapping[str, PendingSpans]
+    plan: EditPlan, before: Sequence[str], after: Sequence[str], pending: Mapping[str, PendingSpans]
 ) -> AppliedEdit | None:
     """Return an edit that has arrived, to be followed; None if following its hunks is enough.
 
@@ -426,7 +432,7 @@ def applied_edit(
         plan: The edit.
         before: The lines of the text it was made for.
         after: The lines of the text with the edit.
-        waiting: The places in both of the hunks that the edit leaves alone.
+        pending: The places in both of the hunks that the edit leaves alone.
     """
     if plan.is_undo or plan.settle or not plan.effects:
         return None
@@ -440,7 +446,7 @@ def applied_edit(
         grown += 1  # an empty line follows what is the last line end now
     if reach[1] - reach[0] > _MAX_REACH or len(after) - len(before) != grown:
         return None
-    return AppliedEdit(plan, before, after, reach, waiting)
+    return AppliedEdit(plan, before, after, reach, pending)
 
 
 def _reach(before: Sequence[str], after: Sequence[str], top: int, bottom: int) -> tuple[int, int]:
