@@ -62,7 +62,7 @@ HEAVY = [
 ]
 
 
-def test_no_file_is_longer_than_a_head_can_hold() -> None:
+def test_no_file_has_more_than_500_lines() -> None:
     long = [
         f"{path.relative_to(ROOT)}: {n}"
         for path in FILES + TESTS
@@ -111,7 +111,7 @@ def test_no_package_of_tests_has_the_name_of_a_standard_module() -> None:
     assert sorted(packages & sys.stdlib_module_names) == []
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [
         str(p.relative_to(ROOT)) for p in FILES if not p.read_text().startswith(('"""', 'r"""'))
     ]
@@ -129,7 +129,7 @@ def test_the_architecture_names_what_exists_and_every_package() -> None:
     assert sorted(row for row in rows if row not in ARCHITECTURE) == []
 
 
-def test_the_architecture_is_short_and_says_where_to_find_forty_behaviours() -> None:
+def test_architecture_is_short_and_lists_forty_behaviours() -> None:
     assert len(ARCHITECTURE.splitlines()) <= 150
     _, _, rest = ARCHITECTURE.partition("| if you look for | open |")
     table, _, _ = rest.partition("\n\n")
@@ -138,7 +138,7 @@ def test_the_architecture_is_short_and_says_where_to_find_forty_behaviours() -> 
     assert [file for _, file in rows if not (SOURCE / file.strip("`")).is_file()] == []
 
 
-def test_the_readme_can_be_read_in_a_few_minutes() -> None:
+def test_readme_has_at_most_1000_words() -> None:
     assert len((ROOT / "README.md").read_text().split()) <= 1000
 
 
@@ -152,7 +152,7 @@ def test_links_between_the_documents_lead_to_files_and_headings() -> None:
     assert broken == []
 
 
-def test_every_decision_says_when_and_why_and_is_listed() -> None:
+def test_every_decision_has_a_date_and_reasons_and_is_listed() -> None:
     folder = ROOT / "docs" / "decisions"
     files = sorted(folder.glob("[0-9]*.md"))
     index = (folder / "README.md").read_text()

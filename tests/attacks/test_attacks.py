@@ -45,7 +45,7 @@ def test_each_class_notices_a_weakened_gate(
     assert played(kind, tmp_path, SEED, weakness=weakness).effects != []
 
 
-def test_the_table_tells_cases_and_effects() -> None:
+def test_table_has_the_cases_and_effects() -> None:
     table = rows({4: Result(75, 70, []), 29: Result(28, 28, ["process: ['git']"])})
     assert table.splitlines() == [
         "class                                         cases  protocol  effects",
@@ -56,14 +56,14 @@ def test_the_table_tells_cases_and_effects() -> None:
     ]
 
 
-def test_a_link_turned_all_the_time_is_never_read_through(tmp_path: Path) -> None:
+def test_link_that_changes_all_the_time_is_never_followed(tmp_path: Path) -> None:
     read = turned(tmp_path.resolve(), 1_500)
     assert sum(read.values()) == 1_500
     assert "outside/a.md" not in read
     assert read["ws/folder/a.md"] > 0
 
 
-def test_a_folder_swapped_for_a_link_all_the_time_has_nothing_done_outside(
+def test_folder_swapped_for_a_link_all_the_time_changes_nothing_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

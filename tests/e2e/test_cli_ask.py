@@ -63,7 +63,7 @@ def test_json_is_one_object_with_all_a_script_needs(shell: Shell) -> None:
     assert (reported["cost"], reported["priceSource"]) == (None, None)
 
 
-def test_json_says_which_price_the_cost_comes_from(shell: Shell) -> None:
+def test_json_holds_the_source_of_the_price(shell: Shell) -> None:
     config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[model.price]\ninput = 1.0\noutput = 2.0\n")
@@ -107,14 +107,14 @@ def test_a_question_is_answered_on_stdout(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("mode", ["agent", "ask"])
-def test_an_answer_in_words_is_printed_once_and_is_no_limit(shell: Shell, mode: str) -> None:
+def test_text_answer_is_printed_once_and_completes_the_turn(shell: Shell, mode: str) -> None:
     shell.script({"text": "It adds one.\n\nNo more."})
     done = shell.run("ask", "What does it do?", "--file", "f.py", "--mode", mode)
     assert (done.returncode, done.stdout) == (0, "It adds one.\n\nNo more.\n")
     assert "limit" not in done.stderr
 
 
-def test_what_done_says_is_printed_also_after_other_words(shell: Shell) -> None:
+def test_summary_of_done_is_printed_after_other_text(shell: Shell) -> None:
     read = {"name": "read_file", "arguments": {"file": "f.py"}}
     end = {"name": "done", "arguments": {"summary": "It adds one."}}
     shell.script({"text": "I look.", "tool_calls": [read]}, {"tool_calls": [end]})
@@ -236,7 +236,7 @@ def test_no_colour_where_none_is_wanted(shell: Shell) -> None:
     assert screen.ended() == 0
 
 
-def test_ctrl_c_cancels_the_turn_and_leaves_nothing_behind(shell: Shell) -> None:
+def test_ctrl_c_cancels_the_turn_and_leaves_no_process(shell: Shell) -> None:
     shell.script({"text": "never said", "hold": str(shell.folder / "never")})
     screen = Screen(shell, ASK)
     screen.wait_for("round 1")
@@ -269,7 +269,7 @@ def test_a_file_that_changed_on_the_disk_meanwhile_is_not_written_over(shell: Sh
     assert text(shell) == "somebody else's\n"
 
 
-def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
+def test_accept_all_leaves_protected_files_out(shell: Shell) -> None:
     new = {"file": ".vscode/settings.json", "content": "{}\n"}
     shell.script(
         {"tool_calls": [{"name": "create_file", "arguments": new}]},
@@ -281,7 +281,7 @@ def test_all_does_not_mean_what_needs_a_yes_of_its_own(shell: Shell) -> None:
     assert not (shell.folder / ".vscode").exists()
 
 
-def test_what_waits_already_is_accepted_when_it_is_proposed_again(shell: Shell) -> None:
+def test_pending_hunk_is_accepted_when_it_is_proposed_again(shell: Shell) -> None:
     call = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 2"}
     new = {"file": "g.py", "content": "g = 1\n"}
     shell.script(
@@ -297,7 +297,7 @@ def test_what_waits_already_is_accepted_when_it_is_proposed_again(shell: Shell) 
     assert "for a decision" not in done.stderr
 
 
-def test_all_says_what_of_earlier_questions_still_waits(shell: Shell) -> None:
+def test_accept_all_reports_hunks_of_earlier_questions(shell: Shell) -> None:
     shell.run(*ASK)
     shell.script({"tool_calls": [{"name": "done", "arguments": {"summary": "Looked."}}]})
     done = shell.run("ask", "Look.", "--file", "f.py", "--accept", "all")
@@ -316,7 +316,7 @@ def test_a_turn_whose_edits_all_failed_is_reported_and_has_exit_code_one(shell: 
     assert "an edit of f.py applied to no text: " in done.stderr
 
 
-def test_what_the_turn_replaced_refused_and_missed_is_reported_in_words_and_as_json(
+def test_superseded_refused_and_failed_edits_are_reported_as_text_and_json(
     shell: Shell,
 ) -> None:
     two = {"file": "f.py", "old_text": "return x + 1", "new_text": "return x + 2"}
@@ -352,9 +352,7 @@ def test_what_the_turn_replaced_refused_and_missed_is_reported_in_words_and_as_j
     ],
     ids=["none", "no key", "not reached"],
 )
-def test_why_there_is_no_model_is_reported_once(
-    shell: Shell, settings: str, reason: str, who: str
-) -> None:
+def test_missing_model_is_reported_once(shell: Shell, settings: str, reason: str, who: str) -> None:
     del shell.env["STET_SCRIPTED_MODEL"]
     config = shell.folder.parent / "CONFIG" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)

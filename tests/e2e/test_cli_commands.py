@@ -81,7 +81,7 @@ def test_the_demo_is_side_by_side_where_that_fits(shell: Shell) -> None:
     assert any(line.split() == ["before", "after"] for line in shown.splitlines())
 
 
-def test_the_demo_leaves_nothing_behind(shell: Shell, tmp_path: Path) -> None:
+def test_demo_removes_its_files(shell: Shell, tmp_path: Path) -> None:
     scripted_demo(shell)
     shell.env["TMPDIR"] = str(tmp_path / "temporary")
     (tmp_path / "temporary").mkdir()
@@ -183,7 +183,7 @@ def obliging(asked: HttpRequest) -> Reply:
     return api.say("```\nThe new parser is faster than the old one, and it uses less memory.\n```")
 
 
-async def test_the_demo_uses_a_provider_that_is_configured_and_says_so(shell: Shell) -> None:
+async def test_demo_uses_and_names_a_configured_provider(shell: Shell) -> None:
     async with OpenAIServer([obliging, obliging]) as server:
         env = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.base_url, "no_proxy": "*"}
         done = await asyncio.to_thread(shell.run, "demo", env=env)

@@ -50,7 +50,7 @@ def configured(tmp_path: Path, name: str, base_url: str) -> Shell:
 
 
 @pytest.mark.parametrize("name", REFUSALS)
-async def test_the_request_is_repeated_in_words_and_that_is_reported_once(
+async def test_request_is_repeated_in_the_text_protocol_and_reported_once(
     tmp_path: Path, name: str
 ) -> None:
     async with OpenAIServer([REFUSALS[name], say(EDIT), say(DONE)]) as server:
@@ -64,7 +64,7 @@ async def test_the_request_is_repeated_in_words_and_that_is_reported_once(
     assert (done.stdout + done.stderr).count("the tools are put into words") == 1
 
 
-async def test_an_explicit_native_is_obeyed(tmp_path: Path) -> None:
+async def test_explicit_native_tool_calls_are_obeyed(tmp_path: Path) -> None:
     async with OpenAIServer([REFUSALS["openai, by the settings"], say(EDIT)]) as server:
         shell = configured(tmp_path, "openai, by the settings", server.base_url)
         file = Path(shell.env["XDG_CONFIG_HOME"]) / "stet" / "config.toml"

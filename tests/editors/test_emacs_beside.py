@@ -60,7 +60,7 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor.wait_for_context("Path: notes.txt")
 
 
-def test_without_rass_stet_is_alone_and_says_how_to_change_that(emacs: Begin) -> None:
+def test_stet_without_rass_runs_alone_with_a_remedy(emacs: Begin) -> None:
     editor = emacs("stet", "ruff").served()
     editor.wait('(and (get-buffer "*Warnings*") t)', "there is a warning")
     warning = editor.eval('(with-current-buffer "*Warnings*" (buffer-string))')
@@ -73,7 +73,7 @@ def test_a_language_server_of_your_choice_can_be_left_out(emacs: Begin) -> None:
     assert editor.eval("(plist-get (eglot--server-info (stet--server)) :name)") == "stet"
 
 
-def test_without_stet_emacs_says_once_what_to_do(emacs: Begin) -> None:
+def test_missing_stet_is_reported_once_with_a_remedy(emacs: Begin) -> None:
     editor = emacs("ruff")
     editor.wait('(and (get-buffer "*Warnings*") t)', "there is a warning")
     editor.visit("notes.txt")

@@ -39,7 +39,7 @@ def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
         editor.close()
 
 
-def test_pages_and_lists_are_shown_as_the_table_says(emacs: Begin) -> None:
+def test_pages_and_lists_are_shown_as_in_the_table(emacs: Begin) -> None:
     shown = Shown("emacs", "Emacs 30")
     script = [*greet_script(), {"text": "Hello yourself."}]
     editor = emacs(script).prompt("C-c s a", "use f-strings")

@@ -12,7 +12,7 @@ from tests.support.editor_profiles import PROFILES
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
-def test_eglot_says_of_itself_what_was_recorded(part: Part) -> None:
+def test_eglot_declares_the_recorded_capabilities(part: Part) -> None:
     part(ensure)
     written = json.loads((CLIENTS / f"{PROFILES['eglot'].file}.json").read_text())
     assert recorded("eglot") == written, "python -m tests.editors.profiles eglot"

@@ -208,7 +208,7 @@ def test_helix(series: str, stranger: Stranger, part: Part) -> None:
 
 
 @pytest.mark.parametrize("series", helix.SUITES)
-def test_without_stet_helix_says_so_where_its_page_leads(
+def test_missing_stet_is_reported_where_the_helix_page_leads(
     series: str, stranger: Stranger, part: Part
 ) -> None:
     program = part(lambda: helix.ensure(series))

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
 @pytest.mark.parametrize(("name", "series"), [("helix", "25.01"), ("helix-master", "25.07")])
-def test_helix_says_of_itself_what_was_recorded(name: str, series: str, part: Part) -> None:
+def test_helix_declares_the_recorded_capabilities(name: str, series: str, part: Part) -> None:
     part(lambda: helix.ensure(series))
     written = json.loads((CLIENTS / f"{PROFILES[name].file}.json").read_text())
     assert recorded(name) == written, f"python -m tests.editors.profiles {name}"

@@ -46,7 +46,7 @@ def running(begin: Start, *servers: str) -> Iterator[HelixEditor]:
         editor.close()
 
 
-def test_what_helix_shows_is_what_the_table_says(series: str, begin: Start) -> None:
+def test_helix_shows_what_the_table_lists(series: str, begin: Start) -> None:
     shown = Shown(f"helix-{series}", f"Helix {series}")
     with running(begin, "stet") as editor:
         look_at_all(series, editor, shown)

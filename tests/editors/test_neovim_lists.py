@@ -29,7 +29,7 @@ def listed(editor: Neovim) -> list[tuple[int, str]]:
     return [(item["lnum"], item["text"]) for item in editor.lua(f"return {LIST}.items")]
 
 
-def test_the_status_line_tells_what_runs_and_what_waits(neovim: Begin) -> None:
+def test_status_line_shows_running_turns_and_pending_hunks(neovim: Begin) -> None:
     read = {"tool_calls": [{"name": "read_file", "arguments": {"file": "b.py"}}]}
     editor = neovim({"a.py": GREET, "b.py": "b = 1\n"}, [read, *greet_script(held=True)])
     status(editor, "Stet")
@@ -45,7 +45,7 @@ def test_the_status_line_tells_what_runs_and_what_waits(neovim: Begin) -> None:
     status(editor, "")
 
 
-def test_the_status_line_tells_of_a_question(neovim: Begin) -> None:
+def test_status_line_shows_a_question(neovim: Begin) -> None:
     question = {"question": "Which one?", "choices": ["This", "That"]}
     editor = neovim(
         {"a.py": GREET}, [{"tool_calls": [{"name": "ask_user", "arguments": question}]}]

@@ -11,7 +11,7 @@ from tests.support.editor_profiles import PROFILES
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 
 
-def test_neovim_says_of_itself_what_was_recorded(nvim_binary: Path) -> None:
+def test_neovim_declares_the_recorded_capabilities(nvim_binary: Path) -> None:
     assert nvim_binary.is_file()
     written = json.loads((CLIENTS / f"{PROFILES['neovim'].file}.json").read_text())
     assert recorded("neovim") == written, "python -m tests.editors.profiles neovim"

@@ -64,7 +64,7 @@ def test_a_question_interrupts_nobody_who_types_and_waits_for_its_key(neovim: Be
 
 
 @pytest.mark.parametrize("choices", [(), ("This", "That")])
-def test_a_question_is_answered_in_words(neovim: Begin, choices: tuple[str, ...]) -> None:
+def test_question_is_answered_with_text(neovim: Begin, choices: tuple[str, ...]) -> None:
     editor = neovim({"a.txt": "one\n"}, [asking("Which one?", *choices), HELD], lua=CHOOSE)
     editor.keys("\\a")
     reported(editor, "(answer: \\\\q)")
@@ -73,7 +73,7 @@ def test_a_question_is_answered_in_words(neovim: Begin, choices: tuple[str, ...]
     assert answered_with(editor) == "*Your answer: Neither*"
 
 
-def test_the_key_for_answers_says_so_where_nothing_is_asked(neovim: Begin) -> None:
+def test_answer_key_reports_that_nothing_is_asked(neovim: Begin) -> None:
     editor = neovim({"a.txt": "one\n"}, [DONE])
     editor.keys("\\q")
     reported(editor, "Stet: nothing waits for your answer")

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(60)]
 Begin = Callable[..., Neovim]
 
 
-def test_lens_hover_review_and_chat_are_shown_as_the_table_says(neovim: Begin) -> None:
+def test_lens_hover_review_and_chat_are_shown_as_in_the_table(neovim: Begin) -> None:
     shown = Shown("neovim", "Neovim 0.11")
     editor = neovim({"a.py": GREET}, greet_script())
     editor.keys("\\ause f-strings<CR>")
@@ -37,7 +37,7 @@ def test_lens_hover_review_and_chat_are_shown_as_the_table_says(neovim: Begin) -
     shown.check()
 
 
-def test_what_is_selected_and_what_is_searched_for_are_known_as_the_table_says(
+def test_selection_and_search_are_known_as_in_the_table(
     neovim: Begin,
 ) -> None:
     shown = Shown("neovim", "Neovim 0.11")

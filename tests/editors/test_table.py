@@ -19,7 +19,7 @@ def test_everything_was_looked_for_in_every_editor(file: Path) -> None:
     assert list(json.loads(file.read_text())["rows"]) == list(ROWS)
 
 
-def test_a_row_is_an_editors_words_a_dash_or_nothing() -> None:
+def test_cell_is_a_text_a_dash_or_empty() -> None:
     editors = [
         {"title": "One 1.0", "rows": {"lens": "a | b", "hover": "no"}},
         {"title": "Two", "rows": {"hover": "popup"}},
@@ -31,7 +31,7 @@ def test_a_row_is_an_editors_words_a_dash_or_nothing() -> None:
     assert len(lines) == 2 + len(ROWS)
 
 
-def test_what_is_seen_otherwise_is_reported(
+def test_difference_from_the_table_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("tests.editors.shown.FOLDER", tmp_path)

@@ -32,7 +32,7 @@ def test_every_setting_of_the_server_is_contributed_with_its_type_bounds_and_def
 TOLD = ("markdownDescription", "scope")
 
 
-def test_no_setting_can_come_from_a_workspace_and_each_says_what_it_is() -> None:
+def test_settings_have_user_scope_and_a_description() -> None:
     properties = manifest()["contributes"]["configuration"]["properties"]
     assert {name for name, given in properties.items() if given["scope"] != "machine"} == set()
     assert [

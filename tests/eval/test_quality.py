@@ -17,7 +17,7 @@ N_QUESTIONS = 100
 
 
 @pytest.mark.timeout(60)
-def test_docstrings_lead_to_their_functions_better_than_with_words_alone() -> None:
+def test_docstring_search_is_better_than_word_search_alone() -> None:
     sources = Path(stet.__file__).parent
     folders = tuple(sources / name for name in FOLDERS)
     scores = measured([Docstrings(folders)], N_QUESTIONS).scores

@@ -36,7 +36,7 @@ def test_whatever_editors_send_is_answered_once_and_leaves_texts_as_they_must_be
     ],
 )
 @pytest.mark.timeout(300)
-def test_a_piece_that_is_broken_is_noticed(
+def test_injected_fault_is_detected(
     piece: str, seed: int, reported: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if piece == "no answer":
@@ -46,7 +46,7 @@ def test_a_piece_that_is_broken_is_noticed(
 
 
 @pytest.mark.timeout(600)
-def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
+def test_edit_without_an_approval_is_detected() -> None:
     never_yes = {"agent", "check", "open", "type"}
     lives = {seed: [op for op in plan(seed, 12_000) if op[0] in never_yes] for seed in (3, 5, 6, 7)}
     assert asyncio.run(play(3, lives[3])).violation == ""
@@ -56,7 +56,7 @@ def test_an_edit_that_nobody_said_yes_to_is_noticed() -> None:
 
 
 @pytest.mark.timeout(300)
-def test_memory_that_is_kept_is_noticed() -> None:
+def test_memory_leak_is_detected() -> None:
     result = measured(6_000, 1, broken="forgetful", words={"type", "change", "select", "ask"})
     assert result.failure is not None
     assert "more memory in use" in result.failure.violation

@@ -27,7 +27,7 @@ def numbers(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("quirk", [Quirk.NULL, Quirk.REFUSE])
-async def test_an_edit_that_is_refused_leaves_the_hunk_pending_and_says_why(
+async def test_refused_edit_leaves_the_hunk_pending_with_a_reason(
     root: Path, tmp_path: Path, quirk: Quirk
 ) -> None:
     async with FakeEditor.start(root, quirk=quirk, env=numbers(tmp_path)) as editor:
@@ -70,7 +70,7 @@ async def test_text_typed_while_the_edit_is_on_its_way_is_kept(
 
 
 @pytest.mark.parametrize("client", PROFILES)
-async def test_everything_that_is_not_ascii_is_edited_where_it_stands(
+async def test_text_outside_ascii_is_edited_in_place(
     root: Path, tmp_path: Path, client: str
 ) -> None:
     text = "# 𝄞 → naïve\u2028line\x0cfeed\r\nüber 👩‍👩‍👧 two 漢字\r\nlast"
@@ -92,7 +92,7 @@ async def test_everything_that_is_not_ascii_is_edited_where_it_stands(
         )
 
 
-async def test_protected_files_need_a_yes_of_their_own(root: Path, tmp_path: Path) -> None:
+async def test_protected_files_need_their_own_approval(root: Path, tmp_path: Path) -> None:
     (root / "Makefile").write_text("all:\n\ttrue\n")
     env = scripted(
         tmp_path,

@@ -26,7 +26,9 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("client", PROFILES)
-async def test_a_lie_about_a_closed_file_is_found_out(root: Path, client: str) -> None:
+async def test_edit_of_a_closed_file_that_the_editor_only_claims_is_detected(
+    root: Path, client: str
+) -> None:
     async with FakeEditor.start(
         root, client=client, quirk=Quirk.LIE, command=HURRIED_SERVER
     ) as editor:
@@ -48,7 +50,7 @@ async def test_a_lie_about_a_closed_file_is_found_out(root: Path, client: str) -
 
 
 @pytest.mark.parametrize("client", PROFILES)
-async def test_what_is_done_to_a_closed_file_is_seen_without_its_being_shown(
+async def test_edit_of_a_closed_file_is_confirmed_without_showing_it(
     root: Path, client: str
 ) -> None:
     async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
@@ -60,7 +62,7 @@ async def test_what_is_done_to_a_closed_file_is_seen_without_its_being_shown(
 
 
 @pytest.mark.parametrize("client", SHOWING)
-async def test_what_is_in_a_buffer_nobody_reported_is_seen_when_it_is_shown(
+async def test_edit_in_an_unreported_buffer_is_confirmed_when_it_is_shown(
     root: Path, client: str
 ) -> None:
     async with FakeEditor.start(
@@ -79,9 +81,7 @@ async def test_what_is_in_a_buffer_nobody_reported_is_seen_when_it_is_shown(
 
 @pytest.mark.parametrize("how", ["open", "save"])
 @pytest.mark.parametrize("client", ["neovim", "kakoune", "eglot"])
-async def test_what_is_where_nobody_sees_it_is_never_made_twice(
-    root: Path, client: str, how: str
-) -> None:
+async def test_unconfirmed_edit_is_never_sent_twice(root: Path, client: str, how: str) -> None:
     async with FakeEditor.start(
         root, client=client, quirk=Quirk.HIDDEN, command=HURRIED_SERVER
     ) as editor:

@@ -306,7 +306,7 @@ async def test_the_project_lists_no_commands(root: Path) -> None:
     assert not (root / "pwned").exists()
 
 
-async def test_what_the_user_says_reaches_the_model(root: Path) -> None:
+async def test_text_of_the_user_reaches_the_model(root: Path) -> None:
     wanted: list[Call] = [
         ("ask_user", {"question": "Which?", "choices": ["One", "Two"]}),
         ("ask_user", {"question": ""}),

@@ -34,7 +34,7 @@ def last_message(editor: FakeEditor) -> lsp.ShowMessageParams:
 
 @pytest.mark.parametrize("mode", ["agent", "ask"])
 @pytest.mark.parametrize("before", [[], [READ]], ids=["at once", "after reading"])
-async def test_words_end_the_turn_and_are_shown_whole(
+async def test_text_answer_ends_the_turn_and_is_shown_whole(
     root: Path, mode: str, before: list[api.Reply]
 ) -> None:
     async with (
@@ -73,7 +73,7 @@ async def test_where_edits_wait_the_end_is_one_line(root: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["agent", "ask"])
-async def test_a_call_in_words_is_reported_once_and_then_fails_the_turn(
+async def test_call_written_as_text_is_reported_once_and_then_fails_the_turn(
     root: Path, mode: str
 ) -> None:
     async with (
@@ -99,7 +99,7 @@ async def test_a_model_that_heeds_the_report_goes_on(root: Path) -> None:
         assert (turn["state"], turn["answer"], len(turn["hunks"])) == ("completed", "Done.", 1)
 
 
-async def test_a_limit_says_that_something_stays_only_where_something_does(root: Path) -> None:
+async def test_message_of_a_limit_mentions_proposals_only_if_there_are_any(root: Path) -> None:
     reads = [api.call("read_file", file="a.txt", start_line=n) for n in range(1, 12)]
     async with (
         OpenAIServer([*reads[:5], EDIT, *reads[:4]]) as server,

@@ -48,7 +48,7 @@ def changed(editor: FakeEditor, settings: dict[str, Any]) -> None:
     editor.workspace_did_change_configuration(params)
 
 
-async def test_each_slip_is_reported_once_with_the_setting_and_what_to_do(root: Path) -> None:
+async def test_each_invalid_url_is_reported_once_with_its_setting_and_a_remedy(root: Path) -> None:
     config = root.parent / "config" / "stet" / "config.toml"
     config.parent.mkdir(parents=True)
     config.write_text("[search]\nbaseUrl = 'gopher://x'\n")
@@ -73,7 +73,7 @@ async def test_each_slip_is_reported_once_with_the_setting_and_what_to_do(root: 
 
 
 @pytest.mark.parametrize("url", BAD)
-async def test_a_question_to_such_an_address_fails_with_words_and_asks_nobody_else(
+async def test_question_to_an_invalid_url_fails_with_a_message_and_no_other_request(
     root: Path, url: str
 ) -> None:
     settings: dict[str, Any] = {"model": {"baseUrl": url, "name": "m", "apiKeyEnv": "A_KEY"}}

@@ -102,7 +102,7 @@ async def test_a_note_that_the_model_changes_shows_its_blocks_too(
         await editor.wait_until(lambda: editor.text("a.md") == RESOLVED.replace("middle", "MIDDLE"))
 
 
-async def test_a_question_about_a_closed_note_says_what_waits_there(root: Path) -> None:
+async def test_context_of_a_closed_note_lists_its_pending_hunks(root: Path) -> None:
     replies = [api.call("done", summary="Done.")]
     async with (
         OpenAIServer(replies) as server,

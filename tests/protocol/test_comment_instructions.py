@@ -241,7 +241,7 @@ async def test_nothing_is_removed_when_the_turn_fails(root: Path) -> None:
         assert (turn["state"], turn["hunks"]) == ("failed", [])
 
 
-async def test_what_the_gate_refuses_is_reported_and_the_turn_is_well(root: Path) -> None:
+async def test_policy_refusal_is_reported_and_the_turn_completes(root: Path) -> None:
     (root / "a.py").write_text("")
     settings = {"edit": {"canDelete": False}}
     async with FakeEditor.start(
@@ -255,7 +255,7 @@ async def test_what_the_gate_refuses_is_reported_and_the_turn_is_well(root: Path
         assert turn["summary"].startswith("All done. The comment stays: Refused by the rule")
 
 
-async def test_where_there_is_nothing_to_carry_out_the_turn_says_so(root: Path) -> None:
+async def test_missing_instruction_is_reported(root: Path) -> None:
     async with OpenAIServer([]) as server, FakeEditor.start(root, env=provider(server)) as editor:
         for name, text, line, sentence in (
             ("a.py", "x = '# do it AI!'\n", 1, "Line 1 of 'a.py' has no comment that begins or"),
@@ -306,7 +306,7 @@ async def test_run_comment_has_two_names(root: Path, name: str) -> None:
             await editor.command(name, {"what": "x"})
 
 
-async def test_actions_stand_on_the_line_of_the_comment_only(root: Path) -> None:
+async def test_code_actions_are_offered_on_the_line_of_the_comment_only(root: Path) -> None:
     (root / "a.py").write_text("")
     async with FakeEditor.start(root, env=scripted(root.parent)) as editor:
         uri = editor.open("a.py", "# do it AI!\nx = 1\n# why? AI?\n", "python")

@@ -149,7 +149,7 @@ async def test_requests_of_a_turn_extend_the_same_beginning(root: Path) -> None:
         assert again["tools"] == first["tools"]
 
 
-async def test_the_gate_refuses_what_the_settings_forbid(root: Path, tmp_path: Path) -> None:
+async def test_policy_refuses_what_the_settings_forbid(root: Path, tmp_path: Path) -> None:
     env = scripted(
         tmp_path,
         calls(("read_file", {"file": "b.py"})),

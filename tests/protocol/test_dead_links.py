@@ -91,7 +91,9 @@ async def test_what_is_typed_takes_marks_away_and_saving_looks_again(root: Path)
         ({"file": "wall/guide2.md"}, "Stet: 'wall' is an excluded folder."),
     ],
 )
-async def test_a_search_ends_with_a_word(root: Path, scope: dict[str, str], text: str) -> None:
+async def test_search_for_dead_links_ends_with_a_message(
+    root: Path, scope: dict[str, str], text: str
+) -> None:
     async with FakeEditor.start(root, client="vscode", settings=SETTINGS) as editor:
         await editor.command("stet.deadLinks", scope)
         await editor.wait_until(lambda: shown_text(editor) == [text])

@@ -55,9 +55,7 @@ async def shown_on(editor: FakeEditor, line: int, *names: str) -> None:
 
 
 @pytest.mark.parametrize("client", ["vscode", "helix", "eglot"])
-async def test_diagnostics_follow_a_branch_switch_that_the_editor_tells_of(
-    root: Path, client: str
-) -> None:
+async def test_diagnostics_follow_a_reported_branch_switch(root: Path, client: str) -> None:
     async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
         await propose_three(editor)
         [watch] = [one for one in editor.registered if "Watched" in one.method]
@@ -96,7 +94,7 @@ async def test_a_deleted_file_has_its_hunks_in_conflict_until_it_comes_back(root
         await wait_for_states(editor, h1="pending", h2="pending", h3="pending")
 
 
-async def test_an_open_document_has_the_text_of_the_editor_whatever_the_disk_says(
+async def test_open_document_keeps_the_text_of_the_editor_when_the_disk_changes(
     root: Path,
 ) -> None:
     async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:

@@ -30,7 +30,7 @@ async def session(folder: Path) -> AsyncIterator[Peer]:
     assert reports(folder) == []
 
 
-async def test_an_editor_that_says_exit_and_is_gone_at_once_gets_0(tmp_path: Path) -> None:
+async def test_exit_code_is_0_for_an_editor_that_exits_at_once(tmp_path: Path) -> None:
     async with session(tmp_path) as peer:
         peer.send(SHUTDOWN)
         assert (await peer.answer("end"))["result"] is None

@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Path:
     ],
     ids=["text not found", "line past the end", "no position", "not readable", "exists"],
 )
-async def test_it_is_in_the_record_the_message_the_chat_and_the_history(
+async def test_failed_edit_is_in_the_record_the_message_the_chat_and_the_history(
     root: Path, tool: str, arguments: dict[str, Any], position: str | None, words: str
 ) -> None:
     failing = api.call(tool, file="a.txt", **arguments)
@@ -89,7 +89,7 @@ async def test_a_file_that_is_to_be_deleted_and_is_not_there_is_a_failed_edit(ro
         assert (turn["state"], turn["success"]) == ("completed", False)
 
 
-async def test_where_another_edit_is_proposed_the_turn_is_a_success_that_tells_of_it(
+async def test_turn_with_another_proposed_edit_completes_and_reports_the_failed_one(
     root: Path,
 ) -> None:
     async with (

@@ -134,7 +134,7 @@ async def test_progress_can_be_stopped_from_the_editor(root: Path) -> None:
         assert state.tokens == 0
 
 
-async def test_a_write_behind_the_editor_is_found_out(root: Path) -> None:
+async def test_write_that_bypasses_the_editor_is_detected(root: Path) -> None:
     with pytest.raises(AssertionError, match="changed behind the editor"):
         async with FakeEditor.start(root, command=WIRE_SERVER):
             (root / "a.txt").write_text("other\n")
@@ -185,7 +185,7 @@ async def test_an_editor_may_take_edits_only_right_after_a_command(root: Path) -
 @pytest.mark.parametrize(
     ("quirk", "text"), [(Quirk.LIE, "one\ntwo\n"), (Quirk.PARTIAL, "applied one\ntwo\n")]
 )
-async def test_an_editor_may_say_yes_to_what_it_did_not_do(
+async def test_editor_may_claim_an_edit_that_it_did_not_apply(
     root: Path, quirk: Quirk, text: str
 ) -> None:
     async with FakeEditor.start(root, quirk=quirk, command=WIRE_SERVER) as editor:

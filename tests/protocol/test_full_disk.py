@@ -122,7 +122,7 @@ async def test_what_is_decided_on_a_full_disk_is_reported_and_written_when_there
 
 
 @pytest.mark.parametrize("command", ["accept", "undo"])
-async def test_a_decision_that_is_the_first_write_on_a_full_disk_says_that_it_is_not_kept(
+async def test_decision_on_a_full_disk_reports_that_it_is_not_persisted(
     root: Path, env: dict[str, str], command: str
 ) -> None:
     async with until_killed(root, env, command=PROPOSING_SERVER) as editor:
@@ -248,7 +248,7 @@ async def test_what_earlier_runs_have_kept_comes_back_when_there_is_room_again(
     assert at == sorted(at)
 
 
-async def test_documents_and_removals_that_find_no_room_say_so_and_leave_nothing_half_written(
+async def test_full_disk_is_reported_for_documents_and_removals_without_partial_files(
     root: Path, env: dict[str, str]
 ) -> None:
     gone = root / "gone.txt"

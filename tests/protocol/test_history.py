@@ -93,7 +93,7 @@ async def test_every_message_has_its_time(root: Path) -> None:
             assert f"The user said more at: {times[2]}" in history
 
 
-async def test_what_done_says_is_a_message_too(root: Path) -> None:
+async def test_summary_of_done_is_a_message(root: Path) -> None:
     async with (
         OpenAIServer([api.call("done", summary="It says one.")]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,

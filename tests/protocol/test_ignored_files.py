@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
         ("linked", "ask", False),
     ],
 )
-async def test_what_was_typed_in_last_is_not_what_is_asked_about(
+async def test_ignored_file_edited_last_is_not_the_subject_of_a_question(
     root: Path, scope: str, mode: str, focused: bool
 ) -> None:
     replies = [

@@ -73,7 +73,7 @@ async def test_blocks_become_hunks_that_commands_decide(root: Path, kind: str) -
         assert editor.text("a.md") == "# Note\nmiddle\nold words\nbelow\nlast\n"
 
 
-async def test_a_block_counts_by_what_it_says_not_by_the_text_around_it(root: Path) -> None:
+async def test_block_is_decided_by_its_content_not_by_the_text_around_it(root: Path) -> None:
     gone = block("g1", "replace", "a sentence that is nowhere else", "another")
     there = block("g2", "replace", "middle", "centre")
     drop = block("g3", "delete", "two\nlines", "")
@@ -296,7 +296,7 @@ async def test_what_another_program_decides_while_stet_is_away_is_decided(
         await editor.wait_until(lambda: "gone\nlast\n" in editor.text("a.md"))
 
 
-async def test_a_protected_note_needs_a_yes_of_its_own(root: Path) -> None:
+async def test_protected_note_needs_its_own_approval(root: Path) -> None:
     (root / "AGENTS.md").write_text(TEXT)
     async with FakeEditor.start(root) as editor:
         editor.open("AGENTS.md")

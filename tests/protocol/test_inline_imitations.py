@@ -77,7 +77,7 @@ async def test_a_hunk_that_the_text_names_as_a_block_does_waits_in_the_margin(
         assert editor.text(uri) == text.replace("two", "2").replace("four", "4")
 
 
-async def test_a_conflict_whose_marks_the_text_holds_already_says_so(
+async def test_conflict_whose_markers_are_in_the_text_already_is_reported(
     root: Path, tmp_path: Path
 ) -> None:
     (root / "a.py").write_text(">>>>>>> stet h1\none\ntwo\n")

@@ -129,7 +129,7 @@ async def test_an_edit_beside_blocks_of_a_very_long_note_is_proposed_while_its_u
         assert editor.text(uri) == "typed\n" * n_typed + wanted
 
 
-async def test_a_note_that_is_too_long_for_hunks_says_so_once(tmp_path: Path) -> None:
+async def test_note_that_is_too_long_for_hunks_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "small.md").write_text(ADD)
     (tmp_path / "big.md").write_text("other\n")
     sentence = f"{'A long sentence. ' * 600}\n"

@@ -89,7 +89,7 @@ async def test_all_that_is_accepted_is_sent_until_the_editor_takes_it(
         assert editor.most_in_flight == 1
 
 
-async def test_an_editor_that_tells_its_text_later_than_it_refuses_is_asked_again(
+async def test_edit_is_sent_again_to_an_editor_that_reports_its_text_after_refusing(
     root: Path, env: dict[str, str]
 ) -> None:
     async with typing(root, env, "eglot", Quirk.SLOW) as (editor, uri, typist):
@@ -256,9 +256,7 @@ async def test_an_undo_is_sent_until_the_editor_takes_it(root: Path, env: dict[s
         assert editor.text(uri) == typist.typed + TEXT.replace("four", "4")
 
 
-async def test_an_answer_that_is_late_by_itself_is_waited_for(
-    root: Path, env: dict[str, str]
-) -> None:
+async def test_late_response_is_awaited(root: Path, env: dict[str, str]) -> None:
     async with typing(root, env) as (editor, uri, typist):
         editor.looks_after, editor.answers_after = 0.0, 0.3
         answers = [editor.command("stet.accept", {"hunk": hunk}) for hunk in ("h1", "h2")]

@@ -29,7 +29,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-async def test_links_say_what_is_shown_and_what_may_be_edited(root: Path, tmp_path: Path) -> None:
+async def test_targets_of_links_decide_what_is_shown_and_edited(root: Path, tmp_path: Path) -> None:
     env = scripted(
         tmp_path,
         calls(*(

@@ -27,7 +27,7 @@ async def hunk(editor: FakeEditor, name: str) -> Any:
     return next(one for one in await editor.command("stet.proposals") if one["hunk"] == name)
 
 
-async def test_a_word_beside_the_agents_is_a_conflict_until_it_is_undone(
+async def test_word_typed_beside_the_agents_is_a_conflict_until_it_is_undone(
     root: Path, tmp_path: Path
 ) -> None:
     env = scripted(tmp_path, calls(edit("a.py", "a + b", "a + c")), done())
@@ -41,7 +41,7 @@ async def test_a_word_beside_the_agents_is_a_conflict_until_it_is_undone(
         assert not (await hunk(editor, "h1"))["merged"]
 
 
-async def test_words_apart_on_one_line_are_merged_and_everybody_is_informed(
+async def test_separate_words_of_one_line_are_merged_and_reported(
     root: Path, tmp_path: Path
 ) -> None:
     env = scripted(tmp_path, calls(edit("a.py", "compute(one", "count(one")), done())

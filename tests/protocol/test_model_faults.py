@@ -166,7 +166,7 @@ async def test_the_progress_in_the_editor_stops_a_turn(root: Path) -> None:
         await server.left()
 
 
-async def test_a_server_without_tool_calls_is_asked_in_words_from_then_on(root: Path) -> None:
+async def test_server_without_tool_calls_gets_the_text_protocol_from_then_on(root: Path) -> None:
     refused = api.error(400, "Unrecognized request argument supplied: tools")
     words = '<tool_call>\n{"name": "done", "arguments": {"summary": "Well."}}\n</tool_call>'
     async with (
@@ -183,7 +183,9 @@ async def test_a_server_without_tool_calls_is_asked_in_words_from_then_on(root: 
         assert len([one for one in editor.messages if note in one.message]) == 1
 
 
-async def test_a_doubtful_refusal_counts_only_if_words_work_and_no_call_did(root: Path) -> None:
+async def test_uncertain_tool_refusal_counts_only_if_the_text_protocol_works_and_no_call_did(
+    root: Path,
+) -> None:
     doubtful = api.error(400, "bad tools")
     async with (
         OpenAIServer([doubtful, doubtful, api.call("done", summary="Well."), doubtful]) as server,

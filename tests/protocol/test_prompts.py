@@ -32,7 +32,7 @@ def system_of(server: OpenAIServer, request: int) -> str:
     return str(server.requests[request].body["messages"][0]["content"])
 
 
-async def test_the_model_receives_character_language_and_the_projects_words(root: Path) -> None:
+async def test_model_receives_persona_language_and_project_instructions(root: Path) -> None:
     settings = {"agent": {"character": "Speak like a pirate."}}
     async with (
         OpenAIServer([DONE, DONE]) as server,

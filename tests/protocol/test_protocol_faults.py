@@ -363,7 +363,7 @@ async def test_p8_after_shutdown_everything_is_refused_and_the_text_is_left() ->
         assert await peer.ended() == 0
 
 
-async def test_p11_ids_that_come_twice_and_in_words_are_each_answered(survivor: Session) -> None:
+async def test_p11_duplicate_and_string_ids_are_each_answered(survivor: Session) -> None:
     asked = [command(n, "stet.status") for n in (1, 1, "1", "", 0, -1, 2**53)]
     survivor.peer.send(*asked)
     answers = [await survivor.peer.answer(one["id"]) for one in asked]

@@ -154,7 +154,7 @@ GOOD: list[tuple[str, dict[str, Any], list[str]]] = [
 ]
 
 
-async def test_each_tool_tells_what_is_there_unsaved_text_included(root: Path) -> None:
+async def test_each_tool_reports_the_contents_with_unsaved_text(root: Path) -> None:
     reported, turn = await answers(root, *((tool, arguments) for tool, arguments, _ in GOOD))
     for (tool, arguments, parts), text in zip(GOOD, reported, strict=True):
         for part in parts:
@@ -211,7 +211,7 @@ CAPPED: list[Call] = [
 ]
 
 
-async def test_long_answers_are_cut_and_say_how_to_go_on(root: Path) -> None:
+async def test_long_answers_are_cut_and_report_how_to_continue(root: Path) -> None:
     padding = "x" * 150
     hub = "".join(f"p{n}: {padding}\n" for n in range(300))
     hub = f"---\n{hub}---\n" + "".join(

@@ -149,7 +149,7 @@ async def test_a_file_with_a_key_is_edited_and_the_key_stays(root: Path) -> None
         assert leaked([asked.body for asked in server.requests]) == []
 
 
-async def test_with_the_setting_off_keys_are_sent_and_the_ledger_says_so(root: Path) -> None:
+async def test_keys_are_sent_with_redaction_off_and_the_request_log_records_it(root: Path) -> None:
     async with (
         OpenAIServer([DONE]) as server,
         FakeEditor.start(
@@ -203,7 +203,7 @@ About N tokens (N characters), turn `t1` of the chat `main`. Redacted: 1 GitHub 
 """
 
 
-async def test_the_ledger_tells_each_request_and_outlives_the_server(tmp_path: Path) -> None:
+async def test_request_log_lists_each_request_and_outlives_the_server(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     root.mkdir()
     (root / "a.py").write_text(f"k = '{keys()['GitHub token']}'\n")

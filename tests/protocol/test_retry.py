@@ -85,7 +85,7 @@ async def test_asking_twice_is_one_turn_as_long_as_it_is_not_over(root: Path) ->
         assert editor.text(uri) == "one\ndrei und 2 (zwei)\nthree\n"
 
 
-async def test_a_prompt_with_the_words_of_a_retry_is_no_retry(root: Path) -> None:
+async def test_prompt_with_the_text_of_a_retry_is_no_retry(root: Path) -> None:
     prompt = "Your proposal h1 for a poem is too short."
     (root / ".stet.toml").write_text(f'[[prompts]]\ntitle = "Poem"\nprompt = "{prompt}"\n')
     async with (
@@ -136,7 +136,7 @@ async def test_a_retry_that_an_older_version_has_left_is_over(root: Path, tmp_pa
     ],
     ids=["nothing", "nonsense", "an unknown tool", "an error"],
 )
-async def test_what_leads_to_nothing_leaves_the_conflict_with_its_ways_out(
+async def test_retry_without_an_edit_leaves_the_conflict_with_its_actions(
     root: Path, replies: list[Reply]
 ) -> None:
     async with (

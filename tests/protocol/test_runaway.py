@@ -84,7 +84,9 @@ async def test_a_model_without_an_end_is_limited(
     assert len(server.requests) == n_rounds
 
 
-async def test_the_last_round_offers_what_acts_and_says_so_at_the_end(root: Path) -> None:
+async def test_last_round_allows_acting_tools_and_announces_itself_at_the_end_of_the_prompt(
+    root: Path,
+) -> None:
     _, server = await ran(root, *[READ] * 9)
     *before, last = [asked.body for asked in server.requests]
     assert all(body["tools"] == before[0]["tools"] for body in (*before, last))

@@ -132,7 +132,7 @@ async def test_what_is_wrong_with_a_question_is_reported(
     assert refused.value.code == INVALID
 
 
-async def test_unsaved_text_is_found_where_it_stands(editor: FakeEditor) -> None:
+async def test_unsaved_text_is_found_at_its_position(editor: FakeEditor) -> None:
     uri = editor.open("src/shapes.py")
     editor.change(uri, "def circle", "def lighthouse():\n    return 1\n\n\ndef circle")
     [first, *_] = await editor.command("stet.search", "lighthouse")

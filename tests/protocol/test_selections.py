@@ -89,7 +89,7 @@ async def test_all_selections_are_sent_in_the_order_of_the_text(
         ((0, 0), (3, 0), "4", "``"),
     ],
 )
-async def test_the_line_is_the_active_ends(
+async def test_line_is_that_of_the_active_end(
     root: Path, tmp_path: Path, anchor: Place, active: Place, line: str, content: str
 ) -> None:
     async with FakeEditor.start(root, client="vscode", env=scripted(tmp_path)) as editor:
@@ -112,7 +112,7 @@ async def test_the_line_is_the_active_ends(
         ({"line": 3}, "3"),
     ],
 )
-async def test_a_place_that_no_caret_is_known_in_has_it_at_its_end(
+async def test_range_without_a_known_caret_has_it_at_its_end(
     root: Path, tmp_path: Path, arguments: dict[str, object], line: str
 ) -> None:
     async with FakeEditor.start(root, client="vscode", env=scripted(tmp_path)) as editor:
@@ -124,7 +124,7 @@ async def test_a_place_that_no_caret_is_known_in_has_it_at_its_end(
         assert sections["manually_added_selection"].count("<manually_added_selection") == 1
 
 
-async def test_a_request_tells_a_selection_too(root: Path, tmp_path: Path) -> None:
+async def test_request_with_a_range_reports_a_selection(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, client="eglot", env=scripted(tmp_path)) as editor:
         uri = editor.open("a.md")
         await editor.actions(uri, "two\nthree")

@@ -115,7 +115,7 @@ async def test_the_users_file_shows_again_from_under_what_is_taken_out(
         await wait_for_head(editor, 9)
 
 
-async def test_what_an_editor_says_while_it_starts_takes_nothing_back(
+async def test_settings_sent_at_startup_do_not_reset_the_options(
     root: Path, tmp_path: Path
 ) -> None:
     """Neovim sends its settings behind `initialized`, also where it has none but the options."""

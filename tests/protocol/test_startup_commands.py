@@ -145,7 +145,7 @@ async def test_proposals_are_shown_when_the_server_is_ready(
         assert (first.data, second.data) == ({"hunk": "h1"}, {"hunk": "h3"})
 
 
-async def test_a_server_that_is_not_ready_in_time_says_so(root: Path, env: dict[str, str]) -> None:
+async def test_server_that_is_not_ready_in_time_reports_it(root: Path, env: dict[str, str]) -> None:
     async with FakeEditor.start(
         root, env=env, quirk=Quirk.UNTOLD, command=PROPOSING_SERVER
     ) as editor:

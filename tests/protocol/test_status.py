@@ -12,7 +12,7 @@ from tests.support.live_turns import done, run, scripted
 from tests.support.openai_server import End, OpenAIServer, Reply, delta, error, say
 
 
-async def test_after_a_turn_without_a_model_it_says_why_there_is_none(tmp_path: Path) -> None:
+async def test_status_after_a_turn_without_a_model_holds_the_reason(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     root.mkdir()
     (root / "a.txt").write_text("one\n")

@@ -37,7 +37,9 @@ def message(asked: HttpRequest) -> list[tuple[str, Any]]:
 
 @pytest.mark.parametrize("first", [READ, DONE], ids=["at a step", "as it was about to end"])
 @pytest.mark.parametrize("argument", ["Use tabs", {"prompt": "Use tabs"}])
-async def test_the_model_sees_it_at_its_next_step(root: Path, first: Reply, argument: Any) -> None:
+async def test_steering_reaches_the_model_in_its_next_round(
+    root: Path, first: Reply, argument: Any
+) -> None:
     async with (
         OpenAIServer([slow(first), DONE]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,
@@ -52,7 +54,7 @@ async def test_the_model_sees_it_at_its_next_step(root: Path, first: Reply, argu
         assert answer[0] == "tool"
 
 
-async def test_while_the_turn_waits_for_an_answer_it_is_kept(root: Path) -> None:
+async def test_steering_is_kept_while_the_turn_waits_for_an_answer(root: Path) -> None:
     question = api.call("ask_user", question="Tabs?", choices=["Yes", "No"])
     async with (
         OpenAIServer([question, DONE]) as server,
@@ -73,7 +75,7 @@ async def test_while_the_turn_waits_for_an_answer_it_is_kept(root: Path) -> None
         assert message(server.requests[1])[0] == ("user", "And be quick")
 
 
-async def test_where_no_turn_runs_it_is_refused(root: Path) -> None:
+async def test_steering_without_a_running_turn_is_refused(root: Path) -> None:
     async with (
         OpenAIServer([DONE]) as server,
         FakeEditor.start(root, env=provider(server)) as editor,

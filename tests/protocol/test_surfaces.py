@@ -248,7 +248,7 @@ async def test_what_a_model_writes_makes_no_links_in_a_hover(root: Path, tmp_pat
         assert "\x1b" not in shown
 
 
-async def test_a_protected_file_says_so_and_takes_a_yes_of_its_own(
+async def test_protected_file_is_marked_and_needs_its_own_approval(
     root: Path, tmp_path: Path
 ) -> None:
     env = scripted(tmp_path, calls(edit("Makefile", "true", "false", "Fail")), done())
@@ -273,7 +273,7 @@ async def test_a_new_file_is_shown_at_its_first_line(root: Path, tmp_path: Path)
         assert shown.message.splitlines()[-2:] == ["(a new file)", "+# New"]
 
 
-async def test_proposals_tell_every_key_of_the_contract(root: Path, tmp_path: Path) -> None:
+async def test_proposals_have_every_key_of_the_contract(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, env=three_edits(tmp_path)) as editor:
         uri, hunks = await asked(editor)
         shown: list[dict[str, Any]] = await editor.command("stet.proposals", {"chat": "main"})

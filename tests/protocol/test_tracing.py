@@ -55,7 +55,7 @@ async def test_a_project_can_not_turn_it_on(tmp_path: Path) -> None:
     assert not list((state / "stet" / "log").glob("model-trace*"))
 
 
-async def test_what_a_projects_settings_say_is_no_part_of_the_log(tmp_path: Path) -> None:
+async def test_settings_of_a_project_are_not_logged(tmp_path: Path) -> None:
     root = tmp_path / "ws"
     root.mkdir()
     hostile = "".join(f'"Ring Dr Who {n}\\u001b[8m\\n{"x" * 50}" = 1\n' for n in range(500))

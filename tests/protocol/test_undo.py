@@ -141,7 +141,7 @@ async def conflict(editor: FakeEditor, uri: str) -> str:
 
 
 @pytest.mark.parametrize("client", MOST)
-async def test_in_a_conflict_the_users_text_may_stand_or_the_agents(
+async def test_conflict_is_resolved_with_the_users_text_or_the_agents(
     root: Path, tmp_path: Path, client: str
 ) -> None:
     async with FakeEditor.start(root, client=client, env=numbers(tmp_path)) as editor:
@@ -189,7 +189,7 @@ async def test_both_sides_of_a_conflict_are_put_into_the_text(root: Path, tmp_pa
         assert lines.index("zwei") < lines.index("2")
 
 
-async def test_resolving_says_what_it_needs(root: Path, tmp_path: Path) -> None:
+async def test_resolve_reports_missing_arguments(root: Path, tmp_path: Path) -> None:
     async with FakeEditor.start(root, env=numbers(tmp_path)) as editor:
         uri = editor.open("a.txt")
         hunk = await conflict(editor, uri)
@@ -202,7 +202,7 @@ async def test_resolving_says_what_it_needs(root: Path, tmp_path: Path) -> None:
             await editor.command("stet.resolve", {"hunk": hunk, "how": "theirs"})
 
 
-async def test_a_conflict_whose_place_is_anothers_says_what_is_to_be_decided_first(
+async def test_conflict_that_overlaps_another_hunk_names_what_to_decide_first(
     root: Path,
 ) -> None:
     async with FakeEditor.start(root, command=PROPOSING_SERVER) as editor:
@@ -263,7 +263,7 @@ async def test_a_new_file_that_was_taken_back_can_be_brought_back_after_a_restar
         editor.from_server("new.txt")
 
 
-async def test_what_is_in_the_way_of_an_undo_says_nothing_of_accepting(root: Path) -> None:
+async def test_message_of_a_blocked_undo_does_not_mention_accepting(root: Path) -> None:
     async with FakeEditor.start(root, client="kakoune", command=PROPOSING_SERVER) as editor:
         [move] = await propose(editor, {"move": "a.txt", "to": "c.txt", "links": {}})
         await editor.command("stet.accept", {"hunk": move})

@@ -53,7 +53,7 @@ async def test_a_stray_answer_settles_no_request_of_the_editors_own() -> None:
         assert [(await peer.receive())["error"]["code"] for _ in range(2)] == [-32800, -32800]
 
 
-async def test_a_shutdown_leaves_nothing_behind_of_a_command_that_was_never_begun() -> None:
+async def test_shutdown_drops_a_command_that_was_never_started() -> None:
     async with connected(stderr=PIPE) as peer:
         peer.send(command("w", "wire.wait", "write"), request("s", "shutdown"))
         assert (await peer.answer("s"))["result"] is None

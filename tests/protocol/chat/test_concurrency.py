@@ -96,7 +96,7 @@ async def test_a_question_is_answered_in_the_document(
         assert "\n\n**Cancelled.** Not sent: you did not want it to be.\n" in text
 
 
-async def test_a_question_asked_elsewhere_stands_before_what_is_being_written(
+async def test_question_from_a_command_is_inserted_before_the_draft(
     root: Path, tmp_path: Path
 ) -> None:
     env = scripted(tmp_path, done("There."))
@@ -113,9 +113,7 @@ async def test_a_question_asked_elsewhere_stands_before_what_is_being_written(
         ]
 
 
-async def test_what_is_reported_elsewhere_and_what_became_of_a_file_are_in_the_answer(
-    root: Path, tmp_path: Path
-) -> None:
+async def test_steering_and_outcomes_of_files_are_in_the_answer(root: Path, tmp_path: Path) -> None:
     (root / "b.txt").write_text("old\n")
     env = scripted(
         tmp_path,

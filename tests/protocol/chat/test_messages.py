@@ -83,7 +83,7 @@ async def test_nothing_is_sent_where_nothing_is_written(root: Path) -> None:
             await editor.command("stet.send")
 
 
-async def test_a_failed_turn_says_why(root: Path) -> None:
+async def test_failed_turn_is_reported_with_a_reason(root: Path) -> None:
     cut = Reply([delta(content="Half a")], end=End.CUT)
     async with (
         OpenAIServer([cut, cut, cut, cut, say("late")]) as server,
@@ -122,7 +122,7 @@ async def test_what_a_message_mentions_is_attached_and_may_be_edited(
         assert [refused["file"] for refused in found["rejectedEdits"]] == ["a.txt"]
 
 
-async def test_a_question_is_answered_and_words_are_sent_by_code_action_in_the_chat(
+async def test_code_actions_in_the_chat_answer_a_question_and_send_a_message(
     root: Path, tmp_path: Path
 ) -> None:
     question = ("ask_user", {"question": "Which?", "choices": ["Red", "Green"]})

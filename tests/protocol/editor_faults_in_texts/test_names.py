@@ -32,7 +32,7 @@ INVALID_PARAMS = -32602
     ],
     ids=lambda value: f"E22 {value}" if isinstance(value, str) else "",
 )
-async def test_e22_other_schemes_stand_for_no_file_of_the_workspace(
+async def test_e22_documents_of_other_schemes_are_no_workspace_files(
     root: Path, uri: str, is_held: bool
 ) -> None:
     async with at_fault(root) as scene:
@@ -110,7 +110,7 @@ async def test_names_that_look_alike_are_two_documents(root: Path, first: str, s
         await scene.survives()
 
 
-async def test_e26_a_folder_behind_a_link_is_another_document(root: Path) -> None:
+async def test_e26_file_reached_by_a_link_is_another_document(root: Path) -> None:
     (root / "real").mkdir()
     (root / "real" / "b.txt").write_text(TEXT)
     (root / "link").symlink_to("real")
