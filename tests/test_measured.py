@@ -93,8 +93,8 @@ def test_a_row_that_is_lost_from_a_table_is_noticed_and_one_that_is_not_measured
     whole = [row.replace("*", "4,624") for rows in ROWS.values() for row in rows]
     assert amiss([*whole, *whole]) == []
     for row in whole:
-        (told,) = amiss([one for one in whole if one != row])
-        assert told.startswith("there is no row "), row
+        (reported,) = amiss([one for one in whole if one != row])
+        assert reported.startswith("there is no row "), row
     assert amiss([*whole, "tea", "tea"]) == ["no benchmark yields the row 'tea'"]
     assert amiss(["memory, idle", "memory, 3 files indexed"], ["memory"]) == []
 
@@ -112,10 +112,10 @@ def test_what_a_benchmark_yields_is_held_against_its_named_rows(
     detail = Row("no matter", "MB", 4, in_detail=True)
     monkeypatch.setitem(bench.BENCHMARKS, "memory", lambda: iter([row, detail]))
     assert bench.main(["memory"]) == 1
-    told = capsys.readouterr().err
-    assert "there is no row 'memory, idle'" in told
-    assert "no benchmark yields the row 'memory, of late'" in told
-    assert "no matter" not in told
+    reported = capsys.readouterr().err
+    assert "there is no row 'memory, idle'" in reported
+    assert "no benchmark yields the row 'memory, of late'" in reported
+    assert "no matter" not in reported
 
 
 def test_the_pages_table_is_of_all_benchmarks_or_none(capsys: pytest.CaptureFixture[str]) -> None:

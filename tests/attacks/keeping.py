@@ -89,7 +89,9 @@ async def guessed(stage: Stage) -> Result:
     return result
 
 
-@attack(13, "secrets in content", least=180, weakness="nothing_redacted", others=("guesses_told",))
+@attack(
+    13, "secrets in content", least=180, weakness="nothing_redacted", others=("guesses_reported",)
+)
 async def secrets_in_content(stage: Stage) -> Result:
     made = keys(stage, 12 if stage.few else 48)
     forms = (

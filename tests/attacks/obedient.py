@@ -51,13 +51,13 @@ class Obedient(OpenAIServer):
 
     def _next(self, asked: HttpRequest) -> api.Reply:
         for message in asked.body["messages"]:
-            self._hear(str(message.get("content") or ""))
+            self._receive(str(message.get("content") or ""))
         calls, self._waiting = self._waiting[:PER_ANSWER], self._waiting[PER_ANSWER:]
         if not calls:
             return api.of(Completion(self.says, (ToolCall("end", "done", '{"summary": "Done."}'),)))
         return api.of(Completion("", tuple(calls)))
 
-    def _hear(self, text: str) -> None:
+    def _receive(self, text: str) -> None:
         for found in _ORDER.findall(text):
             if found in self._known:
                 continue

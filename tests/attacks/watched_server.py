@@ -38,7 +38,7 @@ class Watch:
         line = json.dumps([kind, *(str(each) for each in reported)])
         os.write(self._log, line.encode("utf-8", "surrogatepass") + b"\n")
 
-    def hear(self, event: str, args: tuple[Any, ...]) -> None:
+    def audit(self, event: str, args: tuple[Any, ...]) -> None:
         """An event of the interpreter's audit."""
         if event == "subprocess.Popen":
             self.note("process", *args[1])
@@ -85,7 +85,7 @@ def main() -> None:
     if name := os.environ.get("STET_WEAKENED"):
         weaken(name)
     os.umask(int(os.environ.get("STET_UMASK", "022"), 8))
-    sys.addaudithook(watch.hear)
+    sys.addaudithook(watch.audit)
     from stet.cli.main import main as serve
 
     serve()

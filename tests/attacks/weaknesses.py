@@ -392,7 +392,7 @@ def nothing_redacted(put: Put) -> None:
 
 
 @weakness
-def guesses_told(put: Put) -> None:
+def guesses_reported(put: Put) -> None:
     """Files are searched with the secrets that stand in them."""
     put("stet.privacy.redactor", "Redactor.known", lambda self: None)
     put("stet.search.word_search", "_redact_document", lambda document, redactor: document)

@@ -175,9 +175,9 @@ def test_the_demo_works_with_the_embedded_model(shell: Shell) -> None:
 def obliging(asked: HttpRequest) -> Reply:
     """A provider's model that does both jobs of the demo well."""
     text = asked.body["messages"][-1]["content"]
-    wish, _, block = text.partition("\n\n```")
+    request, _, block = text.partition("\n\n```")
     lines = block.split("\n")[1:-1]
-    if "docstring" in wish:
+    if "docstring" in request:
         lines.insert(1, '    """Average over a moving window."""')
         return api.say("```\n" + "\n".join(lines) + "\n```")
     return api.say("```\nThe new parser is faster than the old one, and it uses less memory.\n```")

@@ -83,10 +83,10 @@ async def _weights() -> None:
 async def test_wrong_return_values_are_read_mended_and_accepted(tmp_path: Path) -> None:
     missed = []
     async with FakeEditor.start(tmp_path, env=DATA) as editor:
-        for number, (source, wish, check) in enumerate(FIXED):
+        for number, (source, instruction, check) in enumerate(FIXED):
             assert not _holds(check, source)
             uri = editor.open(f"f{number}.py", source, "python")
-            turn = await _run(editor, wish, uri)
+            turn = await _run(editor, instruction, uri)
             assert (turn["state"], turn["filesRead"]) == ("completed", [f"f{number}.py"])
             assert [one["tool"] for one in turn["toolCalls"]] == ["read_file", "edit_file", "done"]
             (hunk,) = await editor.command("stet.proposals", {"turn": turn["turn"]})
@@ -104,12 +104,12 @@ async def test_wrong_return_values_are_read_mended_and_accepted(tmp_path: Path) 
 async def test_a_fresh_server_gives_the_same_edit_and_a_missed_one_waits_for_the_user(
     tmp_path: Path,
 ) -> None:
-    source, wish = MISSED
+    source, instruction = MISSED
     found = []
     for _ in range(2):
         async with FakeEditor.start(tmp_path, env=DATA) as editor:
             uri = editor.open("a.py", source, "python")
-            turn = await _run(editor, wish, uri)
+            turn = await _run(editor, instruction, uri)
             assert turn["summary"] == "Proposed 1 hunk: check whether that is meant."
             (hunk,) = await editor.command("stet.proposals", {"turn": turn["turn"]})
             assert (hunk["state"], editor.text(uri)) == ("pending", source)

@@ -44,8 +44,8 @@ def emacs(part: Part, tmp_path: Path) -> Iterator[Begin]:
 
 def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor = emacs("stet", "rass", "ruff").served()
-    says = '(mapconcat #\'flymake-diagnostic-text (flymake-diagnostics) " ")'
-    editor.wait(f'(and (string-search "{UNUSED}" {says}) t)', "ruff says something")
+    diagnostics = '(mapconcat #\'flymake-diagnostic-text (flymake-diagnostics) " ")'
+    editor.wait(f'(and (string-search "{UNUSED}" {diagnostics}) t)', "ruff says something")
     editor.prompt("C-c s a", "use f-strings").wait_for_hunks(4, 10)
     editor.line(5).wait("(and (test-shown) t)", "the diff is shown")
     editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.first) + "\n")
@@ -54,7 +54,7 @@ def test_stet_runs_beside_the_server_that_eglot_knows(emacs: Begin) -> None:
     editor.press("C-c s y").wait_for_text("\n".join(GREET_FILE.both) + "\n")
     editor.press("C-_").wait_for_text("\n".join(GREET_FILE.first) + "\n")
     editor.wait_for_states("accepted", "pending")
-    editor.wait(f'(and (string-search "{UNUSED}" {says}) t)', "ruff goes on saying it")
+    editor.wait(f'(and (string-search "{UNUSED}" {diagnostics}) t)', "ruff goes on saying it")
 
     editor.visit("notes.txt").wait("(stet--served-p)", "another language has the same connection")
     editor.wait_for_context("Path: notes.txt")

@@ -28,8 +28,8 @@ def editor(neovim: Begin) -> Neovim:
     return neovim(FILES, [], lua=lua)
 
 
-def propose(editor: Neovim, **wish: object) -> list[str]:
-    return list(editor.command("test.propose", **wish)["hunks"])
+def propose(editor: Neovim, **spec: object) -> list[str]:
+    return list(editor.command("test.propose", **spec)["hunks"])
 
 
 def wait_for(editor: Neovim, hunks: Sequence[str], state: str) -> None:

@@ -37,9 +37,9 @@ def check_hunks(editor: Editor) -> None:
 def _check_hunk(hunk: Hunk, text: str | None, encoding: str) -> None:
     if text is None or hunk["kind"] in ("create", "move", "remove") or hunk["inline"]:
         return
-    stands = slice_of(text, hunk["range"], encoding)
-    if as_sent(stands) != as_sent(hunk["old"]):
-        raise Violation(f"{hunk['hunk']} says that {hunk['old']!r} stands there, not {stands!r}")
+    current = slice_of(text, hunk["range"], encoding)
+    if as_sent(current) != as_sent(hunk["old"]):
+        raise Violation(f"{hunk['hunk']} says that {hunk['old']!r} stands there, not {current!r}")
 
 
 def check_disk(editor: Editor) -> None:

@@ -102,7 +102,7 @@ def steer(editor: Editor, dice: Dice) -> None:
 def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -> None:
     """Look at what is in `state`, and say yes, or no, to one or several of it."""
 
-    def hear(hunks: list[Hunk]) -> None:
+    def record_hunks(hunks: list[Hunk]) -> None:
         for hunk in hunks:
             editor.known.hunks[hunk["hunk"]] = state
         while len(editor.known.hunks) > 60:
@@ -113,7 +113,7 @@ def _decide(editor: Editor, dice: Dice, name: str, state: str, **more: object) -
     def then(answer: Any) -> None:
         editor.allowed.take(answer["listed"], answer["answer"])
 
-    editor.command("stet.proposals", {"state": state}, then=hear)
+    editor.command("stet.proposals", {"state": state}, then=record_hunks)
     editor.command("test.decide", name, state, _named(editor, dice, state), more, then=then)
 
 

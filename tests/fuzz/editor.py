@@ -138,9 +138,9 @@ class Editor:
         """Change a document and tell it."""
         document.version += 1
         identifier = {"uri": document.uri, "version": document.version}
-        self.tell_change({"textDocument": identifier, "contentChanges": list(changes)})
+        self.report_change({"textDocument": identifier, "contentChanges": list(changes)})
 
-    def tell_change(self, params: Any) -> None:
+    def report_change(self, params: Any) -> None:
         """Send `didChange` with anything; what it means is what the text becomes."""
         if not is_malformed(params):
             document = self.documents.get(key_of(params["textDocument"]["uri"]))

@@ -92,7 +92,7 @@ def odd_version(editor: Editor, dice: Dice) -> None:
     version = dice.choice((None, 0, -4, 2**31, 2**53, document.version, document.version + 9))
     change = {"range": nasty.stretch(dice, _n_lines(document)), "text": "v"}
     identifier = {"uri": document.uri, "version": version}
-    editor.tell_change({"textDocument": identifier, "contentChanges": [change]})
+    editor.report_change({"textDocument": identifier, "contentChanges": [change]})
     # Larger ones can't be gone on from when it is opened again.
     if version is None or version > 2**30:
         version = document.version
@@ -105,7 +105,7 @@ def malformed_change(editor: Editor, dice: Dice) -> None:
     change = {"range": nasty.stretch(dice, 5), "text": "n"}
     identifier = {"uri": document.uri, "version": document.version + 1}
     params = nasty.spoiled(dice, {"textDocument": identifier, "contentChanges": [change]})
-    editor.tell_change(params)
+    editor.report_change(params)
 
 
 def change_unknown(editor: Editor, dice: Dice) -> None:
@@ -115,7 +115,7 @@ def change_unknown(editor: Editor, dice: Dice) -> None:
     )
     identifier = {"uri": uri, "version": dice.choice(nasty.NUMBERS)}
     change = {"range": nasty.stretch(dice, 5), "text": nasty.text(dice, 2)}
-    editor.tell_change({"textDocument": identifier, "contentChanges": [change]})
+    editor.report_change({"textDocument": identifier, "contentChanges": [change]})
 
 
 def open_document(editor: Editor, dice: Dice) -> None:

@@ -119,10 +119,10 @@ async def begin(editor: Editor) -> None:
         "initializationOptions": editor.settings,
     }
 
-    def hear(answer: Any) -> None:
+    def record_answer(answer: Any) -> None:
         editor.encoding = answer["capabilities"].get("positionEncoding") or "utf-16"
 
-    editor.request("initialize", hello, hear)
+    editor.request("initialize", hello, record_answer)
     await editor.connection.until(lambda: not editor.answers.n_owed(), "answer to initialize")
     editor.notify("initialized", {})
 

@@ -98,7 +98,7 @@ def test_an_edit_for_the_disk_is_wrong_where_the_server_had_read_that_the_file_i
     insertion = {"range": {"start": end, "end": end}, "newText": "m1x\n"}
     edit = {"documentChanges": [{"textDocument": identifier, "edits": [insertion]}]}
 
-    def open_and_hear() -> None:
+    def open_then_send() -> None:
         editor.open(uri, "u1x\n")
         asked = editor.command("stet.status")
         editor.take({"jsonrpc": "2.0", "id": asked, "result": {}})
@@ -108,12 +108,12 @@ def test_an_edit_for_the_disk_is_wrong_where_the_server_had_read_that_the_file_i
         editor.late.take(request, editor.answers.n_sent, editor.answers.n_taken)
 
     if is_open_before:
-        open_and_hear()
+        open_then_send()
         receive()
         with pytest.raises(Violation, match="for the disk, but it is open"):
             editor.catch_up(all_of_them=True)
     else:
         receive()  # and the editor looks at it only after its user has opened the file
-        open_and_hear()
+        open_then_send()
         editor.catch_up(all_of_them=True)
         assert editor.documents[key_of(uri)].text == "u1x\nm1x\n"

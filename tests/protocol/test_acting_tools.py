@@ -231,9 +231,9 @@ async def test_a_file_that_is_kept_or_refused_stays(root: Path) -> None:
 
 
 async def test_a_listed_command_runs_after_a_yes_and_nothing_else_does(root: Path) -> None:
-    say = "import os, sys; print(sys.argv[1:], os.getcwd(), 'OPENAI_API_KEY' in os.environ)"
+    script = "import os, sys; print(sys.argv[1:], os.getcwd(), 'OPENAI_API_KEY' in os.environ)"
     listed = commands(
-        {"name": "say", "description": "Says it.", "argv": [say, "--to={who}", "{what}"]},
+        {"name": "say", "description": "Says it.", "argv": [script, "--to={who}", "{what}"]},
         {"name": "fail", "safe": True, "argv": ["print('x' * 50000); raise SystemExit(3)"]},
     )
     wanted: list[Call] = [

@@ -35,15 +35,15 @@ def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEve
     return events
 
 
-def tell(editor: FakeEditor, events: list[lsp.FileEvent]) -> None:
+def report(editor: FakeEditor, events: list[lsp.FileEvent]) -> None:
     """The editor tells what it has watched."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
 
 async def propose_three(editor: FakeEditor) -> list[str]:
     """A hunk in three of the files."""
-    wishes = [{"edit": name, "changes": [["three\n", "3\n"]]} for name in HUNKED]
-    return await propose(editor, *wishes)
+    specs = [{"edit": name, "changes": [["three\n", "3\n"]]} for name in HUNKED]
+    return await propose(editor, *specs)
 
 
 async def shown_on(editor: FakeEditor, line: int, *names: str) -> None:
@@ -61,7 +61,7 @@ async def test_diagnostics_follow_a_reported_branch_switch(root: Path, client: s
         [watch] = [one for one in editor.registered if "Watched" in one.method]
         assert watch.method == lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES
         await shown_on(editor, 2)
-        tell(editor, switch_branch(editor, root, "zero\n" + TEXT))
+        report(editor, switch_branch(editor, root, "zero\n" + TEXT))
         await shown_on(editor, 3)
         await editor.command("stet.accept", {"uri": editor.uri(HUNKED[0])})
         await wait_for_states(editor, h1="accepted")
@@ -72,9 +72,9 @@ async def test_a_branch_switch_there_and_back_leaves_hunks_as_they_were(root: Pa
     async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
         await propose_three(editor)
         before = await proposals(editor)
-        tell(editor, switch_branch(editor, root, "quite\nanother\ntext\n"))
+        report(editor, switch_branch(editor, root, "quite\nanother\ntext\n"))
         await wait_for_states(editor, h1="conflict", h2="conflict", h3="conflict")
-        tell(editor, switch_branch(editor, root, TEXT))
+        report(editor, switch_branch(editor, root, TEXT))
         await wait_for_states(editor, h1="pending", h2="pending", h3="pending")
         after = await proposals(editor)
         assert {name: one["range"] for name, one in after.items()} == {
@@ -87,10 +87,10 @@ async def test_a_deleted_file_has_its_hunks_in_conflict_until_it_comes_back(root
         await propose_three(editor)
         path = root / HUNKED[1]
         path.unlink()
-        tell(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Deleted)])
+        report(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Deleted)])
         await wait_for_states(editor, h1="pending", h2="conflict", h3="pending")
         editor.write(path, "zero\n" + TEXT)
-        tell(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Created)])
+        report(editor, [lsp.FileEvent(path.as_uri(), lsp.FileChangeType.Created)])
         await wait_for_states(editor, h1="pending", h2="pending", h3="pending")
 
 
@@ -100,7 +100,7 @@ async def test_open_document_keeps_the_text_of_the_editor_when_the_disk_changes(
     async with FakeEditor.start(root, client="vscode", command=PROPOSING_SERVER) as editor:
         await propose_three(editor)
         editor.open(HUNKED[0])
-        tell(editor, switch_branch(editor, root, "zero\n" + TEXT))
+        report(editor, switch_branch(editor, root, "zero\n" + TEXT))
         await shown_on(editor, 3, *HUNKED[1:])
         await shown_on(editor, 2, HUNKED[0])
 

@@ -74,8 +74,8 @@ async def test_e32_settings_that_are_refused_slow_or_null_leave_the_defaults(
             status = await command_result(peer, "stet.status")
         if answer is None:  # now it comes after all
             peer.send({"jsonrpc": "2.0", "id": asked["id"], "result": [{"edit": {"canAdd": 5}}]})
-        wish = {"edit": uri, "changes": [[OLD, NEW]]}
-        [hunk] = (await command_result(peer, "test.propose", wish))["hunks"]
+        spec = {"edit": uri, "changes": [[OLD, NEW]]}
+        [hunk] = (await command_result(peer, "test.propose", spec))["hunks"]
         assert await command_result(peer, "test.checksums", uri) == [checksum(TEXT)]
         [listed] = await command_result(peer, "stet.proposals")
         assert (listed["hunk"], listed["state"]) == (hunk, "pending")

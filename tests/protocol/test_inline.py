@@ -54,7 +54,7 @@ def root(tmp_path: Path) -> Path:
     return folder
 
 
-def wishes(name: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+def specs(name: str) -> tuple[tuple[str, dict[str, Any]], ...]:
     return tuple((tool, {**arguments, "file": name}) for tool, arguments in EDITS)
 
 
@@ -78,7 +78,7 @@ async def proposed(editor: FakeEditor, name: str) -> Any:
 async def test_blocks_are_decided_by_action_and_by_hand(
     root: Path, tmp_path: Path, name: str, client: str
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes(name)), done())
+    env = scripted(tmp_path, calls(*specs(name)), done())
     async with FakeEditor.start(root, client=client, settings=INLINE, env=env) as editor:
         await proposed(editor, name)
         assert len(editor.applied) == 1
@@ -95,7 +95,7 @@ async def test_blocks_are_decided_by_action_and_by_hand(
 
 @pytest.mark.parametrize("client", CLIENTS)
 async def test_code_actions_on_a_block_decide_it(root: Path, tmp_path: Path, client: str) -> None:
-    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    env = scripted(tmp_path, calls(*specs("a.py")), done())
     async with FakeEditor.start(root, client=client, settings=INLINE, env=env) as editor:
         await proposed(editor, "a.py")
         await editor.wait_for_diagnostics("a.py", lambda found: len(found) == 3)
@@ -112,7 +112,7 @@ async def test_code_actions_on_a_block_decide_it(root: Path, tmp_path: Path, cli
 async def test_closing_without_saving_decides_nothing(
     root: Path, tmp_path: Path, name: str
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes(name)), done())
+    env = scripted(tmp_path, calls(*specs(name)), done())
     async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
         turn = await proposed(editor, name)
         editor.close(name)
@@ -126,7 +126,7 @@ async def test_closing_without_saving_decides_nothing(
 async def test_all_can_be_rejected_at_once_and_undone_or_restored_later(
     root: Path, tmp_path: Path, name: str
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes(name)), done())
+    env = scripted(tmp_path, calls(*specs(name)), done())
     async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
         turn = await proposed(editor, name)
         await editor.command("stet.reject", {"turn": turn["turn"]})
@@ -149,7 +149,7 @@ async def test_no_model_sees_a_block_and_its_edits_lead_to_the_right_lines(
     root: Path, tmp_path: Path, name: str, client: str
 ) -> None:
     replies = [
-        answer(*wishes(name)),
+        answer(*specs(name)),
         api.call("done", summary="One."),
         answer(("read_file", {"file": name}), ("search_workspace", {"query": "two yours"})),
         api.call("edit_file", file=name, position="replace:3", content="3\n"),
@@ -178,7 +178,7 @@ async def test_the_agent_may_change_what_it_has_pending_in_the_text(
 ) -> None:
     env = scripted(
         tmp_path,
-        calls(*wishes("a.py")),
+        calls(*specs("a.py")),
         done(),
         calls(("read_file", {"file": "a.py"})),
         calls(edit("a.py", "2", "zwei", "German")),
@@ -219,7 +219,7 @@ def save(editor: FakeEditor, page: str, *replaced: tuple[str, str]) -> None:
 async def test_a_block_is_amended_on_the_review_page_and_follows(
     root: Path, tmp_path: Path, name: str, client: str
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes(name)), done())
+    env = scripted(tmp_path, calls(*specs(name)), done())
     async with FakeEditor.start(root, client=client, settings=INLINE, env=env) as editor:
         await proposed(editor, name)
         page = await page_of(editor)
@@ -258,7 +258,7 @@ async def test_lines_that_a_block_gets_on_the_page_end_as_those_of_the_file(
 async def test_a_block_that_the_editor_does_not_amend_waits_as_it_was_and_may_be_saved_again(
     root: Path, tmp_path: Path
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    env = scripted(tmp_path, calls(*specs("a.py")), done())
     async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
         await proposed(editor, "a.py")
         page = await page_of(editor)
@@ -277,7 +277,7 @@ async def test_a_block_that_the_editor_does_not_amend_waits_as_it_was_and_may_be
 async def test_a_block_of_a_file_that_was_closed_is_amended_all_the_same(
     root: Path, tmp_path: Path
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    env = scripted(tmp_path, calls(*specs("a.py")), done())
     async with FakeEditor.start(root, settings=INLINE, env=env) as editor:
         await proposed(editor, "a.py")
         page = await page_of(editor)
@@ -342,7 +342,7 @@ async def test_a_conflict_is_put_into_the_text_with_markers_when_asked_for(
 async def test_where_the_editor_refuses_the_hunks_stay_in_the_margin(
     root: Path, tmp_path: Path, quirk: Quirk
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    env = scripted(tmp_path, calls(*specs("a.py")), done())
     async with FakeEditor.start(root, settings=INLINE, env=env, quirk=quirk) as editor:
         uri = editor.open("a.py")
         await run(editor, "Do", uri=uri)
@@ -357,7 +357,7 @@ async def test_where_the_editor_refuses_the_hunks_stay_in_the_margin(
 async def test_text_typed_while_the_blocks_are_on_their_way_is_kept(
     root: Path, tmp_path: Path
 ) -> None:
-    env = scripted(tmp_path, calls(*wishes("a.py")), done())
+    env = scripted(tmp_path, calls(*specs("a.py")), done())
     async with FakeEditor.start(root, client="helix", settings=INLINE, env=env) as editor:
         await proposed(editor, "a.py")
         answer = editor.command("stet.reject", {"all": True})
@@ -372,7 +372,7 @@ async def test_a_file_that_is_not_open_gets_its_blocks_too(root: Path, tmp_path:
     env = scripted(
         tmp_path,
         calls(("read_file", {"file": "a.md"})),
-        calls(*wishes("a.md")),
+        calls(*specs("a.md")),
         done(),
     )
     async with FakeEditor.start(root, client="helix", settings=INLINE, env=env) as editor:

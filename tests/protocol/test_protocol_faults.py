@@ -56,8 +56,8 @@ class Session:
         self.peer.send(opened(URI, TEXT))
         while not (await self.command("stet.status"))["ready"]:
             pass  # each question is a round trip
-        wish = {"edit": URI, "changes": [[OLD, NEW]]}
-        [self.hunk] = (await self.command("test.propose", wish))["hunks"]
+        spec = {"edit": URI, "changes": [[OLD, NEW]]}
+        [self.hunk] = (await self.command("test.propose", spec))["hunks"]
         self.peer.earlier()
 
     async def command(self, name: str, *arguments: object) -> Any:

@@ -47,12 +47,12 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("client", ["neovim", "vscode", "helix", "sublime"])
-@pytest.mark.parametrize("wishes", TURNS.values(), ids=TURNS)
+@pytest.mark.parametrize("specs", TURNS.values(), ids=TURNS)
 async def test_a_turn_is_undone_restored_and_accepted_again(
-    root: Path, wishes: tuple[Mapping[str, Any], ...], client: str
+    root: Path, specs: tuple[Mapping[str, Any], ...], client: str
 ) -> None:
     async with FakeEditor.start(root, client=client, command=PROPOSING_SERVER) as editor:
-        hunks = await do(editor, *wishes)
+        hunks = await do(editor, *specs)
         done = files(editor, root)
         await undo(editor, hunks)
         files(editor, root)

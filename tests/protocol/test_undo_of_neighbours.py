@@ -37,8 +37,8 @@ async def proposed(editor: FakeEditor, edits: Sequence[tuple[str, str]]) -> list
     """Propose each edit in a turn of its own; return the hunks."""
     hunks = []
     for nth, (old, new) in enumerate(edits, 1):
-        wish = {"edit": "a.txt", "changes": [[old, new]], "turn": f"t{nth}"}
-        hunks += await propose(editor, wish)
+        spec = {"edit": "a.txt", "changes": [[old, new]], "turn": f"t{nth}"}
+        hunks += await propose(editor, spec)
     assert len(hunks) == len(edits)
     return hunks
 

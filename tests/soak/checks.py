@@ -67,14 +67,14 @@ class CheckedDocument(SimulatedDocument):
                 raise Violation(f"{hunk.id} would join its last line with the one behind: {hunk}")
             if hunk.state is HunkState.SENT:
                 raise Violation(f"{hunk.id} is on its way for ever")
-            self._stands_where_its_lines_do(hunk)
+            self._check_position(hunk)
         all_pending = [hunk.id for hunk in self._pending()]
         wanted = self.ledger.edit_of(document, all_pending).apply(document.text)
         if "\r\n" in wanted and re.search(r"\r(?!\n)", wanted):
             raise Violation("a line end was torn")
 
-    def _stands_where_its_lines_do(self, hunk: Hunk) -> None:
-        """Wherever all lines that a hunk was made against stand together, it stands on them."""
+    def _check_position(self, hunk: Hunk) -> None:
+        """Check that a hunk is on the lines that it was made against, where they are together."""
         # Nobody can tell whose an empty line at its edge is, or a line behind the last line end.
         own = [without_end(line) for line in whole_lines(self.journal.hunks[hunk.id].old)]
         if not own or not words_of(own[0]) or not words_of(own[-1]):
@@ -103,9 +103,9 @@ class CheckedDocument(SimulatedDocument):
         if any(not gaps.isdisjoint(range(at + 1, at + len(own))) for at in places):
             return
         if places != [hunk.range.start.line]:
-            raise Violation(f"{hunk.id} should stand on line {places}: {hunk}")
+            raise Violation(f"{hunk.id} should be on line {places}: {hunk}")
         if [without_end(line) for line in whole_lines(hunk.old)] != own:
-            raise Violation(f"{hunk.id} should stand on its lines {own}, and no others: {hunk}")
+            raise Violation(f"{hunk.id} should be on its lines {own}, and no others: {hunk}")
 
     def _note_buried(self) -> None:
         """Note the hunks whose lines were put among those of another: who can tell whose they are?"""
@@ -117,7 +117,9 @@ class CheckedDocument(SimulatedDocument):
                 if other is not hunk and not set(own).isdisjoint(there):
                     self._buried.add(hunk.id)
 
-    def _check_wish(self, before: str, wanted: str, hunks: Sequence[Hunk], *, back: bool) -> None:
+    def _check_requested_text(
+        self, before: str, wanted: str, hunks: Sequence[Hunk], *, back: bool
+    ) -> None:
         """No word is lost but those that the hunks take away, none comes but those they bring."""
         had, has = words_of(before), words_of(wanted)
         taken = {word for h in hunks for word in (*words_of(h.base), *words_of(h.old))}

@@ -125,7 +125,7 @@ class SimulatedDocument:
             return self.buffer.replace_all(text)
         return [self.buffer.apply(change) for change in changes_between(self.buffer.text, text)]
 
-    def _as_the_editor_tells(self, wanted: str) -> Sequence[TextChange]:
+    def _reported_changes(self, wanted: str) -> Sequence[TextChange]:
         """The changes by which an editor reports that its text is `wanted` now."""
         if self._dice.random() < 0.5:
             return [self.buffer.apply(c) for c in changes_between(self.buffer.text, wanted)]

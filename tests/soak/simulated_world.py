@@ -200,7 +200,7 @@ class SimulatedWorld(Typist):
         except UndoConflict:
             return
         wanted = edit.apply(before)
-        self._check_wish(before, wanted, hunks, back=back)
+        self._check_requested_text(before, wanted, hunks, back=back)
         behaviour = "apply" if honest else self._dice.choice(_BEHAVIOURS)
         self._answer(behaviour, before, wanted)
         if not self.ledger.outbox.arrived(URI):
@@ -216,10 +216,10 @@ class SimulatedWorld(Typist):
         changes = [*changes_between(before, wanted)]
         match behaviour:
             case "apply":
-                self._follow(self._as_the_editor_tells(wanted))
+                self._follow(self._reported_changes(wanted))
             case "late":
                 _ = self.ledger.outbox.arrived(URI)
-                self._follow(self._as_the_editor_tells(wanted))
+                self._follow(self._reported_changes(wanted))
             case "typed before":
                 # The editor takes the edit although the user has typed since: below it, say.
                 n = len(self.buffer.text)

@@ -93,7 +93,7 @@ class Typist(CheckedDocument):
             for changes in reversed(undo):
                 self._follow(changes, apply=True)
         else:
-            self._follow(self._as_the_editor_tells(text))
+            self._follow(self._reported_changes(text))
         if self.buffer.text == text:
             self._are_as(before, "a text that came back")
 

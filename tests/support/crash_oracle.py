@@ -69,9 +69,9 @@ class ServerLife:
     def _do(self, ids: list[str], state: str, deed: Callable[[], None]) -> None:
         self._tell({"begins": dict.fromkeys(ids, state)})
         deed()
-        self._tell_what_changed()
+        self._send_changes()
 
-    def _tell_what_changed(self) -> None:
+    def _send_changes(self) -> None:
         now = self._states()
         done = dict(now.items() - self._reported.items())
         if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
@@ -107,7 +107,7 @@ class ServerLife:
             lines[n] = f"written {self._random.random()}\n"
         self._tell({"proposes": len(wanted)})
         self._page.propose("".join(lines), turn=f"t{self._store.number('turn')}")
-        self._tell_what_changed()
+        self._send_changes()
 
     def _undo(self, hunk_id: str) -> None:
         document = self._page.document
@@ -138,18 +138,18 @@ class CrashOracle:
     """Knows what must be there, from what the lives have told.
 
     Attributes:
-        n_told: How many hunks were told as proposed or decided.
-        n_caught: How often a life ended in the middle of a deed.
+        n_reported: How many hunks were reported as proposed or decided.
+        n_caught: How often a run ended in the middle of an operation.
     """
 
     def __init__(self) -> None:
         self.n_reported = 0
         self.n_caught = 0
         self._states: dict[str, str] = {}
-        self._stand = 0
+        self._revision = 0
         self._deed: Message = {}
 
-    def hear(self, message: Message) -> None:
+    def receive(self, message: Message) -> None:
         """Take one message.
 
         Raises:
@@ -160,12 +160,12 @@ class CrashOracle:
         elif "done" in message:
             self.n_reported += len(message["done"])
             self._states |= message["done"]
-            self._stand = message.get("stand", self._stand)
+            self._revision = message.get("stand", self._revision)
             self._deed = {}
         else:
             self._deed = message
 
-    def _compare(self, found: dict[str, str], stand: int) -> None:
+    def _compare(self, found: dict[str, str], revision: int) -> None:
         deed, self._deed = self._deed, {}
         self.n_caught += bool(deed)
         begun = deed.get("begins", {})
@@ -182,9 +182,9 @@ class CrashOracle:
         came_about = {found[hunk_id] == state for hunk_id, state in begun.items()}
         assert len(came_about) < 2, f"half done: {deed}, found {found}"
         assert len(new) in (0, deed.get("proposes", 0)), f"half proposed: {deed}, found {new}"
-        if stand != self._stand:
+        if revision != self._revision:
             assert new or True in came_about, f"places that nobody told of: {deed}, found {found}"
-        self._states, self._stand = dict(found), stand
+        self._states, self._revision = dict(found), revision
 
 
 def main(folder: Path, n_kills: int, seed: int) -> None:
@@ -214,7 +214,7 @@ def _last(folder: Path, oracle: CrashOracle) -> None:
         kept = store.load()
         store.close()
         assert store.messages == []
-        oracle.hear(found_in(kept))
+        oracle.receive(found_in(kept))
 
 
 def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) -> None:
@@ -231,12 +231,12 @@ def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) 
         messages = _messages(pipe.fileno())
         while n_done < n_deeds:
             message = next(messages)
-            oracle.hear(message)
+            oracle.receive(message)
             n_done += "done" in message
         select.select([], [], [], delay)
         os.kill(child, signal.SIGKILL)
         for message in messages:
-            oracle.hear(message)
+            oracle.receive(message)
     _, status = os.waitpid(child, 0)
     assert os.WIFSIGNALED(status), f"a life ended by itself: {status}"
 

@@ -220,7 +220,7 @@ async def _ask_user(
     return None if title is None else lsp.MessageActionItem(title)
 
 
-async def _tell_settings(editor: FakeEditor, params: lsp.ConfigurationParams) -> list[Any]:
+async def _report_settings(editor: FakeEditor, params: lsp.ConfigurationParams) -> list[Any]:
     if editor.quirk is Quirk.UNTOLD:
         await editor.settings_reported.wait()
     return [
@@ -245,7 +245,7 @@ FEATURES = {
     lsp.WORKSPACE_APPLY_EDIT: _apply_edit,
     lsp.WINDOW_SHOW_DOCUMENT: _show_document,
     lsp.WINDOW_SHOW_MESSAGE_REQUEST: _ask_user,
-    lsp.WORKSPACE_CONFIGURATION: _tell_settings,
+    lsp.WORKSPACE_CONFIGURATION: _report_settings,
     lsp.CLIENT_REGISTER_CAPABILITY: _register,
     lsp.WORKSPACE_CODE_LENS_REFRESH: _refresh_lenses,
     lsp.WORKSPACE_INLAY_HINT_REFRESH: _accept,

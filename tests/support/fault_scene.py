@@ -140,8 +140,8 @@ async def at_fault(
         fresh=fresh,
     ) as editor:
         uri = editor.open("a.txt")
-        wish = {"edit": "a.txt", "changes": [[OLD, NEW]], "turn": "before"}
-        [hunk] = await propose(editor, wish)
+        spec = {"edit": "a.txt", "changes": [[OLD, NEW]], "turn": "before"}
+        [hunk] = await propose(editor, spec)
         yield FaultScene(editor, uri, hunk)
 
 

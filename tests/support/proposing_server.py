@@ -36,7 +36,7 @@ ProposalSpec = Mapping[str, Any]
 
 
 def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
-    """`test.propose`: one wish or several, each an object with `edit`, `create`, `move` or `remove`.
+    """`test.propose`: one specification or several, each an object with `edit`, `create`, `move` or `remove`.
 
     `{edit: file, changes: [[old, new]]}`, `{create: file, text}`,
     `{move: file, to: file, links: {file: [[old, new]]}}`, `{remove: file}`.
@@ -52,40 +52,40 @@ def propose(state: ServerState, given: tuple[object, ...]) -> dict[str, object]:
         path_status=lambda uri: inspect_path(snapshot, uri),
     )
     hunks: list[Hunk] = []
-    for wish in given:
-        assert isinstance(wish, Mapping)
-        hunks += _proposed(state, snapshot, rules, wish)
+    for spec in given:
+        assert isinstance(spec, Mapping)
+        hunks += _proposed(state, snapshot, rules, spec)
     return {"hunks": [hunk.id for hunk in hunks]}
 
 
 def _proposed(
-    state: ServerState, snapshot: Snapshot, rules: EditRules, wish: ProposalSpec
+    state: ServerState, snapshot: Snapshot, rules: EditRules, spec: ProposalSpec
 ) -> Iterable[Hunk]:
     message: dict[str, Any] = {
-        "turn": str(wish.get("turn", "t1")),
+        "turn": str(spec.get("turn", "t1")),
         "author": "test",
         "summary": "as the test wants",
     }
     ledger = state.ledger
-    if name := wish.get("edit"):
-        return ledger.propose(prepare_draft(_edit(snapshot, name, wish["changes"], message), rules))
-    if name := wish.get("create"):
-        draft = CreateDraft(uri=_uri(snapshot, name), name=name, text=wish["text"], **message)
+    if name := spec.get("edit"):
+        return ledger.propose(prepare_draft(_edit(snapshot, name, spec["changes"], message), rules))
+    if name := spec.get("create"):
+        draft = CreateDraft(uri=_uri(snapshot, name), name=name, text=spec["text"], **message)
         return ledger.propose(prepare_draft(draft, rules))
-    if name := wish.get("move"):
+    if name := spec.get("move"):
         links = tuple(
-            _edit(snapshot, link, changes, message) for link, changes in wish["links"].items()
+            _edit(snapshot, link, changes, message) for link, changes in spec["links"].items()
         )
         move = MoveDraft(
             uri=_uri(snapshot, name),
             name=name,
-            new_uri=_uri(snapshot, wish["to"]),
-            new_name=wish["to"],
+            new_uri=_uri(snapshot, spec["to"]),
+            new_name=spec["to"],
             links=links,
             **message,
         )
         return ledger.propose(prepare_draft(move, rules))
-    name = wish["remove"]
+    name = spec["remove"]
     uri = _uri(snapshot, name)
     remove = RemoveDraft(uri=uri, name=name, text=snapshot.show(uri).text, **message)
     return ledger.propose(prepare_draft(remove, rules))

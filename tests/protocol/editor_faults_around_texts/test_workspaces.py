@@ -62,7 +62,7 @@ async def test_e29_the_disk_changes_under_an_open_file(root: Path, fault: str) -
             path.unlink()
         else:
             path.rename(root / "moved.txt")
-        tell_all(scene)
+        report_all(scene)
         scene.editor.type(scene.uri, 0, 0, "typed\n")
         await scene.survives()
         scene.editor.from_server("a.txt", "moved.txt")
@@ -77,7 +77,7 @@ async def test_e29_what_is_no_file_any_more_is_not_written_to(root: Path, fault:
             path.mkdir()
         else:
             path.symlink_to("/etc/hostname")
-        tell_all(scene)
+        report_all(scene)
         scene.editor.type(scene.uri, 0, 0, "typed\n")
         await scene.holds()
         await scene.editor.command("stet.accept", {"hunk": scene.hunk})
@@ -91,13 +91,13 @@ async def test_e29_what_is_no_file_any_more_is_not_written_to(root: Path, fault:
         await scene.survives()
 
 
-def tell_all(scene: FaultScene) -> None:
+def report_all(scene: FaultScene) -> None:
     """The editor tells everything that can have happened to its file."""
     kinds = (lsp.FileChangeType.Deleted, lsp.FileChangeType.Created, lsp.FileChangeType.Changed)
-    tell(scene.editor, [lsp.FileEvent(scene.uri, kind) for kind in kinds])
+    report(scene.editor, [lsp.FileEvent(scene.uri, kind) for kind in kinds])
 
 
-def tell(editor: FakeEditor, events: Sequence[lsp.FileEvent]) -> None:
+def report(editor: FakeEditor, events: Sequence[lsp.FileEvent]) -> None:
     """The editor tells what it has watched."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 

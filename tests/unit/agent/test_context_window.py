@@ -27,10 +27,10 @@ QUESTION = Message("user", "Do it")
 LIMITS = Limits(10, 100_000, 60)
 
 
-def reading(n: int, result: str = LONG, said: str = "") -> list[Message]:
+def reading(n: int, result: str = LONG, text: str = "") -> list[Message]:
     """Rounds that read."""
     call = ToolCall("c1", "read_file", '{"file": "a.py"}')
-    round_ = [Message("assistant", said, (call,)), Message("tool", result, tool_call_id="c1")]
+    round_ = [Message("assistant", text, (call,)), Message("tool", result, tool_call_id="c1")]
     return round_ * n
 
 
@@ -70,13 +70,13 @@ async def test_compaction_drops_old_tool_results_without_a_model_call() -> None:
 
 async def test_compaction_asks_for_a_summary_and_counts_its_tokens() -> None:
     summary = Completion("Read twelve times.", usage=Usage(300, 20))
-    room = room_with(reading(12, said="I think. " * 300), summary, window=10_000)
+    room = room_with(reading(12, text="I think. " * 300), summary, window=10_000)
     assert await keep(room) == Usage(300, 20)
     assert tokens_of(room) < request_budget(10_000)
-    question, told, go_on, *rest = room.prompt.current_turn
+    question, reminder, go_on, *rest = room.prompt.current_turn
     assert question == QUESTION
-    assert told.content == "(Compacted: this sums up what stood here.)\nRead twelve times."
-    assert (told.role, go_on.role, rest[0].role) == ("assistant", "user", "assistant")
+    assert reminder.content == "(Compacted: this sums up what stood here.)\nRead twelve times."
+    assert (reminder.role, go_on.role, rest[0].role) == ("assistant", "user", "assistant")
     [request] = room.model.requests  # type: ignore[attr-defined]
     assert estimate_prompt(request.messages) < request_budget(10_000)
     assert request.tools == ()
@@ -92,11 +92,11 @@ async def test_compaction_asks_for_a_summary_and_counts_its_tokens() -> None:
     ids=["it fails", "it says nothing", "it refuses"],
 )
 async def test_compaction_writes_a_digest_if_the_summary_fails(reply: Reply) -> None:
-    room = room_with(reading(12, said="I think. " * 300), reply, window=10_000)
+    room = room_with(reading(12, text="I think. " * 300), reply, window=10_000)
     assert await keep(room) is not None
-    told = room.prompt.current_turn[1].content
-    assert told.startswith("(Compacted: this sums up what stood here.)\n- assistant: I think.")
-    assert "- You called `read_file" in told
+    reminder = room.prompt.current_turn[1].content
+    assert reminder.startswith("(Compacted: this sums up what stood here.)\n- assistant: I think.")
+    assert "- You called `read_file" in reminder
     assert is_well_formed(room.prompt.messages[1:])
 
 

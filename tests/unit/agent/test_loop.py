@@ -45,7 +45,7 @@ async def test_several_calls_of_one_answer_run_in_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "reported"),
     [
         ('{"file": "b.py"', "not a JSON object"),
         ("[1]", "not a JSON object"),
@@ -60,14 +60,14 @@ async def test_several_calls_of_one_answer_run_in_their_order() -> None:
     ],
 )
 async def test_invalid_arguments_are_reported_and_left_out_of_the_history(
-    arguments: str, told: str
+    arguments: str, reported: str
 ) -> None:
     ctx = make_agent(raw(arguments), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
     assert turn.tool_calls[0].state is ToolState.ERROR
     *_, assistant, answer = ctx.model.requests[1].messages
-    assert told in answer.content
+    assert reported in answer.content
     assert answer.tool_call_id == assistant.tool_calls[0].id
     kept = json.loads(assistant.tool_calls[0].arguments or "{}", parse_constant=pytest.fail)
     assert isinstance(kept, dict) or arguments == "null"
@@ -84,7 +84,7 @@ async def test_unknown_tool_is_answered_with_the_list_of_tools() -> None:
 
 
 @pytest.mark.parametrize(
-    ("bug", "told"),
+    ("bug", "reported"),
     [
         (ZeroDivisionError("b"), "The tool 'read_file' failed; go on without it."),
         (
@@ -95,7 +95,7 @@ async def test_unknown_tool_is_answered_with_the_list_of_tools() -> None:
     ],
 )
 async def test_a_tool_that_fails_inside_does_not_end_the_turn(
-    bug: Exception, told: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bug: Exception, reported: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def broken(reader: FileReader, name: str) -> None:
         raise bug
@@ -104,7 +104,7 @@ async def test_a_tool_that_fails_inside_does_not_end_the_turn(
     ctx = make_agent(call("read_file", file="b.py"), DONE)
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    assert turn.tool_calls[0].error == told
+    assert turn.tool_calls[0].error == reported
     assert type(bug).__name__ in caplog.text
 
 

@@ -66,8 +66,8 @@ async def test_call_written_as_text_is_answered_with_the_right_form_once() -> No
     ctx = make_agent(say(WRITTEN), call("read_file", file="b.py"), say("It says b."))
     turn = await ctx.ask()
     assert (turn.state, turn.answer) == (TurnState.COMPLETED, "It says b.")
-    told = ctx.model.requests[1].messages[-1].content
-    assert '{"name": "read_file", "arguments": {...}}' in told
+    reminder = ctx.model.requests[1].messages[-1].content
+    assert '{"name": "read_file", "arguments": {...}}' in reminder
 
 
 @pytest.mark.parametrize("between", [[], [EDIT]], ids=["at once", "later"])

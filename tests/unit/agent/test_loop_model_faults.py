@@ -161,12 +161,12 @@ async def test_m43_nothing_follows_a_cancel_after_chunk_k(k: int) -> None:
         arrived = asyncio.Event()
         n_words = min(max(k - 1, 0), N_WORDS)
 
-        def heard(event: AgentEvent) -> None:
-            said = sum(isinstance(one, TextDelta) for one in table.events)
-            if said >= n_words:
+        def count_events(event: AgentEvent) -> None:
+            n_deltas = sum(isinstance(one, TextDelta) for one in table.events)
+            if n_deltas >= n_words:
                 arrived.set()
 
-        table.on_event = heard
+        table.on_event = count_events
         turn_id = table.start()
         await server.asked(1)
         await arrived.wait()

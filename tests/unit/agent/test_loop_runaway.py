@@ -36,7 +36,7 @@ def table(*replies: Reply, **agent: object) -> AgentHarness:
     return AgentHarness(world, replies)
 
 
-def said_last(ctx: AgentHarness, n: int) -> str:
+def last_message(ctx: AgentHarness, n: int) -> str:
     """The last message of the `n`-th request (0-based), if it is ours."""
     last = ctx.model.requests[n].messages[-1]
     return last.content if last.role == "user" else ""
@@ -60,10 +60,10 @@ async def test_model_that_repeats_a_call_is_warned_once_and_then_stopped(
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, n_rounds + 1)
     assert words in turn.error
     assert "though it had been told" in turn.error
-    assert said_last(ctx, warned_before + 1).startswith("You have ")
-    assert "last round" in said_last(ctx, n_rounds)
-    assert "`done`" in said_last(ctx, n_rounds)
-    assert "`read_file`" not in said_last(ctx, n_rounds)
+    assert last_message(ctx, warned_before + 1).startswith("You have ")
+    assert "last round" in last_message(ctx, n_rounds)
+    assert "`done`" in last_message(ctx, n_rounds)
+    assert "`read_file`" not in last_message(ctx, n_rounds)
     assert [hunk.state for hunk in ctx.hunks] == ["pending"]
 
 
@@ -73,7 +73,7 @@ async def test_calls_of_one_answer_are_limited() -> None:
     turn = await ctx.ask()
     assert turn.state == TurnState.COMPLETED
     assert len(turn.tool_calls) == MAX_CALLS + 1
-    assert said_last(ctx, 1).startswith(
+    assert last_message(ctx, 1).startswith(
         f"You called 300 more tools in that answer than the {MAX_CALLS}"
     )
     first = ctx.model.requests[1].messages
@@ -101,7 +101,7 @@ async def test_last_round_runs_no_tool_that_reads() -> None:
     assert turn.tool_calls[1].error == (
         "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
     )
-    assert "last round" in said_last(ctx, 1)
+    assert "last round" in last_message(ctx, 1)
 
 
 async def test_last_round_keeps_the_tools_and_the_earlier_messages() -> None:
@@ -125,7 +125,7 @@ async def test_round_above_the_budget_is_not_started() -> None:
     turn = await ctx.ask()
     assert (turn.state, len(turn.rounds)) == (TurnState.LIMITED, 2)
     assert "next round would take about" in turn.error
-    assert "last round" in said_last(ctx, 1)
+    assert "last round" in last_message(ctx, 1)
 
 
 async def test_endless_text_is_aborted_and_its_tokens_are_counted() -> None:
@@ -158,12 +158,12 @@ async def test_model_that_streams_past_its_time_is_limited() -> None:
 
 
 @pytest.mark.parametrize("reason", [StopReason.REFUSED, StopReason.FILTERED])
-@pytest.mark.parametrize("said", ["", "I will"])
-async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, said: str) -> None:
-    answer = dataclasses.replace(combine(say(said), EDIT), stop_reason=reason)
+@pytest.mark.parametrize("text", ["", "I will"])
+async def test_a_refusal_is_shown_and_none_of_its_calls_run(reason: StopReason, text: str) -> None:
+    answer = dataclasses.replace(combine(say(text), EDIT), stop_reason=reason)
     ctx = table(answer)
     turn = await ctx.ask()
-    assert (turn.state, ctx.hunks, turn.answer) == (TurnState.FAILED, (), said)
+    assert (turn.state, ctx.hunks, turn.answer) == (TurnState.FAILED, (), text)
     assert ("refuses" if reason is StopReason.REFUSED else "content filter") in turn.error
 
 
@@ -183,9 +183,9 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
             return None
 
         async def compact(self) -> Usage | None:
-            asked.append(len(said))
+            asked.append(len(conversation))
             if shorten:
-                del said[1:3]
+                del conversation[1:3]
             return Usage() if shorten else None
 
     async def confirm(turn: Turn, tokens: int) -> None:
@@ -200,13 +200,13 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
         window=cast(ContextWindow, Window()),
     )
     ask = Ask(prompt="Do it", mode=Mode.AGENT, place=EditorLocation(None), chat="main")
-    said = [
+    conversation = [
         Message("system", "Be good."),
         Message("user", "Old."),
         Message("assistant", "Old."),
         Message("user", "Do it"),
     ]
-    turn = await run_turn(Turn(id="t1", ask=ask), said, crew)
+    turn = await run_turn(Turn(id="t1", ask=ask), conversation, crew)
     return ctx, turn, asked
 
 

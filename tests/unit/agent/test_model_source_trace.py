@@ -12,11 +12,11 @@ SECOND = Message("user", "second question")
 
 
 async def test_trace_of_a_round_holds_its_new_messages_and_the_answer() -> None:
-    heard: list[str] = []
-    model = TracedModel(ScriptedModel([Completion("one"), Completion("two")]), heard.append)
+    traced: list[str] = []
+    model = TracedModel(ScriptedModel([Completion("one"), Completion("two")]), traced.append)
     await model.complete(Request((SYSTEM, FIRST)), ignore)
     await model.complete(Request((SYSTEM, FIRST, SECOND)), ignore)
-    asked, answered, asked_again, answered_again = heard
+    asked, answered, asked_again, answered_again = traced
     assert asked.startswith("to scripted ")
     assert "You are terse." in asked
     assert "first question" in asked
@@ -29,8 +29,8 @@ async def test_trace_of_a_round_holds_its_new_messages_and_the_answer() -> None:
 
 
 async def test_trace_of_a_failed_round_holds_the_reason() -> None:
-    heard: list[str] = []
-    model = TracedModel(ScriptedModel([ModelUnavailable("It is on fire.")]), heard.append)
+    traced: list[str] = []
+    model = TracedModel(ScriptedModel([ModelUnavailable("It is on fire.")]), traced.append)
     with pytest.raises(ModelError):
         await model.complete(Request((SYSTEM,)), ignore)
-    assert heard[1].endswith("ModelUnavailable: It is on fire.")
+    assert traced[1].endswith("ModelUnavailable: It is on fire.")

@@ -156,13 +156,13 @@ def test_request_with_a_history_records_the_number_of_its_messages() -> None:
 )  # fmt: skip
 def test_the_arguments_of_a_call_are_json_still_when_they_hold_marks(arguments: object) -> None:
     for text in (json.dumps(arguments), json.dumps(arguments, ensure_ascii=False, indent=1)):
-        told, kinds = redact_json(text, Redactor())
-        assert json.loads(told) is not None
-        assert bool(kinds) == ("redacted" in told)
+        redacted, kinds = redact_json(text, Redactor())
+        assert json.loads(redacted) is not None
+        assert bool(kinds) == ("redacted" in redacted)
         if not kinds:
-            assert told == text
+            assert redacted == text
         for secret in ("hunter2", "a1B2a1B2", "abcd1234", "aB3/aB3/"):
-            assert secret not in told
+            assert secret not in redacted
 
 
 def test_secret_found_in_one_message_is_redacted_in_all_messages() -> None:
@@ -173,5 +173,5 @@ def test_secret_found_in_one_message_is_redacted_in_all_messages() -> None:
         ),
         (),
     )
-    told, _ = redact_request(asked, Redactor())
-    assert not any("tr0ub4dor" in message.content for message in told.messages)
+    redacted, _ = redact_request(asked, Redactor())
+    assert not any("tr0ub4dor" in message.content for message in redacted.messages)

@@ -49,17 +49,17 @@ async def test_a_request_without_tokens_is_sent_as_it_is() -> None:
 async def test_control_tokens_are_restored_in_text_calls_and_stream() -> None:
     arguments = json.dumps({"old_text": f"a\n{SHOWN}"})  # the bar as an escape
     answer = Completion(f"It is {SHOWN}, [{BAR}", (ToolCall("c1", "edit_file", arguments),))
-    heard: list[str] = []
+    streamed: list[str] = []
     model = TokenEscapingModel(ScriptedModel([answer]))
-    got = await model.complete(Request((Message("user", "x"),)), heard.append)
-    assert got.text == "".join(heard) == f"It is {END}, [{BAR}"
+    got = await model.complete(Request((Message("user", "x"),)), streamed.append)
+    assert got.text == "".join(streamed) == f"It is {END}, [{BAR}"
     assert json.loads(got.tool_calls[0].arguments) == {"old_text": f"a\n{END}"}
 
 
 def test_arguments_with_control_tokens_stay_valid_json() -> None:
     text = json.dumps({"a": "".join(TOKENS), "b": ['"\\', "</s>"]})
-    told = map_json_strings(text, lambda text, _: escape_special_tokens(text))
-    assert json.loads(told) == {
+    mapped = map_json_strings(text, lambda text, _: escape_special_tokens(text))
+    assert json.loads(mapped) == {
         "a": escape_special_tokens("".join(TOKENS)),
         "b": ['"\\', f"<{BAR}/s>"],
     }

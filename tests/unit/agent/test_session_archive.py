@@ -88,10 +88,10 @@ def test_known_state_of_a_conversation_is_loaded() -> None:
         Message("assistant", "So."),
     )
     history = [Exchange(messages, "Why?", "So.", TurnRecord.of(FULL, (), "a.py", "b.py"))]
-    heard = ModelKnowledge(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
-    archive.save_chat("main", history, heard, 17)
+    known = ModelKnowledge(4, {"file:///ws/a": TextDocument("file:///ws/a", "text\n")})
+    archive.save_chat("main", history, known, 17)
     [back] = archive.load().sessions
-    assert (back.chat, back.history, back.knowledge) == ("main", history, heard)
+    assert (back.chat, back.history, back.knowledge) == ("main", history, known)
     assert back.approved_hosts.n_sent_characters == 17
 
 

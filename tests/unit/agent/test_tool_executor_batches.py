@@ -43,11 +43,11 @@ async def worked(
     return table, await table.ask()
 
 
-def told(table: AgentHarness, request: int) -> list[str]:
+def tool_results(table: AgentHarness, request: int) -> list[str]:
     """The answers to the calls before a request, in order."""
     messages = table.model.requests[request].messages
-    behind = max(n for n, message in enumerate(messages) if message.role == "assistant")
-    return [message.content for message in messages[behind + 1 :]]
+    last_answer = max(n for n, message in enumerate(messages) if message.role == "assistant")
+    return [message.content for message in messages[last_answer + 1 :]]
 
 
 def swap(old: str, new: str, summary: str = "") -> dict[str, Any]:
@@ -70,7 +70,7 @@ async def test_line_numbers_are_those_that_were_shown_for_all_of_them() -> None:
 async def test_every_hunk_has_the_summary_of_its_own_edit() -> None:
     table, _ = await worked(edits(swap("two", "2", "Twice"), swap("four", "4", "Fourfold")))
     assert [hunk.summary for hunk in table.hunks] == ["Twice", "Fourfold"]
-    first, second = told(table, 1)
+    first, second = tool_results(table, 1)
     assert first.startswith("Proposed h1 at line 2")
     assert second.startswith("Proposed h2 at line 4")
 
@@ -85,7 +85,7 @@ async def test_insertions_at_one_place_keep_their_order() -> None:
     )
     assert table.proposed() == TEXT.replace("three", "b\na\nc\nthree")
     (hunk,) = table.hunks
-    assert all(one.startswith(f"Proposed {hunk.id}") for one in told(table, 1))
+    assert all(one.startswith(f"Proposed {hunk.id}") for one in tool_results(table, 1))
 
 
 async def test_two_places_of_one_line_become_one_hunk() -> None:
@@ -114,7 +114,7 @@ async def test_overlapping_edits_are_refused_and_both_are_named(
 ) -> None:
     table, turn = await worked(edits(swap("five", "5"), first, second))
     assert table.hunks == ()
-    other, one, two = told(table, 1)
+    other, one, two = tool_results(table, 1)
     assert one == two
     assert one.startswith("Error: 'a.py': edits 2 (")
     assert "and 3 (" in one
@@ -134,13 +134,13 @@ async def test_edits_that_overlap_only_together_are_all_named() -> None:
         )
     )
     assert table.hunks == ()
-    assert all("of this answer overlap" in one for one in told(table, 1))
+    assert all("of this answer overlap" in one for one in tool_results(table, 1))
 
 
 async def test_edit_that_is_not_found_holds_the_others_back() -> None:
     table, _ = await worked(edits(swap("two", "2"), swap("nothing like it", "12")))
     assert table.hunks == ()
-    first, second = told(table, 1)
+    first, second = tool_results(table, 1)
     assert first == (
         "Error: Edit 2 of this file failed: 'a.py': The old text is not in the file. Nothing in the "
         "file is like it: read the file again. None of the 2 edits of this file in this answer was "
@@ -157,7 +157,7 @@ async def test_edit_refused_by_the_policy_does_not_affect_others_and_is_reported
         settings=Settings(edit=EditSettings(can_delete=False)),
     )
     assert table.proposed() == f"zero\n{TEXT}"
-    first, second = told(table, 1)
+    first, second = tool_results(table, 1)
     assert first.startswith("Proposed h1 at line 1")
     assert second.startswith("Error: Refused by the rule edit.canDelete")
     assert second.endswith("The other edits of this file in this answer were proposed.\n")
@@ -172,7 +172,7 @@ async def test_each_edit_is_refused_by_itself_if_the_policy_refuses_all() -> Non
     )
     assert table.hunks == ()
     assert [one.position for one in turn.rejected] == ["delete:2", "delete:4"]
-    assert not any("other edits" in one or "send all" in one for one in told(table, 1))
+    assert not any("other edits" in one or "send all" in one for one in tool_results(table, 1))
 
 
 async def test_a_place_that_is_not_found_holds_back_also_beside_a_refused_edit() -> None:
@@ -181,7 +181,7 @@ async def test_a_place_that_is_not_found_holds_back_also_beside_a_refused_edit()
         settings=Settings(edit=EditSettings(can_delete=False)),
     )
     assert table.hunks == ()
-    refused, lost, held = told(table, 1)
+    refused, lost, held = tool_results(table, 1)
     assert refused.startswith("Error: Refused by the rule edit.canDelete")
     assert lost.startswith("Error: 'a.py': The old text is not in the file.")
     assert held.startswith("Error: Edit 2 of this file failed: 'a.py'")
@@ -214,7 +214,7 @@ async def test_in_the_last_round_what_is_valid_is_proposed(
 async def test_edit_with_invalid_arguments_holds_the_others_back() -> None:
     table, _ = await worked(edits(swap("two", "2"), {"old_text": "four"}))
     assert table.hunks == ()
-    first, second = told(table, 1)
+    first, second = tool_results(table, 1)
     assert first.startswith("Error: Edit 2 of this file failed: 'edit_file': ")
     assert second.startswith("Error: 'edit_file': Value error, give either old_text and new_text")
 
@@ -222,7 +222,7 @@ async def test_edit_with_invalid_arguments_holds_the_others_back() -> None:
 async def test_edit_that_is_applied_already_is_no_failure() -> None:
     table, _ = await worked(edits(swap("two", "2"), swap("fourteen", "four")))
     assert table.proposed() == TEXT.replace("two", "2")
-    assert told(table, 1)[1] == "a.py already says so; nothing to do.\n"
+    assert tool_results(table, 1)[1] == "a.py already says so; nothing to do.\n"
 
 
 async def test_edits_of_other_files_are_independent() -> None:
@@ -250,7 +250,7 @@ async def test_reading_between_edits_does_not_move_them() -> None:
         )
     )
     assert table.proposed() == "two\nfour\nfive\n"
-    read = told(table, 1)[1]
+    read = tool_results(table, 1)[1]
     assert "h1 takes out line 1; h2 takes out line 3" in read
 
 
@@ -259,7 +259,7 @@ async def test_a_call_that_was_cut_is_left_out() -> None:
         edits(swap("two", "2"), swap("three", "3"), swap("four", "4"), stop=StopReason.LENGTH)
     )
     assert table.proposed() == TEXT.replace("two", "2").replace("three", "3")
-    assert told(table, 1)[2].startswith("Error: Your answer was cut off within this call")
+    assert tool_results(table, 1)[2].startswith("Error: Your answer was cut off within this call")
 
 
 async def test_pending_text_and_file_text_are_edited_together() -> None:
@@ -278,7 +278,7 @@ async def test_edit_that_overlaps_an_earlier_proposal_is_refused_as_a_whole() ->
         edits(swap("two", "2")), edits({"position": "delete:2-3"}, swap("five", "5"))
     )
     assert [hunk.new for hunk in table.hunks] == ["2\n"]
-    assert all("already have a pending hunk (h1" in one for one in told(table, 2))
+    assert all("already have a pending hunk (h1" in one for one in tool_results(table, 2))
 
 
 async def test_last_line_without_an_end_cannot_be_deleted_while_a_line_is_added_after_it() -> None:
@@ -313,7 +313,7 @@ async def test_text_that_was_read_is_edited_while_the_user_types() -> None:
 
     table.on_event = type_after_reading
     await table.ask()
-    first, second = told(table, 3)
+    first, second = tool_results(table, 3)
     assert first.startswith("Error: 'a.py': The user has changed this text (now lines 3-4)")
     assert second.startswith("Error: Edit 1 of this file failed: ")
     assert table.proposed() == "zero\none\ntwo\n3\nfour\n5\n"

@@ -30,8 +30,8 @@ async def test_a_new_tool_is_one_file_and_one_line(monkeypatch: pytest.MonkeyPat
     )
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    [told] = [tool for tool in ctx.model.requests[0].tools if tool.name == "shout"]
-    assert (told.description, told.parameters["required"]) == ("Say it louder.", ["text"])
+    [offered] = [tool for tool in ctx.model.requests[0].tools if tool.name == "shout"]
+    assert (offered.description, offered.parameters["required"]) == ("Say it louder.", ["text"])
     answers = [one.content for one in ctx.model.requests[2].messages if one.role == "tool"]
     assert answers == ["HEY!\n", "Error: 'shout': text: Field required. Call it again.\n"]
     assert [run.state for run in turn.tool_calls[:2]] == [ToolState.COMPLETED, ToolState.ERROR]

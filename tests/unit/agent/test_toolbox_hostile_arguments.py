@@ -16,7 +16,7 @@ MUCH = 1_000_000
 NOTE = "---\ntitle: A\n---\n# Head\n"
 
 
-async def told(tool: str, arguments: str) -> str:
+async def answer_of(tool: str, arguments: str) -> str:
     """What the model is told of a call; nothing may be proposed."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.md": NOTE}), asked="/ws/a.md")
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", tool, arguments))
@@ -40,7 +40,7 @@ async def told(tool: str, arguments: str) -> str:
 async def test_error_does_not_repeat_long_arguments(
     tool: str, arguments: dict[str, object]
 ) -> None:
-    answer = await told(tool, json.dumps(arguments))
+    answer = await answer_of(tool, json.dumps(arguments))
     assert answer.startswith("Error: ")
     assert len(answer) < MAX_ERROR + 100
 
@@ -60,12 +60,12 @@ async def test_error_does_not_repeat_long_arguments(
 async def test_arguments_that_would_take_long_are_refused_early(
     tool: str, arguments: dict[str, object], field: str
 ) -> None:
-    assert (await told(tool, json.dumps(arguments))).startswith(f"Error: {tool!r}: {field}")
+    assert (await answer_of(tool, json.dumps(arguments))).startswith(f"Error: {tool!r}: {field}")
 
 
 async def test_properties_nested_too_deeply_are_refused_in_plain_words() -> None:
     deep = "[" * 900 + "]" * 900
-    answer = await told("update_properties", f'{{"file": "a.md", "set": {{"k": {deep}}}}}')
+    answer = await answer_of("update_properties", f'{{"file": "a.md", "set": {{"k": {deep}}}}}')
     assert answer == "Error: `set` is nested too deeply. Give texts, numbers or lists.\n"
 
 

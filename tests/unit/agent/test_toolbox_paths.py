@@ -162,14 +162,14 @@ async def test_no_tool_returns_an_absolute_path(tool: str, arguments: Arguments)
 def test_refused_mention_is_reported_without_its_target(name: str) -> None:
     prompt = f"See @{name} please"
     context = build_context(world().snapshot(), EditorLocation(f"file://{ROOT}/a.md"), prompt)
-    told = context.text.replace(prompt, "").replace(f"@{name}", "")
-    told = re.sub(r"<workspace [^>]*>", "", told)
-    assert f"{HOME}/private" not in told, told
-    assert f"{ROOT}/" not in told, told
+    shown = context.text.replace(prompt, "").replace(f"@{name}", "")
+    shown = re.sub(r"<workspace [^>]*>", "", shown)
+    assert f"{HOME}/private" not in shown, shown
+    assert f"{ROOT}/" not in shown, shown
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "shown"),
     [
         ("'/home/ann/x.md' lies outside.", "'x.md' lies outside."),
         ("\"/home/it's/x.md\" and '/a/b'", "\"x.md\" and 'b'"),
@@ -180,5 +180,5 @@ def test_refused_mention_is_reported_without_its_target(name: str) -> None:
         ("an open ' and '/a/b", "an open ' and '/a/b"),
     ],
 )
-def test_a_refusal_keeps_the_last_part_of_a_path(message: str, told: str) -> None:
-    assert without_folders(message) == told
+def test_a_refusal_keeps_the_last_part_of_a_path(message: str, shown: str) -> None:
+    assert without_folders(message) == shown

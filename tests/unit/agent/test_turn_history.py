@@ -157,7 +157,7 @@ async def test_new_privacy_rules_apply_to_the_history() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ignore_file", "said"),
+    ("ignore_file", "pattern"),
     [
         (".stetignore", "sub/b.txt\n"),
         (".gitignore", "sub/\n"),
@@ -166,7 +166,7 @@ async def test_new_privacy_rules_apply_to_the_history() -> None:
         ("sub/.gitignore", "*.txt\n"),
     ],
 )
-async def test_files_ignored_since_are_not_sent_again(ignore_file: str, said: str) -> None:
+async def test_files_ignored_since_are_not_sent_again(ignore_file: str, pattern: str) -> None:
     files = {"/ws/sub/b.txt": "hunter2\n", "/ws/.stetignore": "nothing\n"}
     world = make_workspace(files, opened={"/ws/a.py": "a\n"})
     table = AgentHarness(world, [call("read_file", file="sub/b.txt"), DONE, DONE, DONE, DONE])
@@ -176,7 +176,7 @@ async def test_files_ignored_since_are_not_sent_again(ignore_file: str, said: st
     system.time += 60
     await table.ask("Second")
     system.time += 60
-    system.add_file(f"/ws/{ignore_file}", said)
+    system.add_file(f"/ws/{ignore_file}", pattern)
     await table.ask("Third")
     system.time += 60
     await table.ask("Fourth")

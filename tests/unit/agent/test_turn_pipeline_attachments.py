@@ -68,7 +68,7 @@ async def test_refreshed_context_includes_attachments() -> None:
     ctx = make_tool_context(make_workspace(FILES, opened={"/ws/a.md": "[[b]]\n"}))
     chosen = dataclasses.replace(C, scope="linked", link_depth=1)
     ctx.current_context = partial(current_context, ctx.reader, ctx.links, EditorLocation(A), chosen)
-    told = await use(GET_ATTACHED_CONTEXT, ctx)
-    assert 'path="c.md"' in told
-    assert 'path="b.md"' in told
+    answer = await use(GET_ATTACHED_CONTEXT, ctx)
+    assert 'path="c.md"' in answer
+    assert 'path="b.md"' in answer
     assert ctx.reader.report.files_read == ["a.md", "c.md", "b.md"]

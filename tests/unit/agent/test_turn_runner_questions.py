@@ -174,11 +174,11 @@ async def test_other_chats_and_the_queue_go_on_meanwhile() -> None:
     ctx = table(ASK, DONE, DONE)
     first = ctx.start(chat="one")
     await until(ctx, QuestionAsked)
-    behind = ctx.start(chat="one")
+    queued = ctx.start(chat="one")
     assert (await ctx.end_of(ctx.start(chat="two"))).state is TurnState.COMPLETED
-    assert ctx.agent.turn(behind).state is TurnState.QUEUED
+    assert ctx.agent.turn(queued).state is TurnState.QUEUED
     ctx.agent.cancel(first)
-    assert (await ctx.end_of(behind)).state is TurnState.COMPLETED
+    assert (await ctx.end_of(queued)).state is TurnState.COMPLETED
 
 
 async def test_several_questions_come_one_after_the_other() -> None:
@@ -193,8 +193,8 @@ async def test_several_questions_come_one_after_the_other() -> None:
         await until(ctx, QuestionAnswered, n)
     assert (await ctx.end_of(turn_id)).state is TurnState.COMPLETED
     assert ids == ["q-t1-1", "q-t1-2", "q-t1-3"]
-    told = [m.content for m in ctx.model.requests[-1].messages if m.role == "tool"]
-    assert told == [f"The user answers: {one}\n" for one in ("Green", "Red", "Green")]
+    results = [m.content for m in ctx.model.requests[-1].messages if m.role == "tool"]
+    assert results == [f"The user answers: {one}\n" for one in ("Green", "Red", "Green")]
 
 
 async def test_a_question_gets_one_answer_however_fast_the_second_comes() -> None:
@@ -240,7 +240,7 @@ async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said", "meant"),
+    ("kind", "typed", "meant"),
     [
         ("command", "Run it", "Run it"),
         ("command", " run IT ", "Run it"),
@@ -273,9 +273,9 @@ async def test_the_oldest_question_is_answered_where_none_is_named() -> None:
         ("ask", " ", None),
     ],
 )
-def test_an_answer_is_read_as_a_person_means_it(kind: str, said: str, meant: str | None) -> None:
+def test_an_answer_is_read_as_a_person_means_it(kind: str, typed: str, meant: str | None) -> None:
     question = Question("q", kind, "?", ("Run it", "Don't run"))  # type: ignore[arg-type]
-    assert question.parse_answer(said) == meant
+    assert question.parse_answer(typed) == meant
 
 
 def test_a_choice_is_one_of_the_choices() -> None:
@@ -289,7 +289,7 @@ def test_a_choice_is_one_of_the_choices() -> None:
 
 @pytest.mark.parametrize("is_choice", [False, True])
 @pytest.mark.parametrize(
-    ("choices", "said", "meant"),
+    ("choices", "typed", "meant"),
     [
         (("Red", "Rose"), "r", None),
         (("Red", "Reddish"), "red", "Red"),
@@ -308,10 +308,10 @@ def test_a_choice_is_one_of_the_choices() -> None:
     ],
 )
 def test_ambiguous_beginning_of_a_choice_is_no_answer(
-    choices: tuple[str, ...], said: str, meant: str | None, *, is_choice: bool
+    choices: tuple[str, ...], typed: str, meant: str | None, *, is_choice: bool
 ) -> None:
     question = Question("q", "ask", "?", choices)
-    assert question.parse_answer(said, is_choice=is_choice) == meant
+    assert question.parse_answer(typed, is_choice=is_choice) == meant
 
 
 async def test_what_the_model_asks_is_short_and_whole() -> None:
@@ -352,5 +352,5 @@ async def test_nothing_in_a_question_acts_or_hides_and_none_is_too_long_to_read(
 
 
 async def test_question_without_a_user_tells_the_model_to_continue() -> None:
-    told = await use(ASK_USER, make_tool_context(make_workspace({})), question="Well?")
-    assert told == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."
+    results = await use(ASK_USER, make_tool_context(make_workspace({})), question="Well?")
+    assert results == "Error: Nobody can be asked here: 'Well?'. Go on without an answer."

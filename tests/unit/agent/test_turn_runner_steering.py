@@ -41,7 +41,7 @@ def table(*replies: Reply, **agent: object) -> AgentHarness:
     )
 
 
-def heard(ctx: AgentHarness, n: int) -> list[str]:
+def steering_in(ctx: AgentHarness, n: int) -> list[str]:
     """What the user says in the `n`-th request (0-based), behind the question."""
     texts = [one.content for one in ctx.model.requests[n].messages if one.role == "user"]
     return texts[1:]
@@ -63,8 +63,12 @@ async def steered(
 
 async def test_steering_follows_the_tool_results() -> None:
     ctx, turn_id = await steered(READ, DONE)
-    *_, answer, told = ctx.model.requests[1].messages
-    assert (answer.role, told.role, told.content) == ("tool", "user", "Use tabs")
+    *_, answer, steered_message = ctx.model.requests[1].messages
+    assert (answer.role, steered_message.role, steered_message.content) == (
+        "tool",
+        "user",
+        "Use tabs",
+    )
     assert ctx.agent.turn(turn_id).steering == ("Use tabs",)
     [event] = [event for event in ctx.events if isinstance(event, SteeringApplied)]
     assert (event.text, event.turn.steering) == ("Use tabs", ("Use tabs",))
@@ -77,7 +81,7 @@ async def test_steering_at_the_end_of_a_turn_starts_one_more_round(mode: Mode) -
     ctx, turn_id = await steered(first, last, mode=mode)
     turn = ctx.agent.turn(turn_id)
     assert (turn.state, len(turn.rounds)) == (TurnState.COMPLETED, 2)
-    assert heard(ctx, 1) == ["Use tabs"]
+    assert steering_in(ctx, 1) == ["Use tabs"]
     assert "not seen" not in turn.summary
 
 
@@ -90,7 +94,7 @@ async def test_several_steering_messages_keep_their_order() -> None:
         ctx.agent.steer(text, turn_id)
     held.go.set()
     await ctx.end_of(turn_id)
-    assert heard(ctx, 1) == ["One", "Two"]
+    assert steering_in(ctx, 1) == ["One", "Two"]
 
 
 async def test_steering_is_accepted_before_the_first_round() -> None:
@@ -98,7 +102,7 @@ async def test_steering_is_accepted_before_the_first_round() -> None:
     turn_id = ctx.start()
     ctx.agent.steer("Use tabs")
     await ctx.end_of(turn_id)
-    assert heard(ctx, 0)[-1] == "Use tabs"
+    assert steering_in(ctx, 0)[-1] == "Use tabs"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +155,7 @@ async def test_steering_of_a_rewrite_is_refused_with_a_reason() -> None:
 
 async def test_steering_replaces_the_reminder() -> None:
     ctx, turn_id = await steered(say("Hm."), dataclasses.replace(DONE))
-    assert heard(ctx, 1) == ["Use tabs"]
+    assert steering_in(ctx, 1) == ["Use tabs"]
     assert ctx.agent.turn(turn_id).state is TurnState.COMPLETED
 
 

@@ -29,10 +29,10 @@ def link(name: str) -> str | None:
     return None if name == "nowhere" else f"file:///ws/{name}"
 
 
-def make_page(turn: Turn = OVER, told: ChatTranscript | None = None) -> ChatDocument:
+def make_page(turn: Turn = OVER, turn_text: ChatTranscript | None = None) -> ChatDocument:
     """A page that one turn is to be written into."""
     page = ChatDocument("main", "chat-main.md", "file:///state/chat-main.md")
-    transcript = told or transcript_of(turn, (), link)
+    transcript = turn_text or transcript_of(turn, (), link)
     is_over = transcript.is_over
     page.add(
         ChatTurn(turn.id, turn.ask.prompt, transcript, ending(turn, (), link) if is_over else "")
@@ -62,13 +62,13 @@ TYPING = st.builds(
 def test_random_typing_between_what_is_written_loses_no_character(
     pieces: list[str], typed: list[list[Typing]]
 ) -> None:
-    told = ChatTranscript(link)
-    page = make_page(Turn(id="t1", ask=ASK), told)
+    turn_text = ChatTranscript(link)
+    page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
     marks, keys = iter(MARKS), []
     for piece, keystrokes in zip([*pieces, ""], [*typed, []], strict=False):
-        told.add_text(piece)
+        turn_text.add_text(piece)
         for one in keystrokes:
             # Each keystroke carries a mark, which shows where it went, and is surrounded by one.
             mark = next(marks)
@@ -94,14 +94,14 @@ def _is_subsequence(part: str, whole: str) -> bool:
 
 @given(st.lists(st.text("ab c\n#!<[", max_size=12), max_size=12))
 def test_streamed_answer_is_written_once_however_it_is_cut(pieces: list[str]) -> None:
-    told, whole = ChatTranscript(link), ChatTranscript(link)
-    page = make_page(Turn(id="t1", ask=ASK), told)
+    turn_text, whole = ChatTranscript(link), ChatTranscript(link)
+    page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
     for piece in pieces:
-        told.add_text(piece)
+        turn_text.add_text(piece)
         text = write_all(page, text)
-    told.finish_message()
+    turn_text.finish_message()
     text = write_all(page, text)
     whole.add_text("".join(pieces))
     whole.finish_message()
@@ -140,12 +140,12 @@ def test_answer_that_the_user_edited_is_completed() -> None:
 
 
 def test_answer_that_the_user_edits_while_it_streams_is_written_once() -> None:
-    told = ChatTranscript(link)
-    page = make_page(Turn(id="t1", ask=ASK), told)
+    turn_text = ChatTranscript(link)
+    page = make_page(Turn(id="t1", ask=ASK), turn_text)
     text = new_document("main") + "Why?\n"
     page.sent("t1", "Why?")
     for n in range(4):
-        told.add_text(f"word {n} ")
+        turn_text.add_text(f"word {n} ")
         # The file is written in a worker, and its text is read afterwards.
         scratch = page.frozen()
         text = scratch.fill(text)
@@ -162,12 +162,12 @@ def test_completed_answers_are_dropped_from_memory() -> None:
 
 
 def test_an_answer_goes_on_under_a_new_heading_where_the_user_has_deleted_it() -> None:
-    told = ChatTranscript(link)
-    page = make_page(Turn(id="t1", ask=ASK), told)
-    told.add_text("One. ")
+    turn_text = ChatTranscript(link)
+    page = make_page(Turn(id="t1", ask=ASK), turn_text)
+    turn_text.add_text("One. ")
     text = page.frozen().fill(new_document("main"))
     adopt(page, text)
-    told.add_text("Two.")
+    turn_text.add_text("Two.")
     text = page.frozen().fill(text.replace("## Stet (t1)\n", ""))
     assert written(text, "t1").endswith("Two.")
 
@@ -187,15 +187,15 @@ def test_end_of_a_turn_reports_its_outcome() -> None:
         cost=0.0123,
         model="gpt-4.1",
     )
-    said = ending(turn, (), link)
-    assert said == (
+    end_text = ending(turn, (), link)
+    assert end_text == (
         "**Limit reached.** All 10 rounds are used.\n\n"
         "- @nope.py: there is no such file\n\n"
         "Sources:\n\n- [A \\[title\\] # No](https://a.example/x%20y%29%28)\n"
         "- [https://b.example](https://b.example)\n\n"
         "*limited · 2,500 tokens in, 900 of them cached, 35 out · cost 0.0123 · gpt-4.1*"
     )
-    assert has_ended(said)
+    assert has_ended(end_text)
 
 
 def test_refused_tool_call_is_reported_once() -> None:
@@ -204,16 +204,16 @@ def test_refused_tool_call_is_reported_once() -> None:
         "c1", "delete_file", ToolState.ERROR, "old.py", f"Refused by edit.scope: {refused.message}"
     )
     turn = Turn(id="t1", ask=ASK, state=TurnState.COMPLETED, tool_calls=(run,), rejected=(refused,))
-    told = ChatTranscript(link)
-    told.add_tool(run)
-    told.end(turn, ())
-    assert told.text.count("may not be edited") == 1
+    turn_text = ChatTranscript(link)
+    turn_text.add_tool(run)
+    turn_text.end(turn, ())
+    assert turn_text.text.count("may not be edited") == 1
 
 
 def test_underscores_in_a_word_are_not_escaped() -> None:
-    told = ChatTranscript(link)
-    told.add_note("read_file_2 and _this_ and *that*")
-    assert told.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
+    turn_text = ChatTranscript(link)
+    turn_text.add_note("read_file_2 and _this_ and *that*")
+    assert turn_text.text == "*read_file_2 and \\_this\\_ and \\*that\\**"
 
 
 def test_answer_is_written_once_in_a_document_with_carriage_returns() -> None:

@@ -87,11 +87,11 @@ class Typed:
 
 def lines_read(more: str) -> int:
     """How many lines an answer has read that comes piece by piece while the user types."""
-    typed, told = Typed(more), ChatTranscript(lambda _: None)
+    typed, transcript = Typed(more), ChatTranscript(lambda _: None)
     page = ChatDocument("main", "chat.md", "file:///chat.md")
-    page.add(ChatTurn("t1", "Why?", told))
+    page.add(ChatTurn("t1", "Why?", transcript))
     for n in range(N_PIECES):
-        told.add_text(f"word {n} ")
+        transcript.add_text(f"word {n} ")
         while step := page.next_insertion(typed.document):
             typed.watch = InsertionWatch(step.insertion.text)
             for _ in range(3):
@@ -106,8 +106,8 @@ def lines_read(more: str) -> int:
             assert typed.watch.has_come
             step.done()
     n_read = typed.lines.n_read
-    said = "".join(f"word {n} " for n in range(N_PIECES))
-    assert written(typed.buffer.text, "t1") == said.strip()
+    streamed = "".join(f"word {n} " for n in range(N_PIECES))
+    assert written(typed.buffer.text, "t1") == streamed.strip()
     return n_read
 
 
@@ -149,12 +149,12 @@ def test_sent_message_is_found_without_reading_the_text_after_it() -> None:
 
 @pytest.mark.parametrize("n_lines", [1, LINES_AT_ONCE, LINES_AT_ONCE + 1, 3 * LINES_AT_ONCE + 7])
 def test_sent_message_ends_at_its_end_whatever_its_length(n_lines: int) -> None:
-    said = "a line of it\n" * n_lines + "end"
+    streamed = "a line of it\n" * n_lines + "end"
     for more in ("", " and more", "\n\nmore\n"):
-        document = ChatSections(split_lines(f"## You\n\n{said}{more}"))
-        assert after_draft(document, said, "t1").at == Position(n_lines + 2, 3)
+        document = ChatSections(split_lines(f"## You\n\n{streamed}{more}"))
+        assert after_draft(document, streamed, "t1").at == Position(n_lines + 2, 3)
         at = document.end()
-        assert after_draft(document, f"{said}less", "t1").at == at
+        assert after_draft(document, f"{streamed}less", "t1").at == at
 
 
 def test_question_from_a_command_is_inserted_before_an_unread_draft() -> None:

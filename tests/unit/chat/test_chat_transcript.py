@@ -19,7 +19,7 @@ TURN = Turn(id="t1", ask=ASK)
 LINK = "[a.md](file:///ws/a.md)"
 
 
-def told_after(*, here: tuple[str, ...] = ()) -> str:
+def transcript_text(*, here: tuple[str, ...] = ()) -> str:
     """A turn that is steered between two sentences; some of the words were said in the document."""
     telling = TranscriptBuilder(make_workspace(), ReviewLedger())
     for words in here:
@@ -50,14 +50,14 @@ def removal() -> Hunk:
 
 
 def test_steering_is_shown_where_it_reached_the_model() -> None:
-    assert told_after() == (
+    assert transcript_text() == (
         "I look.\n\n> **You:** Use tabs\n\n> **You:** \\## You\n> ! [x](http://x)\n\nI use tabs."
     )
 
 
 def test_steering_written_in_the_document_is_not_repeated() -> None:
-    assert told_after(here=("Use tabs", "## You\n![x](http://x)")) == "I look.\n\nI use tabs."
-    assert "Use tabs" not in told_after(here=("Use tabs",))
+    assert transcript_text(here=("Use tabs", "## You\n![x](http://x)")) == "I look.\n\nI use tabs."
+    assert "Use tabs" not in transcript_text(here=("Use tabs",))
 
 
 def test_steering_of_an_earlier_turn_is_shown() -> None:
@@ -68,11 +68,11 @@ def test_steering_of_an_earlier_turn_is_shown() -> None:
 def test_outcome_of_a_deletion_is_reported() -> None:
     turn = dataclasses.replace(TURN, state=TurnState.COMPLETED, answer="So.")
     pending = removal()
-    said = {
+    texts = {
         state: ending(turn, [dataclasses.replace(pending, state=state)], link).split("\n")[0]
         for state in (HunkState.ACCEPTED, HunkState.UNDONE, HunkState.PENDING)
     }
-    assert said == {
+    assert texts == {
         HunkState.ACCEPTED: f"Deleted: {LINK}; `stet.undo` brings it back",
         HunkState.UNDONE: f"Deleted and brought back: {LINK}",
         HunkState.PENDING: f"Proposed: 1 hunk in {LINK}",

@@ -125,7 +125,7 @@ def test_settings_for_stet_stay_beside_its_command(program: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "said"),
+    ("own", "reported"),
     [
         ("[[language]\n", "no valid TOML"),
         ('language = [{ name = "x" }]\n', "write each language as [[language]]"),
@@ -135,11 +135,11 @@ def test_settings_for_stet_stay_beside_its_command(program: Path) -> None:
     ],
 )
 def test_a_file_that_cant_be_added_to_is_refused_with_a_reason(
-    program: Path, own: str, said: str
+    program: Path, own: str, reported: str
 ) -> None:
     with pytest.raises(CliError) as refused:
         languages_file(program, own)
-    assert said in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_program_of_a_wrapper_script_is_found(program: Path, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ async def test_model_is_sent_a_request(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "reported"),
     [
         (Reply(status=401, body={"error": {"message": "no"}}), "OPENAI_API_KEY"),
         (Reply(status=404, body={"error": {"message": "no such model"}}), "model.name"),
@@ -94,14 +94,14 @@ async def test_model_is_sent_a_request(tmp_path: Path, monkeypatch: pytest.Monke
     ids=["key", "model", "proxy", "address"],
 )
 async def test_failing_model_is_reported_with_a_remedy(
-    monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
+    monkeypatch: pytest.MonkeyPatch, reply: Reply, reported: str
 ) -> None:
     async with OpenAIServer([reply] * 5) as server:
         monkeypatch.setenv("OPENAI_API_KEY", "test-key")
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         chosen, reached = await check_model(ModelSettings(), System())
     assert (chosen.mark, reached.mark, reached.about) == ("ok", "problem", "reached")
-    assert said in reached.fix
+    assert reported in reached.fix
     assert "test-key" not in f"{chosen} {reached}"
 
 

@@ -19,7 +19,9 @@ FILES = {
 }
 
 
-def told(prompt: str, settings: Settings | None = None, lines: int = 0) -> tuple[str, list[str]]:
+def attached_by(
+    prompt: str, settings: Settings | None = None, lines: int = 0
+) -> tuple[str, list[str]]:
     """The section of what is mentioned, and the files that the model is shown."""
     world = make_workspace(FILES, opened={"/ws/open.py": "one\ntwo\n"}, settings=settings)
     selected = Range(Position(0, 0), Position(lines, 0)) if lines else None
@@ -52,7 +54,7 @@ def test_mentions_begin_a_word(prompt: str, found: dict[str, bool]) -> None:
 
 
 def test_a_mentioned_file_is_attached_whole_and_counts_as_shown() -> None:
-    text, names = told('Compare @a.py, @"my notes/old draft.md", @docs/b.md and @Makefile.')
+    text, names = attached_by('Compare @a.py, @"my notes/old draft.md", @docs/b.md and @Makefile.')
     assert names == ["open.py", "a.py", "my notes/old draft.md", "docs/b.md", "Makefile"]
     assert '<file_contents path="a.py" mtime="' in text
     assert 'lines="1-30" total_lines="30"' in text
@@ -60,14 +62,14 @@ def test_a_mentioned_file_is_attached_whole_and_counts_as_shown() -> None:
 
 
 def test_a_folder_is_listed_and_the_heads_of_its_files_are_attached() -> None:
-    text, names = told("What is in @docs/?", Settings(context=ContextSettings(max_files=1)))
+    text, names = attached_by("What is in @docs/?", Settings(context=ContextSettings(max_files=1)))
     assert names == ["open.py", "docs/b.md"]
     assert 'lines="1-20" total_lines="30"' in text
     assert '<folder_contents path="docs">\ndocs/b.md\ndocs/sub/c.md\n</folder_contents>' in text
 
 
 def test_missing_file_is_reported_without_an_error() -> None:
-    text, names = told("Use @nope.py and @../out.md and @property, @selection")
+    text, names = attached_by("Use @nope.py and @../out.md and @property, @selection")
     assert names == ["open.py"]
     assert "(@nope.py: There is no file 'nope.py'.)" in text
     assert "(@../out.md: '../out.md' goes up with `..`" in text
@@ -76,18 +78,20 @@ def test_missing_file_is_reported_without_an_error() -> None:
 
 
 def test_the_privacy_filter_decides() -> None:
-    text, names = told("Read @.env and @a.py", Settings(privacy=PrivacySettings(deny=("a.py",))))
+    text, names = attached_by(
+        "Read @.env and @a.py", Settings(privacy=PrivacySettings(deny=("a.py",)))
+    )
     assert names == ["open.py"]
     assert "KEY" not in text
     assert text.count("(@") == 2
 
 
 def test_selection_and_current_file_are_not_attached_twice() -> None:
-    assert told("Explain @selection of @open.py", lines=1)[0] == ""
+    assert attached_by("Explain @selection of @open.py", lines=1)[0] == ""
 
 
 def test_mentions_are_limited() -> None:
-    text, names = told(" ".join(f"@f{n}.py" for n in range(MAX_MENTIONS + 1)))
+    text, names = attached_by(" ".join(f"@f{n}.py" for n in range(MAX_MENTIONS + 1)))
     assert f"Only the first {MAX_MENTIONS} of {MAX_MENTIONS + 1} mentions are attached." in text
     assert names == ["open.py"]
 

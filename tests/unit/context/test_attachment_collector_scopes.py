@@ -66,9 +66,9 @@ def test_links_are_followed_breadth_first_and_both_ways(depth: int, names: list[
 def test_files_without_room_are_named_nearest_first() -> None:
     cut = settings(scope="linked", link_depth=3, max_files=2)
     world = make_workspace(NOTES, opened={"/ws/a.md": "[[b]]\n"}, settings=cut)
-    names, told = attached(asked(world))
+    names, notes = attached(asked(world))
     assert names == ["b.md", "back.md"]
-    assert told == [
+    assert notes == [
         "(cut: context.maxFiles is 2; in scope too, but not shown: c.md, d.md, in/e.md; "
         "`read_file` shows them)"
     ]
@@ -79,18 +79,18 @@ def test_names_of_omitted_files_are_limited() -> None:
     world = make_workspace(
         files, opened={"/ws/a.md": ""}, settings=settings(scope="folder", max_files=0)
     )
-    names, [told] = attached(asked(world))
+    names, [notes] = attached(asked(world))
     assert names == []
-    assert "n00.md, n01.md" in told
-    assert "n19.md and 10 more;" in told
+    assert "n00.md, n01.md" in notes
+    assert "n19.md and 10 more;" in notes
 
 
 def test_hidden_files_are_not_counted_as_left_out() -> None:
     opened = {"/ws/.env": "K=1\n", "/ws/in/e.md": "e\n", "/ws/b.md": "b\n", "/ws/a.md": "a\n"}
     hiding = settings(max_files=0, excluded_folders=("in",))
-    names, told = attached(asked(make_workspace(NOTES, opened=opened, settings=hiding)))
-    assert (names, len(told)) == ([], 1)
-    assert "not shown: b.md;" in told[0]
+    names, notes = attached(asked(make_workspace(NOTES, opened=opened, settings=hiding)))
+    assert (names, len(notes)) == ([], 1)
+    assert "not shown: b.md;" in notes[0]
 
 
 @pytest.mark.slow

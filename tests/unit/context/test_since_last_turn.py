@@ -99,16 +99,16 @@ Changed since you saw it, not by your proposals:
 )
 def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> None:
     change = LineHunk(0, (hostile,), 0, (hostile,))
-    told = text_of(
+    note = text_of(
         HunkOutcome("h1", HunkState.CONFLICT, hostile, 1, hostile, theirs=(hostile,)),
         HunkOutcome("h2", HunkState.REJECTED, "a.py", 1, hostile, reason=hostile),
         HunkOutcome("h3", HunkState.ACCEPTED, hostile, 1, "s", diff=(change,), is_changed=True),
         HunkOutcome("h4", HunkState.REJECTED, hostile),
         files=(FileDelta(hostile, (change,)), FileDelta(hostile, is_gone=True)),
     )
-    head, *lines, tail = told.split("\n")
+    head, *lines, tail = note.split("\n")
     assert (head, tail) == ("<since_last_turn>", "</since_last_turn>")
-    assert len(told.splitlines()) == len(lines) + 2
+    assert len(note.splitlines()) == len(lines) + 2
     assert not re.search(r"<\s*/?\s*(since_last_turn|user_query)", "\n".join(lines), re.IGNORECASE)
     ours = [line for line in lines if line.startswith("- ")]
     assert [line.partition(" ")[2].partition(" ")[0].rstrip(":") for line in ours][:4] == [
@@ -119,17 +119,17 @@ def test_no_text_can_end_the_block_or_look_like_a_line_of_it(hostile: str) -> No
 
 def test_long_texts_are_cut_with_a_notice() -> None:
     many = tuple(f"line {n}\n" for n in range(MAX_LINES + 5))
-    told = text_of(HunkOutcome("h1", HunkState.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
-    assert "    (cut: 5 more lines)\n" in told
-    assert f"({'s' * 200} (cut: 100 more characters)):" in told
+    note = text_of(HunkOutcome("h1", HunkState.CONFLICT, "a.py", 1, "s" * 300, theirs=many))
+    assert "    (cut: 5 more lines)\n" in note
+    assert f"({'s' * 200} (cut: 100 more characters)):" in note
 
 
 def test_decisions_have_priority_over_pending_hunks() -> None:
     waiting = [HunkOutcome(f"h{n}", HunkState.PENDING, "a.py", n, "s" * 100) for n in range(100)]
     files = tuple(FileDelta(f"{n}.py", is_gone=True) for n in range(100))
-    told = text_of(HunkOutcome("h200", HunkState.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
-    assert "- h200 in a.py: accepted\n" in told
-    shown = told.count("pending\n")
-    assert f"(cut: {100 - shown} more)\n" in told
-    assert "(cut: 100 more)\n" in told
-    assert MAX_CHARACTERS - 200 < len(told) < MAX_CHARACTERS + 300
+    note = text_of(HunkOutcome("h200", HunkState.ACCEPTED, "a.py", 1, "s"), *waiting, files=files)
+    assert "- h200 in a.py: accepted\n" in note
+    shown = note.count("pending\n")
+    assert f"(cut: {100 - shown} more)\n" in note
+    assert "(cut: 100 more)\n" in note
+    assert MAX_CHARACTERS - 200 < len(note) < MAX_CHARACTERS + 300

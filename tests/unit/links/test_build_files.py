@@ -41,8 +41,8 @@ def test_a_package_of_the_workspace_is_known_by_its_name(name: str, meant: list[
     files = ["kit/src/index.ts", "kit/src/ui/button.tsx", "kit/src/ui/menu.tsx", "kit/style.css"]
     files += ["plain/index.js", "plain/lib/x.js"]
     plain = '{"name": "plain"}'
-    said = {"kit__package_json": PACKAGE, "plain__package_json": plain}
-    assert built("app/src/a.ts", f"import '{name}'", *files, **said) == meant
+    manifests = {"kit__package_json": PACKAGE, "plain__package_json": plain}
+    assert built("app/src/a.ts", f"import '{name}'", *files, **manifests) == meant
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def test_a_package_of_the_workspace_is_known_by_its_name(name: str, meant: list[
     ],
 )
 def test_imports_of_a_package_resolve_to_its_own_files(name: str, meant: list[str]) -> None:
-    said = (
+    manifests = (
         '{"imports": {"#util": {"node": "./src/util.js"}, "#in/*": "./src/in/*.js", "#dep": "x"}}'
     )
     files = ["app/src/util.ts", "app/src/in/b/c.js", "x.js"]
-    assert built("app/src/a.ts", f"import '{name}'", *files, app__package_json=said) == meant
+    assert built("app/src/a.ts", f"import '{name}'", *files, app__package_json=manifests) == meant
 
 
 @pytest.mark.parametrize(
-    "said",
+    "manifests",
     [
         '{"name": 3, "exports": [[[]]], "imports": "#x"}',
         '{"name": "kit", "exports": {".": {"a": {"b": 1}}, "./**": "./x"}}',
@@ -71,10 +71,10 @@ def test_imports_of_a_package_resolve_to_its_own_files(name: str, meant: list[st
         '{"name": "kit", "exports": ' + "[" * 50_000 + "]" * 50_000 + "}",
         "{",
     ],
-    ids=lambda said: said[:40],
+    ids=lambda manifests: manifests[:40],
 )
-def test_invalid_package_json_resolves_nothing(said: str) -> None:
-    assert built("a.ts", "import 'kit'", "out.js", kit__package_json=said) == []
+def test_invalid_package_json_resolves_nothing(manifests: str) -> None:
+    assert built("a.ts", "import 'kit'", "out.js", kit__package_json=manifests) == []
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_hostile_build_file_is_read_in_a_moment(name: str, piece: str, end: st
     [("@/x", ["src/x.ts"]), ("~/x", ["src/x.ts"]), ("last", ["src/x.ts"]), ("%/x", ["src/x.ts"])],
 )
 def test_tsconfig_extends_several_files_and_has_references(name: str, meant: list[str]) -> None:
-    said = {
+    manifests = {
         "tsconfig_json": '{"files": [], "references": [{"path": "./tsconfig.app.json"}, {"path": "p"}]}',
         "tsconfig_app_json": '{"extends": ["./tsconfig.a", "./tsconfig.b.json", "@org/base", 3],'
         ' "compilerOptions": {"paths": {"@/*": ["./src/*"]}}}',
@@ -109,7 +109,7 @@ def test_tsconfig_extends_several_files_and_has_references(name: str, meant: lis
         ' "compilerOptions": {"paths": {"last": ["./src/x"]}}}',
         "p__tsconfig_json": '{"compilerOptions": {"paths": {"%/*": ["../src/*"]}}}',
     }
-    assert built("app/a.ts", f"import '{name}'", "src/x.ts", "src/gone.ts", **said) == (
+    assert built("app/a.ts", f"import '{name}'", "src/x.ts", "src/gone.ts", **manifests) == (
         ["src/x.ts"] if name != "last" else meant
     )
 
@@ -149,20 +149,20 @@ def test_go_module_replaces_others_and_vendors_copies(package: str, meant: list[
 )
 def test_a_crate_of_the_workspace_is_known_by_its_name(text: str, meant: list[str]) -> None:
     files = ["kit/src/lib.rs", "kit/src/part.rs", "odd/code/root.rs", "some/src/lib.rs"]
-    said = {
+    manifests = {
         "kit__Cargo_toml": '[ package ] # it\nname = "my-kit"\n[dependencies.x]\npath = "../x"\n',
         "odd__Cargo_toml": '[package]\nname = "odd"\n[lib]\nname = "named"\npath = "code/root.rs"\n',
         "some__Cargo_toml": '[[bin]]\nname = "some"\n[dependencies.kit]\npath = "../kit"\n',
         "app__Cargo_toml": '[package]\nname = "app"\n',
     }
-    assert built("app/src/lib.rs", text, *files, **said) == meant
+    assert built("app/src/lib.rs", text, *files, **manifests) == meant
 
 
 @pytest.mark.parametrize(
-    "said", ["", "[package", "package = 3", "[package]\nname = 3", "\0", "[" * 99_999]
+    "manifests", ["", "[package", "package = 3", "[package]\nname = 3", "\0", "[" * 99_999]
 )
-def test_invalid_manifest_resolves_nothing(said: str) -> None:
-    assert read_build(said, "Cargo.toml") == BuildFile()
+def test_invalid_manifest_resolves_nothing(manifests: str) -> None:
+    assert read_build(manifests, "Cargo.toml") == BuildFile()
 
 
 def test_a_name_of_a_package_follows_a_file_that_moves_in_it() -> None:

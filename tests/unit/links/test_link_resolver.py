@@ -296,7 +296,7 @@ def test_bare_import_of_a_script_resolves_by_the_build_file(name: str, meant: li
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("manifest", "meant"),
     [
         ('{"main": "in/m.js"}', ["lib/in/m.js"]),
         ('{"main": "./in/index"}', ["lib/in/index.js"]),
@@ -308,17 +308,21 @@ def test_bare_import_of_a_script_resolves_by_the_build_file(name: str, meant: li
         ("[]", ["lib/index.js"]),
     ],
 )
-def test_import_of_a_folder_resolves_by_its_package_json(said: str, meant: list[str]) -> None:
+def test_import_of_a_folder_resolves_by_its_package_json(manifest: str, meant: list[str]) -> None:
     files = ["lib/index.js", "lib/in/m.js", "lib/in/m.d.ts", "lib/in/index.js"]
-    assert built("a.ts", "import './lib'", *files, lib__package_json=said) == meant
-    assert built("lib/test/a.ts", "import '..'", *files, lib__package_json=said) == meant
-    assert built("a.ts", "import './lib'", *files, "lib.ts", lib__package_json=said) == ["lib.ts"]
+    assert built("a.ts", "import './lib'", *files, lib__package_json=manifest) == meant
+    assert built("lib/test/a.ts", "import '..'", *files, lib__package_json=manifest) == meant
+    assert built("a.ts", "import './lib'", *files, "lib.ts", lib__package_json=manifest) == [
+        "lib.ts"
+    ]
 
 
-@pytest.mark.parametrize("said", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"])
-def test_invalid_build_file_resolves_nothing(said: str) -> None:
-    assert read_build(said, "x/tsconfig.json") == BuildFile()
-    assert read_build(said, "go.mod") == BuildFile()
+@pytest.mark.parametrize(
+    "manifest", ["", "{", "[" * 100_000, '{"compilerOptions": 3}', "null", "\0"]
+)
+def test_invalid_build_file_resolves_nothing(manifest: str) -> None:
+    assert read_build(manifest, "x/tsconfig.json") == BuildFile()
+    assert read_build(manifest, "go.mod") == BuildFile()
 
 
 def test_alias_has_the_lowest_priority() -> None:

@@ -29,7 +29,7 @@ WALLED = (
 NAMES = (*OPEN, *WALLED)
 
 
-class Told(NamedTuple):
+class GraphView(NamedTuple):
     """All that is told of the links of a workspace."""
 
     links: dict[str, list[tuple[str, tuple[str, ...]]]]
@@ -39,12 +39,12 @@ class Told(NamedTuple):
     tags: dict[str, tuple[str, ...]]
 
 
-def told(files: dict[str, str | bytes], cache: LinkCache) -> Told:
+def view_of(files: dict[str, str | bytes], cache: LinkCache) -> GraphView:
     """What is told in a world of these files."""
     snapshot = make_workspace({**files, **IGNORED}, settings=SETTINGS).snapshot()
     scan = scan_links(snapshot, cache)
     uris = [f"file:///ws/{name.replace(' ', '%20')}" for name in NAMES]
-    return Told(
+    return GraphView(
         {uri: [(e.link.written, e.targets) for e in scan.outgoing(uri)] for uri in uris},
         {uri: [(e.source, e.link.start) for e in scan.backlinks(uri)] for uri in uris},
         {uri: scan.neighbours(uri, 3) for uri in uris},
@@ -95,9 +95,9 @@ def test_links_in_an_excluded_folder_are_not_reported(
     bare: dict[str, str | bytes] = {f"/ws/{n}": text_of(n, links) for n, links in visible.items()}
     full = bare | {f"/ws/{n}": text_of(n, links) for n, links in hidden.items()}
     cache = LinkCache()
-    first = told(full, cache)
-    assert first == told(bare, LinkCache())
-    assert first == told(full, cache)
+    first = view_of(full, cache)
+    assert first == view_of(bare, LinkCache())
+    assert first == view_of(full, cache)
 
 
 def test_folder_excluded_between_scans_is_left_out_at_once() -> None:
@@ -108,6 +108,6 @@ def test_folder_excluded_between_scans_is_left_out_at_once() -> None:
         "file:///ws/wall/only.md",
         "file:///ws/two.md",
     )
-    behind = scan_links(make_workspace(files, settings=SETTINGS).snapshot(), cache)
-    assert behind.neighbours("file:///ws/one.md", 3) == ()
-    assert behind.backlinks("file:///ws/two.md") == ()
+    excluding = scan_links(make_workspace(files, settings=SETTINGS).snapshot(), cache)
+    assert excluding.neighbours("file:///ws/one.md", 3) == ()
+    assert excluding.backlinks("file:///ws/two.md") == ()

@@ -107,6 +107,6 @@ def test_arguments_are_an_object_of_bounded_size(arguments: str) -> None:
 def test_long_arguments_keep_their_names_and_are_cut_with_a_notice() -> None:
     text = json.dumps({"file": "a.py", "content": "x" * 300_000})
     sent = to_api_messages([Message("assistant", "", (ToolCall("c", "create_file", text),))], MODEL)
-    told = json.loads(sent[0]["tool_calls"][0]["function"]["arguments"])
-    assert told["file"] == "a.py"
-    assert told["content"].endswith("xx (cut: 298000 more characters)")
+    shortened = json.loads(sent[0]["tool_calls"][0]["function"]["arguments"])
+    assert shortened["file"] == "a.py"
+    assert shortened["content"].endswith("xx (cut: 298000 more characters)")

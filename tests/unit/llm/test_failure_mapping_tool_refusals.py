@@ -146,8 +146,10 @@ OTHER: dict[str, tuple[int, Any]] = {
 }
 
 
-def error_of(status: int, said: Any) -> Any:
-    body = said if isinstance(said, dict) else {"error": {"message": said, "code": status}}
+def error_of(status: int, response: Any) -> Any:
+    body = (
+        response if isinstance(response, dict) else {"error": {"message": response, "code": status}}
+    )
     return status_failure(HERE, status, body)
 
 

@@ -191,8 +191,8 @@ async def test_tool_calls_use_the_protocol_of_the_model(choice: ModelChoice, too
 
 
 def test_without_the_runtime_the_weights_are_the_second_step() -> None:
-    with pytest.raises(NoModel) as told:
+    with pytest.raises(NoModel) as raised:
         decide_model(ModelSettings(), ModelEnvironment({}, (), HOW_TO_GET_RUNTIME))
-    assert str(told.value).startswith(
+    assert str(raised.value).startswith(
         f"There is no model to ask. {HOW_TO_GET_RUNTIME} Then run `stet model install`"
     )

@@ -41,25 +41,25 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
 
 
 @pytest.fixture
-def heard() -> ModelOutput:
+def output() -> ModelOutput:
     return ModelOutput()
 
 
 async def test_an_answer_is_streamed_and_comes_back_whole(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(say("Let it stand."))
-    assert await heard.ask(model) == Completion(
+    assert await output.ask(model) == Completion(
         "Let it stand.", (), StopReason.STOP, Usage(10, 5), "test-1"
     )
-    assert heard.pieces == ["Let", " it", " stand."]
+    assert output.pieces == ["Let", " it", " stand."]
 
 
 async def test_request_holds_the_required_fields_only(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(say("Yes."))
-    await heard.ask(model, question("Ready?", READ_FILE))
+    await output.ask(model, question("Ready?", READ_FILE))
     (asked,) = server.requests
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert asked.body == {
@@ -84,12 +84,12 @@ async def test_request_holds_the_required_fields_only(
 
 
 async def test_settings_and_request_set_temperature_cap_and_stop(
-    server: OpenAIServer, heard: ModelOutput
+    server: OpenAIServer, output: ModelOutput
 ) -> None:
     server.add(say("a"), say("b"))
     model = model_at(server, sampling=Sampling(temperature=0.5, max_tokens=100))
-    await heard.ask(model)
-    await heard.ask(model, Request((Message("user", "x"),), max_tokens=7, stop=("END",)))
+    await output.ask(model)
+    await output.ask(model, Request((Message("user", "x"),), max_tokens=7, stop=("END",)))
     await model.close()
     sent = [
         {k: asked.body.get(k) for k in ("temperature", "max_tokens", "stop")}
@@ -102,16 +102,16 @@ async def test_settings_and_request_set_temperature_cap_and_stop(
 
 
 async def test_rounds_share_one_connection(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(say("a"), say("b"), call("read_file", path="x"))
     for _ in range(3):
-        await heard.ask(model)
+        await output.ask(model)
     assert server.n_connections == 1
 
 
 async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuses(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(say("ok"))
     broken = ToolCall("callnr001", "", '{"path": "a')
@@ -120,7 +120,7 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
         Message("assistant", "", (broken,)),
         Message("tool", "That was no JSON.", tool_call_id="callnr001"),
     )
-    await heard.ask(model, Request(messages))
+    await output.ask(model, Request(messages))
     assert server.requests[0].body["messages"] == [
         {"role": "user", "content": "lone \ufffd surrogate"},
         {
@@ -142,26 +142,26 @@ async def test_a_conversation_with_a_bad_call_is_sent_in_a_form_no_server_refuse
 
 
 async def test_requests_of_one_conversation_extend_the_same_prefix(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(call("read_file", path="a"), say("done"))
     request = question("Read it.", READ_FILE)
-    first = await heard.ask(model, request)
+    first = await output.ask(model, request)
     answered = (
         Message("assistant", first.text, first.tool_calls),
         Message("tool", "text", (), "call_0"),
     )
-    await heard.ask(model, Request(request.messages + answered, request.tools))
+    await output.ask(model, Request(request.messages + answered, request.tools))
     one, two = (asked.body for asked in server.requests)
     assert two["tools"] == one["tools"]
     assert two["messages"][: len(one["messages"])] == one["messages"]
 
 
 async def test_tool_calls_are_put_together(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(call("read_file", path="notes.md"))
-    completion = await heard.ask(model)
+    completion = await output.ask(model)
     assert completion == Completion(
         "",
         (ToolCall("call_0", "read_file", '{"path": "notes.md"}'),),
@@ -173,7 +173,7 @@ async def test_tool_calls_are_put_together(
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 async def test_an_answer_may_be_cut_into_packets_anywhere(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, size: int
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, size: int
 ) -> None:
     events: list[dict[str, Any] | str | bytes] = [
         b"\xef\xbb\xbf: a comment\r\n\r\n",
@@ -182,31 +182,31 @@ async def test_an_answer_may_be_cut_into_packets_anywhere(
         delta(finish="stop"),
     ]
     server.add(Reply(events, slice=size))
-    assert (await heard.ask(model)).text == "naïve 🙂"
+    assert (await output.ask(model)).text == "naïve 🙂"
 
 
 async def test_usage_counts_cached_tokens_and_may_come_alone_at_the_end(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="x"), delta(finish="stop"), usage(1000, 20, cached=900)]))
-    assert (await heard.ask(model)).usage == Usage(1000, 20, 900)
+    assert (await output.ask(model)).usage == Usage(1000, 20, 900)
 
 
 async def test_usage_is_estimated_where_the_server_gives_none(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="four tokens here"), delta(finish="stop")]))
-    used = (await heard.ask(model)).usage
+    used = (await output.ask(model)).usage
     assert used == Usage(prompt=13, completion=4, estimated=True)
 
 
 async def test_a_refusal_is_shown(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([delta(refusal="I can't "), delta(refusal="do that."), delta(finish="stop")]))
-    completion = await heard.ask(model)
+    completion = await output.ask(model)
     assert (completion.text, completion.stop_reason) == ("I can't do that.", StopReason.REFUSED)
-    assert heard.text == "I can't do that."
+    assert output.text == "I can't do that."
 
 
 @pytest.mark.parametrize(
@@ -221,14 +221,14 @@ async def test_a_refusal_is_shown(
     ],
 )
 async def test_finish_reasons_of_a_text_answer(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, finish: str, reason: StopReason
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, finish: str, reason: StopReason
 ) -> None:
     server.add(Reply([delta(content="x"), delta(finish=finish)]))
-    assert (await heard.ask(model)).stop_reason is reason
+    assert (await output.ask(model)).stop_reason is reason
 
 
 async def test_a_server_that_does_not_stream_is_understood(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     message = {
         "role": "assistant",
@@ -239,48 +239,50 @@ async def test_a_server_that_does_not_stream_is_understood(
     server.add(
         Reply(body={"choices": [choice], "usage": {"prompt_tokens": 3, "completion_tokens": 4}})
     )
-    completion = await heard.ask(model)
+    completion = await output.ask(model)
     assert (completion.text, completion.usage) == ("All at once.", Usage(3, 4))
     assert [(one.name, one.arguments) for one in completion.tool_calls] == [("now", "{}")]
 
 
 async def test_the_closing_mark_is_an_end_too(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="No reason given.")], end=End.DONE))
-    assert (await heard.ask(model)).text == "No reason given."
+    assert (await output.ask(model)).text == "No reason given."
 
 
 @pytest.mark.parametrize("parameter", ["stream_options", "temperature"])
 async def test_a_parameter_the_server_does_not_know_is_left_out_from_then_on(
-    server: OpenAIServer, heard: ModelOutput, parameter: str
+    server: OpenAIServer, output: ModelOutput, parameter: str
 ) -> None:
     server.add(error(400, f"Unsupported parameter: '{parameter}'"), say("a"), say("b"))
     model = model_at(server, sampling=Sampling(temperature=0.0))
-    assert (await heard.ask(model)).text == "a"
-    assert (await heard.ask(model)).text == "b"
+    assert (await output.ask(model)).text == "a"
+    assert (await output.ask(model)).text == "b"
     await model.close()
     assert [parameter in asked.body for asked in server.requests] == [True, False, False]
-    assert heard.waits == []
+    assert output.waits == []
 
 
 async def test_the_cap_on_an_answer_is_renamed_for_a_server_that_wants_the_other_name(
-    server: OpenAIServer, heard: ModelOutput
+    server: OpenAIServer, output: ModelOutput
 ) -> None:
     server.add(error(400, "'max_tokens' is not supported, use 'max_completion_tokens'"), say("a"))
     model = model_at(server, sampling=Sampling(max_tokens=9))
-    await heard.ask(model)
+    await output.ask(model)
     await model.close()
     assert [asked.body.get("max_completion_tokens") for asked in server.requests] == [None, 9]
     assert [asked.body.get("max_tokens") for asked in server.requests] == [9, None]
 
 
-async def test_without_a_name_the_first_model_the_server_lists_is_asked(heard: ModelOutput) -> None:
+async def test_without_a_name_the_first_model_the_server_lists_is_asked(
+    output: ModelOutput,
+) -> None:
     pages = {"/v1/models": {"object": "list", "data": [{"id": "qwen"}, {"id": "other"}]}}
     async with OpenAIServer([say("a"), say("b")], pages) as server:
         model = model_at(server, name="")
-        await heard.ask(model)
-        await heard.ask(model)
+        await output.ask(model)
+        await output.ask(model)
         await model.close()
         assert [asked.body["model"] for asked in server.requests] == ["qwen", "qwen"]
         assert (model.name, len(server.others)) == ("qwen", 1)
@@ -295,13 +297,13 @@ async def test_cancelling_at_any_chunk_closes_the_connection(
     arrived = asyncio.Event()
     pieces: list[str] = []
 
-    def hear(text: str) -> None:
+    def cancel_later(text: str) -> None:
         pieces.append(text)
         if len(pieces) == k:
             arrived.set()
 
     async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(model.complete(question(), hear))
+        asking = tasks.create_task(model.complete(question(), cancel_later))
         await server.asked(1)
         if k:
             await arrived.wait()
@@ -314,11 +316,11 @@ async def test_cancelling_at_any_chunk_closes_the_connection(
 
 
 async def test_a_cancelled_round_leaves_the_model_usable(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([delta(content="x")], end=End.HANG), say("Still here."))
     async with asyncio.TaskGroup() as tasks:
-        asking = tasks.create_task(heard.ask(model))
+        asking = tasks.create_task(output.ask(model))
         await server.asked(1)
         asking.cancel()
     assert (await ModelOutput().ask(model)).text == "Still here."
@@ -328,12 +330,12 @@ async def test_the_key_is_in_no_repr(server: OpenAIServer, model: OpenAIModel) -
     assert KEY not in repr(model.endpoint)
 
 
-async def test_azure_is_asked_at_its_deployment_with_its_version(heard: ModelOutput) -> None:
+async def test_azure_is_asked_at_its_deployment_with_its_version(output: ModelOutput) -> None:
     async with OpenAIServer([say("a")]) as server:
         url = server.base_url.removesuffix("/v1")
         endpoint = ModelEndpoint("azure", url, "mine", api_key=KEY, api_version="2024-10-21")
         model = OpenAIModel(endpoint, System())
-        await heard.ask(model)
+        await output.ask(model)
         await model.close()
         (asked,) = server.requests
         assert asked.path == "/openai/deployments/mine/chat/completions?api-version=2024-10-21"
@@ -347,7 +349,7 @@ def test_nothing_heavy_is_imported_before_a_model_is_warmed() -> None:
 
 
 async def test_a_server_that_wants_an_answer_after_a_result_gets_one(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     refusal = error(400, "Unexpected role 'user' after role 'tool'", code="3230")
     server.add(refusal, say("a"), say("b"))
@@ -358,7 +360,7 @@ async def test_a_server_that_wants_an_answer_after_a_result_gets_one(
         Message("user", "Go on."),
     )
     for _ in range(2):
-        await heard.ask(model, Request(messages))
+        await output.ask(model, Request(messages))
     roles = [[one["role"] for one in asked.body["messages"]] for asked in server.requests]
     whole = ["user", "assistant", "tool", "user"]
     assert roles == [whole, [*whole[:3], "assistant", "user"], [*whole[:3], "assistant", "user"]]

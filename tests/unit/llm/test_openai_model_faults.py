@@ -52,84 +52,84 @@ async def model(server: OpenAIServer) -> AsyncIterator[OpenAIModel]:
 
 
 @pytest.fixture
-def heard() -> ModelOutput:
+def output() -> ModelOutput:
     return ModelOutput()
 
 
-async def failure_of(model: OpenAIModel, heard: ModelOutput) -> ModelError:
+async def failure_of(model: OpenAIModel, output: ModelOutput) -> ModelError:
     """The error of one round; no key in it or in what was said while it was tried again."""
     with pytest.raises(ModelError) as caught:
-        await heard.ask(model)
-    assert KEY not in str(caught.value) + "".join(heard.waits)
+        await output.ask(model)
+    assert KEY not in str(caught.value) + "".join(output.waits)
     assert "\n" not in str(caught.value)
     return caught.value
 
 
 async def test_m1_retry_after_is_obeyed_and_reported(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="0.3"), say("ok"))
     started = time.perf_counter()
-    assert (await heard.ask(model)).text == "ok"
+    assert (await output.ask(model)).text == "ok"
     assert time.perf_counter() - started >= 0.3
-    (told,) = heard.waits
-    assert told.endswith("is limiting requests (HTTP 429): Slow down. Trying again now (2 of 3).")
+    (waited,) = output.waits
+    assert waited.endswith("is limiting requests (HTTP 429): Slow down. Trying again now (2 of 3).")
 
 
-async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, heard: ModelOutput) -> None:
+async def test_m1_retry_after_may_be_a_date(server: OpenAIServer, output: ModelOutput) -> None:
     when = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     server.add(error(429, "Slow down.", retry_after=when))
     model = model_at(server, retry=RetryPolicy(longest_wait=60))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
     assert re.search(r"It asks to wait (8[7-9]|9[0-3]) s: ask again at ", str(failure))
 
 
 async def test_m2_a_long_retry_after_fails_at_once_and_reports_the_time(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(error(429, "Slow down.", retry_after="120"))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert isinstance(failure, ModelUnavailable)
     assert "It asks to wait 120 s: ask again at " in str(failure)
-    assert (len(server.requests), heard.waits) == (1, [])
+    assert (len(server.requests), output.waits) == (1, [])
 
 
-async def test_m2_the_list_of_models_may_ask_to_wait_too(heard: ModelOutput) -> None:
+async def test_m2_the_list_of_models_may_ask_to_wait_too(output: ModelOutput) -> None:
     pages = {"/v1/models": error(429, "Slow down.", retry_after="120")}
     async with OpenAIServer(pages=pages) as server:
         model = model_at(server, name="")
-        failure = await failure_of(model, heard)
+        failure = await failure_of(model, output)
         await model.close()
     assert "It asks to wait 120 s: ask again at " in str(failure)
-    assert (len(server.others), heard.waits) == (1, [])
+    assert (len(server.others), output.waits) == (1, [])
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529])
 async def test_m3_temporary_errors_are_retried(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, status: int
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, status: int
 ) -> None:
     server.add(error(status, "busy"), error(status, "busy"), say("ok"))
-    assert (await heard.ask(model)).text == "ok"
-    assert (len(server.requests), len(heard.waits)) == (3, 2)
+    assert (await output.ask(model)).text == "ok"
+    assert (len(server.requests), len(output.waits)) == (3, 2)
 
 
 async def test_m3_retries_are_limited(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(*[error(503, "overloaded")] * 9)
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert str(failure) == f"openai ({model.endpoint.host}) failed (HTTP 503): overloaded."
     assert isinstance(failure, ModelUnavailable)
     assert len(server.requests) == QUICK.tries
 
 
 async def test_m3_a_connection_dropped_before_the_answer_is_tried_again(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply(drop=True), Reply(drop=True), say("ok"))
-    assert (await heard.ask(model)).text == "ok"
+    assert (await output.ask(model)).text == "ok"
 
 
 async def test_waiting_for_another_try_is_cancelled_at_once(server: OpenAIServer) -> None:
@@ -169,58 +169,58 @@ CUT_STREAMS: dict[str, Reply] = {
 
 @pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
 async def test_a_stream_cut_short_is_asked_for_once_more_from_the_start(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, reply: Reply
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, reply: Reply
 ) -> None:
     server.add(reply, say("Whole now."))
-    completion = await heard.ask(model)
+    completion = await output.ask(model)
     assert (completion.text, completion.tool_calls) == ("Whole now.", ())
-    assert heard.text == "Whole now."
-    assert len(heard.waits) == 1
+    assert output.text == "Whole now."
+    assert len(output.waits) == 1
     assert server.requests[0].body == server.requests[1].body
 
 
 @pytest.mark.parametrize("reply", CUT_STREAMS.values(), ids=CUT_STREAMS.keys())
 async def test_a_stream_cut_twice_is_an_error(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, reply: Reply
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, reply: Reply
 ) -> None:
     server.add(reply, reply, say("never asked for"))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert isinstance(failure, (StreamInterrupted, ModelUnavailable))
     assert f"openai ({model.endpoint.host})" in str(failure)
     assert len(server.requests) == 2
 
 
 async def test_truncated_answer_keeps_its_text(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply(HELLO, End.CUT), Reply(HELLO, End.CUT))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert isinstance(failure, StreamInterrupted)
     assert failure.text == "Hello"
 
 
 async def test_m7_arguments_that_are_no_json_are_handed_on_as_they_are(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     server.add(Reply([*HALF_A_CALL, delta(finish="tool_calls")]))
-    (called,) = (await heard.ask(model)).tool_calls
+    (called,) = (await output.ask(model)).tool_calls
     assert called.arguments == '{"path": "a'
 
 
 async def test_m9_an_overload_inside_a_stream_is_tried_again(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput
 ) -> None:
     overloaded = Reply([{"error": {"message": "Overloaded.", "type": "overloaded_error"}}], End.EOF)
     server.add(overloaded, overloaded, say("ok"))
-    assert (await heard.ask(model)).text == "ok"
+    assert (await output.ask(model)).text == "ok"
 
 
 @pytest.mark.parametrize("kind", ["text/html", "text/html; charset=utf-8", "text/plain"])
 async def test_m10_a_web_page_is_no_answer(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, kind: str
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, kind: str
 ) -> None:
     server.add(Reply(body="<!doctype html><html>Log in</html>", content_type=kind))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert isinstance(failure, ModelRefused)
     assert "check model.baseUrl" in str(failure)
     assert len(server.requests) == 1
@@ -262,68 +262,68 @@ REFUSALS: list[tuple[str, Reply, type[ModelError], str]] = [
 async def test_refusal_is_not_retried_and_is_reported_with_a_remedy(
     server: OpenAIServer,
     model: OpenAIModel,
-    heard: ModelOutput,
+    output: ModelOutput,
     reply: Reply,
     kind: type[ModelError],
     words: str,
 ) -> None:
     server.add(reply)
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     assert type(failure) is kind
     assert words in str(failure)
     assert f"openai ({model.endpoint.host})" in str(failure)
-    assert (len(server.requests), heard.waits) == (1, [])
+    assert (len(server.requests), output.waits) == (1, [])
 
 
 async def test_without_a_key_a_401_names_the_variable(
-    server: OpenAIServer, heard: ModelOutput
+    server: OpenAIServer, output: ModelOutput
 ) -> None:
     server.add(error(401, "no key"))
     model = OpenAIModel(
         ModelEndpoint("groq", server.base_url, "m", key_env="GROQ_API_KEY"), System()
     )
-    assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, heard))
+    assert "set GROQ_API_KEY in the environment" in str(await failure_of(model, output))
     await model.close()
     assert "authorization" not in server.requests[0].headers
 
 
 @pytest.mark.parametrize("hint", ["Start it with `ollama serve`.", ""])
-async def test_closed_port_is_reported(heard: ModelOutput, hint: str) -> None:
+async def test_closed_port_is_reported(output: ModelOutput, hint: str) -> None:
     async with OpenAIServer() as gone:
         url = gone.base_url
     model = OpenAIModel(ModelEndpoint("ollama", url, "m", hint=hint), System(), retry=QUICK)
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelUnavailable)
     assert "is the server running?" in str(failure)
     assert str(failure).endswith(hint or "?")
-    assert len(heard.waits) == QUICK.tries - 1
+    assert len(output.waits) == QUICK.tries - 1
 
 
-async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
+async def test_m12_silence_in_an_answer_is_ended(server: OpenAIServer, output: ModelOutput) -> None:
     server.add(Reply(HELLO, End.HANG), Reply(HELLO, End.HANG))
     model = model_at(server, timeouts=Timeouts(first=2, idle=0.1, total=5))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
     assert "fell silent in its answer for 0.1 s" in str(failure)
     assert len(server.requests) == 2
 
 
-async def test_silence_before_an_answer_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
+async def test_silence_before_an_answer_is_ended(server: OpenAIServer, output: ModelOutput) -> None:
     server.add(Reply([], End.HANG))
     model = model_at(server, timeouts=Timeouts(first=0.1, idle=2, total=5))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
     assert "said nothing within 0.1 s" in str(failure)
 
 
-async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: ModelOutput) -> None:
+async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, output: ModelOutput) -> None:
     drip = Reply([delta(content="x")] * 1000, End.HANG, slice=1, pause=0.002)
     server.add(drip)
     model = model_at(server, timeouts=Timeouts(first=2, idle=2, total=0.3))
-    failure = await failure_of(model, heard)
+    failure = await failure_of(model, output)
     await model.close()
     assert isinstance(failure, ModelTimeout)
     assert "did not end its answer within 0.3 s" in str(failure)
@@ -331,42 +331,42 @@ async def test_m21_a_slow_drip_is_ended(server: OpenAIServer, heard: ModelOutput
 
 @pytest.mark.parametrize("event", [{"choices": []}, ": keep-alive\n\n", delta(content="")])
 async def test_m37_empty_chunks_do_not_reset_the_timeout(
-    server: OpenAIServer, heard: ModelOutput, event: Any
+    server: OpenAIServer, output: ModelOutput, event: Any
 ) -> None:
     server.add(Reply([event] * 2000, End.HANG, pause=0.001))
     model = model_at(server, timeouts=Timeouts(first=0.2, idle=0.2, total=5))
-    assert isinstance(await failure_of(model, heard), ModelTimeout)
+    assert isinstance(await failure_of(model, output), ModelTimeout)
     await model.close()
 
 
 async def test_m22_an_endless_line_is_refused(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, monkeypatch: pytest.MonkeyPatch
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("stet.llm.completion_stream.MAX_EVENT_BYTES", 10_000)
     server.add(*[Reply(["data: " + "x" * 50_000])] * 2)
-    assert isinstance(await failure_of(model, heard), StreamInterrupted)
+    assert isinstance(await failure_of(model, output), StreamInterrupted)
 
 
-async def test_invalid_base_url_is_refused(heard: ModelOutput) -> None:
+async def test_invalid_base_url_is_refused(output: ModelOutput) -> None:
     for url in ("http://", "ftp://example.org/v1", "nonsense", "http://x:y@[::1"):
         model = OpenAIModel(ModelEndpoint("openai-compatible", url, "m"), System(), retry=QUICK)
-        assert "model.baseUrl" in str(await failure_of(model, heard))
+        assert "model.baseUrl" in str(await failure_of(model, output))
         await model.close()
 
 
 async def test_no_key_and_no_prompt_is_logged(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, caplog: pytest.LogCaptureFixture
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server.add(error(401, f"bad key {KEY}"))
-    await failure_of(model, heard)
+    await failure_of(model, output)
     assert KEY not in caplog.text
     assert "Hello?" not in caplog.text
 
 
 @pytest.mark.parametrize("events", [[*HELLO, END, END], [*HELLO, END, delta(finish="tool_calls")]])
 async def test_m33_two_finish_reasons_are_one_end(
-    server: OpenAIServer, model: OpenAIModel, heard: ModelOutput, events: Sequence[dict[str, Any]]
+    server: OpenAIServer, model: OpenAIModel, output: ModelOutput, events: Sequence[dict[str, Any]]
 ) -> None:
     server.add(Reply(events))
-    assert (await heard.ask(model)).text == "Hello"
+    assert (await output.ask(model)).text == "Hello"

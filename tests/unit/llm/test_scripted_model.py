@@ -23,11 +23,11 @@ from tests.support.model_requests import ModelOutput, question
 
 
 async def test_replies_come_in_order_and_in_pieces() -> None:
-    heard = ModelOutput()
+    output = ModelOutput()
     model = ScriptedModel([say("a long enough answer to be cut"), call("now"), say("")])
-    assert (await heard.ask(model)).text == heard.text == "a long enough answer to be cut"
-    assert len(heard.pieces) > 1
-    second = await heard.ask(model)
+    assert (await output.ask(model)).text == output.text == "a long enough answer to be cut"
+    assert len(output.pieces) > 1
+    second = await output.ask(model)
     assert second.tool_calls == (ToolCall("call_2_1", "now", "{}"),)
     assert second.stop_reason is StopReason.TOOL_CALLS
     assert len(model.requests) == 2

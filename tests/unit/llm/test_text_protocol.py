@@ -30,15 +30,15 @@ JSON = st.recursive(
 
 
 def parsed(text: str, *, is_cut: bool = False) -> tuple[str, list[tuple[str, str]]]:
-    said, calls = parse_answer(text, [READ_FILE], is_cut=is_cut)
-    return said, [(one.name, one.arguments) for one in calls]
+    plain, calls = parse_answer(text, [READ_FILE], is_cut=is_cut)
+    return plain, [(one.name, one.arguments) for one in calls]
 
 
 WHOLE = [("read_file", '{"path": "a"}')]
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "calls"),
+    ("text", "plain", "calls"),
     [
         ("Just words.\n", "Just words.\n", []),
         (CALL, "", WHOLE),
@@ -59,8 +59,8 @@ WHOLE = [("read_file", '{"path": "a"}')]
         ("<tool_call>\nread it\n</tool_call>", "", [("", "read it")]),
     ],
 )
-def test_calls_are_found(text: str, said: str, calls: list[tuple[str, str]]) -> None:
-    assert parsed(text) == (said, calls)
+def test_calls_are_found(text: str, plain: str, calls: list[tuple[str, str]]) -> None:
+    assert parsed(text) == (plain, calls)
 
 
 def test_a_call_that_is_cut_is_dropped() -> None:
@@ -72,8 +72,8 @@ def test_a_call_written_and_read_is_the_same(
     name: str, arguments: dict[str, Any], ascii_only: bool
 ) -> None:
     written = render_call(ToolCall("x", name, json.dumps(arguments, ensure_ascii=ascii_only)))
-    said, (found,) = parse_answer(written, [], is_cut=False)
-    assert (said, found.name, json.loads(found.arguments)) == ("", name, arguments)
+    plain, (found,) = parse_answer(written, [], is_cut=False)
+    assert (plain, found.name, json.loads(found.arguments)) == ("", name, arguments)
 
 
 @given(st.lists(st.sampled_from(["<", "/", "tool_", "tool_result>", "<tool_call>", "\n", "x"])))
@@ -128,18 +128,18 @@ async def test_conversation_is_converted_to_plain_messages() -> None:
 
 
 async def test_call_in_text_becomes_a_tool_call() -> None:
-    heard = ModelOutput()
+    output = ModelOutput()
     inner = ScriptedModel([say(f"I look.\n{CALL}")])
-    completion = await heard.ask(TextProtocolModel(inner, always=True), question("x", READ_FILE))
+    completion = await output.ask(TextProtocolModel(inner, always=True), question("x", READ_FILE))
     assert (completion.text, completion.stop_reason) == ("I look.", StopReason.TOOL_CALLS)
     assert [one.name for one in completion.tool_calls] == ["read_file"]
-    assert heard.text.strip() == "I look."
+    assert output.text.strip() == "I look."
 
 
 async def test_call_in_text_is_text_without_tools() -> None:
-    heard = ModelOutput()
-    completion = await heard.ask(TextProtocolModel(ScriptedModel([say(CALL)]), always=True))
-    assert completion.text == heard.text == CALL
+    output = ModelOutput()
+    completion = await output.ask(TextProtocolModel(ScriptedModel([say(CALL)]), always=True))
+    assert completion.text == output.text == CALL
 
 
 async def test_model_that_refuses_tools_gets_the_text_protocol_from_then_on() -> None:

@@ -189,9 +189,9 @@ async def test_requested_encoding_is_decoded(name: str, coding: str) -> None:
 @pytest.mark.parametrize("coding", UNREADABLE)
 @pytest.mark.parametrize("name", ASKED)
 async def test_undecodable_answer_is_reported(name: str, coding: str) -> None:
-    encode, told = UNREADABLE[coding]
+    encode, message = UNREADABLE[coding]
     async with serve(name, coding, encode) as server:
-        with pytest.raises(Exception, match=told):
+        with pytest.raises(Exception, match=message):
             await ASKED[name][1](server)
 
 

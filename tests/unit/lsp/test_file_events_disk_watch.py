@@ -59,7 +59,7 @@ class Watched:
         hunk = self.ledger.hunk("h1")
         return str(hunk.state), hunk.range.start.line
 
-    def tell(self, *uris: str) -> None:
+    def report(self, *uris: str) -> None:
         self.watch.changed(
             convert.watched_uris({"changes": [{"uri": uri, "type": 2} for uri in uris]})
         )
@@ -76,7 +76,7 @@ class Watched:
 async def test_a_changed_file_is_read_however_the_editor_spells_it(uri: str) -> None:
     watched = Watched()
     watched.disk.add_file("/ws/a b.txt", "zero\n" + TEXT)
-    watched.tell(uri)
+    watched.report(uri)
     await watched.read()
     assert watched.hunk == ("pending", 2)
 
@@ -92,7 +92,7 @@ async def test_many_events_are_one_reading(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(watched.disk, "read_bytes", read_bytes)
     for _ in range(5):
-        watched.tell(URI, URI)
+        watched.report(URI, URI)
     assert len(watched.started) == 1
     await watched.read()
     assert read.count("/ws/a b.txt") == 1
@@ -102,9 +102,9 @@ async def test_many_events_are_one_reading(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_storm_about_other_files_starts_nothing_and_takes_no_time() -> None:
     watched = Watched()
     uris = [f"file:///ws/node_modules/some/deep/folder/{n}.js" for n in range(STORM)]
-    told = {"changes": [{"uri": uri, "type": 2} for uri in uris]}
+    reported = {"changes": [{"uri": uri, "type": 2} for uri in uris]}
     before = process_time()
-    watched.watch.changed(convert.watched_uris(told))
+    watched.watch.changed(convert.watched_uris(reported))
     assert process_time() - before < MAX_SECONDS
     assert watched.started == []
 
@@ -146,10 +146,10 @@ async def test_a_file_that_is_moving_is_not_taken_for_gone() -> None:
     [hunk] = watched.ledger.propose(prepare_draft(move, rules()))
     watched.ledger.outbox.send_whole(hunk.id)
     watched.disk.remove("/ws/a b.txt")
-    watched.tell(URI)
+    watched.report(URI)
     await watched.read()
     assert watched.hunk == ("pending", 1)
     watched.ledger.outbox.cancel_whole(hunk.id, "no")
-    watched.tell(URI)
+    watched.report(URI)
     await watched.read()
     assert watched.hunk[0] == "conflict"

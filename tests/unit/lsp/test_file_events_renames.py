@@ -161,10 +161,10 @@ async def test_reported_rename_is_trusted() -> None:
 OTHER = "alpha\nbeta\ngamma\n"
 
 
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("is_reported", [True, False])
 @pytest.mark.parametrize("other", [OTHER, "one\nzwei\nthree\n"], ids=["unlike", "alike"])
 async def test_hunks_of_both_files_wait_when_one_takes_the_name_of_the_other(
-    told: bool, other: str
+    is_reported: bool, other: str
 ) -> None:
     world = World(MemorySystem({"/ws/old.txt": TEXT, "/ws/new.txt": other}))
     world.open(NEW, other)
@@ -177,7 +177,7 @@ async def test_hunks_of_both_files_wait_when_one_takes_the_name_of_the_other(
     world.system.remove("/ws/new.txt")
     world.system.move_file(Path("/ws/old.txt"), Path("/ws/new.txt"))
     world.close(OLD)
-    if told:
+    if is_reported:
         world.renames.rename(OLD, NEW)
         world.open(NEW)
     else:

@@ -62,7 +62,7 @@ class Table:
         )
         self.view = IndexView(self.index, self.client)
 
-    def stands(self, state: IndexState) -> None:
+    def show_state(self, state: IndexState) -> None:
         self.index._set(state)
 
 
@@ -74,7 +74,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_short_build_shows_no_progress() -> None:
     table = Table()
     for state in (IndexState(Stage.STARTING), BUILDING, READY, BUILDING, READY):
-        table.stands(state)
+        table.show_state(state)
     assert (table.client.log, table.view.to_json()) == (
         [],
         {"state": "ready", "files": 40, "total": 40, "chunks": 400, "message": None},
@@ -84,12 +84,12 @@ async def test_short_build_shows_no_progress() -> None:
 @pytest.mark.usefixtures("at_once")
 async def test_long_build_shows_progress_until_it_is_ready() -> None:
     table = Table()
-    table.stands(BUILDING)
+    table.show_state(BUILDING)
     await table.client.has_seen.wait()
-    table.stands(BUILDING)  # says nothing new
-    table.stands(IndexState(Stage.BUILDING, files=40, total=40, chunks=400, unread=1200))
-    table.stands(READY)
-    table.stands(READY)
+    table.show_state(BUILDING)  # says nothing new
+    table.show_state(IndexState(Stage.BUILDING, files=40, total=40, chunks=400, unread=1200))
+    table.show_state(READY)
+    table.show_state(READY)
     assert table.client.log == [
         TITLE,
         ("10 of 40 files", 25),
@@ -101,9 +101,9 @@ async def test_long_build_shows_progress_until_it_is_ready() -> None:
 @pytest.mark.usefixtures("at_once")
 async def test_end_of_the_progress_reports_why_there_is_no_index() -> None:
     table = Table()
-    table.stands(BUILDING)
+    table.show_state(BUILDING)
     await table.client.has_seen.wait()
-    table.stands(IndexState(Stage.FAILED, message="the disk is full"))
+    table.show_state(IndexState(Stage.FAILED, message="the disk is full"))
     assert table.client.log[-1] == "the disk is full"
     assert table.view.to_json()["message"] == "the disk is full"
 
@@ -114,9 +114,9 @@ async def test_partial_index_is_reported_once_per_build() -> None:
     for _ in range(2):
         table.view.note_partial_answer(1200)
         table.view.note_partial_answer(1300)
-        table.stands(READY)
-    said = (
+        table.show_state(READY)
+    messages = (
         "Stet: the search index is still being built (1,200 files so far). Until it is done, searches"
         " find what is in those."
     )
-    assert table.client.log == [said, said]
+    assert table.client.log == [messages, messages]

@@ -47,8 +47,8 @@ def presets(store: TestedStore) -> PresetController:
 
 def origins(presets: PresetController) -> list[tuple[str, str]]:
     """The presets as the editor is told of them: name and origin."""
-    told: Any = presets.state()["presets"]
-    return [(one["name"], one["from"]) for one in told]
+    presets_state: Any = presets.state()["presets"]
+    return [(one["name"], one["from"]) for one in presets_state]
 
 
 def test_the_saved_preset_of_a_name_counts_until_it_is_deleted(presets: PresetController) -> None:
@@ -82,7 +82,7 @@ def test_unknown_name_is_answered_with_the_nearest(presets: PresetController) ->
 def test_change_is_applied_as_a_whole_or_not_at_all(presets: PresetController) -> None:
     presets.change(ContextChange(add=("a.md",), scope="linked", link_depth=2))
     before = presets.state()
-    for wish in (
+    for invalid in (
         ContextChange(clear=True, add=("b.md", "gone.md")),
         ContextChange(add=("b.md",), save=" "),
         ContextChange(clear=True, remove=("a.md",)),
@@ -91,7 +91,7 @@ def test_change_is_applied_as_a_whole_or_not_at_all(presets: PresetController) -
         ContextChange(add=("b.md",), save="new", delete="none"),
     ):
         with pytest.raises((ContextChangeRefused, UnknownPreset)):
-            presets.change(wish)
+            presets.change(invalid)
     assert presets.state() == before
     assert [name for name, _ in origins(presets)] == ["api", "Notes"]
 

@@ -18,7 +18,7 @@ from tests.support.review_harness import rules
 from tests.support.state_stores import TestedStore
 
 TEXT = "one\ntwo\nthree\n"
-SAID = {"turn": "t1", "author": "m", "summary": "s"}
+METADATA = {"turn": "t1", "author": "m", "summary": "s"}
 
 
 class Run:
@@ -45,10 +45,10 @@ class Run:
         uri, new_uri = uri_of(self.a), uri_of(self.b)
         if kind in {"create", "create empty"}:
             text = TEXT if kind == "create" else ""
-            create = CreateDraft(uri=uri, name="a.txt", text=text, **SAID)
+            create = CreateDraft(uri=uri, name="a.txt", text=text, **METADATA)
             return self.ledger.propose(prepare_draft(create, rules()))[0].id
         if kind == "remove":
-            remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **SAID)
+            remove = RemoveDraft(uri=uri, name="a.txt", text=TEXT, **METADATA)
             return self.ledger.propose(prepare_draft(remove, rules()))[0].id
         move = MoveDraft(
             uri=uri,
@@ -58,7 +58,7 @@ class Run:
             links=(),
             holds_text=True,
             linked_from=(),
-            **SAID,
+            **METADATA,
         )
         return self.ledger.propose(prepare_draft(move, rules()))[0].id
 

@@ -204,7 +204,7 @@ def test_invalid_tag_is_refused(tag: str, message: str) -> None:
 
 
 def test_an_anchor_that_is_there_twice_is_no_reason_to_quote_the_note() -> None:
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert read_properties("---\na: &x hidden\nb: &x two\nc: *x\n---\n")["c"] == ("str", "two")
-    assert [str(each.message) for each in told] == []
+    assert [str(each.message) for each in caught] == []

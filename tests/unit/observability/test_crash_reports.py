@@ -105,11 +105,11 @@ def test_user_is_informed_once_of_the_report_even_if_it_came_early(
 ) -> None:
     fail(reports)
     reports.close()
-    heard: list[str] = []
-    reports.notify_by(heard.append)
+    reported: list[str] = []
+    reports.notify_by(reported.append)
     fail(reports, ValueError)
     reports.close()
-    [message] = heard
+    [message] = reported
     [first, *_] = reversed(shelf.reports())
     assert str(first) in message
     assert "issue" in message

@@ -69,8 +69,8 @@ def test_record_holds_no_key_at_any_level(kind: str, level: int) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_record_holds_no_line_of_a_private_key(level: int) -> None:
     key = private_key()
-    told = written(record(level, "%s", key))
-    assert not any(line in told for line in key.splitlines()[1:-1])
+    logged = written(record(level, "%s", key))
+    assert not any(line in logged for line in key.splitlines()[1:-1])
 
 
 def test_key_of_the_environment_is_redacted_even_if_it_is_a_word(
@@ -84,11 +84,11 @@ def test_key_of_the_environment_is_redacted_even_if_it_is_a_word(
 
 def test_message_of_an_error_is_logged_at_debug_only() -> None:
     one = failed(TEXT)
-    told = written(one)
-    assert TEXT not in told
-    assert "ValueError" in told
-    assert "caused by" in told
-    assert "KeyError" in told
+    logged = written(one)
+    assert TEXT not in logged
+    assert "ValueError" in logged
+    assert "caused by" in logged
+    assert "KeyError" in logged
     logging.getLogger("stet").setLevel(logging.DEBUG)
     assert f"ValueError: because of {TEXT}" in written(one)
 
@@ -100,29 +100,29 @@ def test_cached_exception_text_of_another_formatter_is_not_used() -> None:
 
 
 def test_system_error_is_logged_by_number_without_the_file() -> None:
-    told = written(raised(lambda: Path("/nowhere/private-name").read_bytes()))
-    assert told.endswith("FileNotFoundError (ENOENT)")
-    assert "private-name" not in told
+    logged = written(raised(lambda: Path("/nowhere/private-name").read_bytes()))
+    assert logged.endswith("FileNotFoundError (ENOENT)")
+    assert "private-name" not in logged
 
 
 def test_endless_error_is_logged_in_few_lines() -> None:
     def deeper(n: int) -> None:
         deeper(n + 1)
 
-    told = written(raised(lambda: deeper(0)))
-    assert len(told.splitlines()) < 100
-    assert "calls more" in told
+    logged = written(raised(lambda: deeper(0)))
+    assert len(logged.splitlines()) < 100
+    assert "calls more" in logged
 
 
 def test_libraries_are_logged_from_warnings_on() -> None:
-    for name, level, is_heard in (
+    for name, level, is_logged in (
         ("openai", logging.DEBUG, False),
         ("httpx", logging.INFO, False),
         ("stetson", logging.INFO, False),
         ("stet.lsp", logging.DEBUG, True),
         ("openai", logging.WARNING, True),
     ):
-        assert is_loggable(logging.makeLogRecord({"name": name, "levelno": level})) is is_heard
+        assert is_loggable(logging.makeLogRecord({"name": name, "levelno": level})) is is_logged
 
 
 def test_anonymous_line_keeps_numbers_and_drops_other_arguments() -> None:
@@ -139,13 +139,13 @@ def test_secrets_of_many_forms_are_left_out_of_a_record_at_every_level() -> None
     examples = [form.example(1) for form in held_out]
     for level in LEVELS:
         text = written(record(level, "%s", "\n".join(one.text for one in examples)))
-        told = [
+        logged = [
             one.text[start:end]
             for one in examples
             for start, end in one.made
             if end - start >= 20 and one.text[start:end] in text
         ]
-        assert len(told) <= 0.02 * len(examples), told
+        assert len(logged) <= 0.02 * len(examples), logged
     netrc = "machine a.org\n  login me\n  password tr0ub4dor&3x\n"
     assert "tr0ub4dor" not in written(record(logging.INFO, "%s", netrc))
 

@@ -57,10 +57,10 @@ def test_no_planted_secret_survives_and_lines_stay_lines(before: str, after: str
     redactor = Redactor()
     for kind, key in KEYS.items():
         text = f"{before}\nx '{key}' y\n{after}"
-        told = redactor.redact(text).text
-        assert key not in told, kind
-        assert told.count("\n") == text.count("\n")
-        assert redactor.redact(told).text == told
+        sent = redactor.redact(text).text
+        assert key not in sent, kind
+        assert sent.count("\n") == text.count("\n")
+        assert redactor.redact(sent).text == sent
 
 
 def test_known_secret_is_redacted_without_its_context() -> None:
@@ -100,9 +100,9 @@ def test_a_mark_is_restored_only_for_a_text_that_holds_its_secret() -> None:
 def test_text_that_resembles_a_mark_is_kept_and_is_no_mark() -> None:
     redactor = Redactor()
     file = f"See [redacted: AWS key #1]; key = '{AWS}'\n"
-    told = redactor.redact(file).text
-    assert told == "See [redacted: AWS key #1]; key = '[redacted: AWS key #2]'\n"
-    assert redactor.restore(told, file) == file
+    sent = redactor.redact(file).text
+    assert sent == "See [redacted: AWS key #1]; key = '[redacted: AWS key #2]'\n"
+    assert redactor.restore(sent, file) == file
 
 
 def test_mark_written_into_a_file_with_its_secret_is_ambiguous() -> None:

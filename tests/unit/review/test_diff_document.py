@@ -278,9 +278,9 @@ def test_edited_hunk_gets_the_written_lines(
 def test_any_text_is_parsed_without_an_error(text: str) -> None:
     page = page_of(TEXT, NEW)
     found = parse_decisions(page, text)
-    told = [*found.rejected, *(each for each, _ in (*found.amended, *found.refused))]
-    assert sorted(told) == sorted(set(told))
-    assert set(told) <= {"h1", "h2", "h3"}
+    decided = [*found.rejected, *(each for each, _ in (*found.amended, *found.refused))]
+    assert sorted(decided) == sorted(set(decided))
+    assert set(decided) <= {"h1", "h2", "h3"}
 
 
 def _head(page: DiffDocument, hunk: Hunk) -> str:

@@ -36,7 +36,7 @@ class Talk:
     def __init__(self, text: str = TEXT, settings: Settings | None = None) -> None:
         self.world: Workspace = make_workspace(opened={"/ws/a.py": text}, settings=settings)
         self.ledger = ReviewLedger()
-        self.heard = ModelKnowledge()
+        self.known = ModelKnowledge()
         self.show()
 
     @property
@@ -47,7 +47,7 @@ class Talk:
 
     def show(self) -> None:
         """The model sees the file."""
-        self.heard = dataclasses.replace(self.heard, shown={URI: self.live})
+        self.known = dataclasses.replace(self.known, shown={URI: self.live})
 
     def propose(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> str:
         """Propose that one text becomes another; gives the hunk's id."""
@@ -84,8 +84,8 @@ class Talk:
 
     def news(self, chat: str = "main") -> FeedbackDelta:
         """What is told; it is known then."""
-        found = collect_feedback(self.world.snapshot(), self.ledger.hunks(chat=chat), self.heard)
-        self.heard = found.knowledge
+        found = collect_feedback(self.world.snapshot(), self.ledger.hunks(chat=chat), self.known)
+        self.known = found.knowledge
         return found
 
     def begin(self) -> None:
@@ -102,9 +102,9 @@ def talk() -> Talk:
 
 def test_pending_hunks_are_reported_every_time(talk: Talk) -> None:
     hunk = talk.propose("two\n", "2\n")
-    told = HunkOutcome(hunk, HunkState.PENDING, "a.py", 2, "s")
-    assert talk.news().outcomes == (told,)
-    assert talk.news().outcomes == (told,)
+    outcome = HunkOutcome(hunk, HunkState.PENDING, "a.py", 2, "s")
+    assert talk.news().outcomes == (outcome,)
+    assert talk.news().outcomes == (outcome,)
 
 
 def test_decisions_are_reported_once(talk: Talk) -> None:
@@ -242,7 +242,7 @@ def test_hidden_file_is_reported_by_its_decision_only(
 
 def test_removed_file_is_reported_once() -> None:
     talk = Talk()
-    talk.heard = ModelKnowledge(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
+    talk.known = ModelKnowledge(0, {"file:///ws/b.py": TextDocument("file:///ws/b.py", "b\n")})
     assert talk.news().files == (FileDelta("b.py", is_gone=True),)
     assert talk.news().files == ()
 

@@ -78,11 +78,11 @@ def test_the_hash_names_the_content_not_the_place() -> None:
 
 def test_listeners_are_informed_of_every_changed_file() -> None:
     page = ReviewHarness(OLD)
-    heard: list[str] = []
-    page.ledger.subscribe(heard.append)
+    reported: list[str] = []
+    page.ledger.subscribe(reported.append)
     (hunk,) = page.propose("a\nb\nC\nd\ne\n")
     page.type(4, 0, 4, 0, "below")
-    assert heard == [URI]
+    assert reported == [URI]
     page.type(0, 0, 0, 0, "above\n")
     page.ledger.reject(hunk.id)
-    assert heard == [URI] * 3
+    assert reported == [URI] * 3

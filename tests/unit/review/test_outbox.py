@@ -174,7 +174,7 @@ def test_a_proposal_made_meanwhile_keeps_its_own_place() -> None:
 def test_edit_in_flight_is_confirmed_once_whatever_is_typed_around_it(data: st.DataObject) -> None:
     """The user types above or below before or after it; the editor sends smallest differences."""
     page = ReviewHarness("".join(f"  {n}\n" for n in range(9)))
-    hunks = page.propose("".join(data.draw(st.sampled_from(WISHES))))
+    hunks = page.propose("".join(data.draw(st.sampled_from(PROPOSALS))))
     chosen = data.draw(st.sets(st.sampled_from([hunk.id for hunk in hunks]), min_size=1))
     before = page.text
     wanted = page.send(*sorted(chosen))
@@ -195,7 +195,7 @@ def test_edit_in_flight_is_confirmed_once_whatever_is_typed_around_it(data: st.D
 
 
 START, END = Position(0, 0), Position(9, 0)
-WISHES = [
+PROPOSALS = [
     ["  0\n", "  X\n", "  2\n", "  new\n", "  3\n", "  5\n", "  6\n", "  7\n", "  8\n"],
     ["  0\n", "  new\n", "  1\n", "  2\n", "  4\n", "  5\n", "  Y\n", "  Z\n", "  8\n"],
     ["  0\n", "  2\n", "  n\n", "  3\n", "  4\n", "  n\n", "  5\n", "  6\n", "  7\n", "  8\n"],

@@ -119,10 +119,13 @@ def test_subject_terms_come_from_the_text_before_a_colon(asked: str, about: list
     ["https://gitlab.example.org/x/issues/3268", "who@lists.example.org", "47742c513e4e045ecc98"],
 )
 def test_addresses_in_a_long_question_are_not_looked_for(address: str) -> None:
-    said = "Keep a shutting down flag in the backend of the screen"
-    assert query_terms(f"{said} Origin: {address}").keys() == query_terms(f"{said} Origin").keys()
-    assert query_embedding_text(f"{said} Origin: {address}") == query_embedding_text(
-        f"{said} Origin"
+    sentence = "Keep a shutting down flag in the backend of the screen"
+    assert (
+        query_terms(f"{sentence} Origin: {address}").keys()
+        == query_terms(f"{sentence} Origin").keys()
+    )
+    assert query_embedding_text(f"{sentence} Origin: {address}") == query_embedding_text(
+        f"{sentence} Origin"
     )
 
 

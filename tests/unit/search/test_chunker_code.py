@@ -222,12 +222,12 @@ end
     ],
 )
 def test_code_is_cut_at_what_it_defines(name: str, text: str, expected: str) -> None:
-    told = []
+    found = []
     for each in chunk_file(text, name):
         assert each.is_definition == bool(each.name) == bool(each.signature)
         path = f" {each.scope}.{each.name}" if each.scope else f" {each.name}".rstrip()
-        told.append(f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition)
-    assert told == textwrap.dedent(expected).strip().split("\n")
+        found.append(f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition)
+    assert found == textwrap.dedent(expected).strip().split("\n")
 
 
 def test_what_only_closes_something_belongs_to_the_passage_above() -> None:

@@ -349,12 +349,14 @@ def test_code_is_cut_at_what_its_grammar_defines(
 ) -> None:
     (outlined,) = outliner.add_outlines([source(name, text)])
     assert outlined.outline is not None
-    told = []
+    agreed = []
     for each in chunk_file(text, name, outlined.outline):
         assert each.is_definition == bool(each.signature)
         path = f" {each.scope}.{each.name}" if each.scope else f" {each.name}".rstrip()
-        told.append(f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition)
-    assert told == textwrap.dedent(expected).strip().split("\n")
+        agreed.append(
+            f"{each.first}-{each.end}{path}" + f" | {each.signature}" * each.is_definition
+        )
+    assert agreed == textwrap.dedent(expected).strip().split("\n")
 
 
 @pytest.mark.parametrize(("name", "text"), [case[:2] for case in CASES])

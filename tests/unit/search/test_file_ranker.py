@@ -51,11 +51,11 @@ def test_words_spread_over_a_file_count_together() -> None:
 def test_common_words_are_not_looked_for_in_all_files(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_of({**NOISE, "tools/tiffcp.py": READER})
     looked_for: list[str] = []
-    with_word = IndexStore.chunks_with
+    real_chunks_with = IndexStore.chunks_with
 
     def counted(store: IndexStore, term: str) -> list[int]:
         looked_for.append(term)
-        return with_word(store, term)
+        return real_chunks_with(store, term)
 
     monkeypatch.setattr(IndexStore, "chunks_with", counted)
     monkeypatch.setattr("stet.search.search_engine.MAX_FOUND_OF_FILES", 3)

@@ -44,10 +44,10 @@ async def workspace(
 def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set when a question has been sent."""
     event = asyncio.Event()
-    tell = IndexProcess.send
+    real_send = IndexProcess.send
 
     async def noted(self: IndexProcess, message: Mapping[str, Any]) -> None:
-        await tell(self, message)
+        await real_send(self, message)
         if message["do"] == "ask":
             event.set()
 
@@ -98,9 +98,9 @@ async def test_process_that_is_starting_ends_on_close(
     is_started, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def slow(
-        cls: type[IndexProcess], system: System, begin: Mapping[str, Any], heard: Any
+        cls: type[IndexProcess], system: System, begin: Mapping[str, Any], on_message: Any
     ) -> IndexProcess:
-        process = await start(system, begin, heard)
+        process = await start(system, begin, on_message)
         is_started.set()
         await may_go_on.wait()
         return process
@@ -189,8 +189,8 @@ async def test_damage_found_on_opening_is_reported_once(
     workspace.index = workspace.new_index()
     await workspace.ready()
     assert await workspace.find("moor") == ["harbour.py"]
-    (told,) = workspace.reported
-    assert "built anew" in told
+    (report,) = workspace.reported
+    assert "built anew" in report
 
 
 async def test_crashes_with_an_answer_between_them_are_not_counted_together(

@@ -18,8 +18,8 @@ from stet.workspace.uris import uri_of
 from stet.workspace.workspace import Modification, ModificationKind, Workspace
 
 
-class Told:
-    """Stands for the process: what it was told, in order."""
+class RecordingProcess:
+    """A process that records the texts that it was sent, in order."""
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
@@ -58,14 +58,14 @@ async def test_slow_overlay_does_not_replace_a_newer_text(
         return shown(snapshot, document)
 
     monkeypatch.setattr(laying, "_shown", slow)
-    told = Told()
-    overlay = OpenTextSync(cast(IndexProcess, told))
+    process = RecordingProcess()
+    overlay = OpenTextSync(cast(IndexProcess, process))
     async with asyncio.TaskGroup() as both:
         both.create_task(overlay.sync(older))
         await is_begun.wait()
         both.create_task(overlay.sync(newer))
         loop.call_soon(may_go_on.set)
-    assert told.texts == ["older", "newer"]
+    assert process.texts == ["older", "newer"]
 
 
 async def test_query_with_an_older_snapshot_does_not_replace_a_newer_text(
@@ -73,8 +73,8 @@ async def test_query_with_an_older_snapshot_does_not_replace_a_newer_text(
 ) -> None:
     older = typed(workspace, tmp_path / "a.py", "older", 1)
     newer = typed(workspace, tmp_path / "a.py", "newer", 2)
-    told = Told()
-    overlay = OpenTextSync(cast(IndexProcess, told))
+    process = RecordingProcess()
+    overlay = OpenTextSync(cast(IndexProcess, process))
     await overlay.sync(newer)
     await overlay.sync(older)
-    assert told.texts == ["newer"]
+    assert process.texts == ["newer"]

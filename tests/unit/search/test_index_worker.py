@@ -51,7 +51,7 @@ def begin(folder: Path) -> dict[str, Any]:
     }
 
 
-def told(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+def messages_of(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     """The messages since the last look."""
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
@@ -97,13 +97,13 @@ def test_damaged_index_is_rebuilt_a_limited_number_of_times(
         settle(worker)
     with pytest.raises(sqlite3.OperationalError, match="disk is full"):
         meet(worker, fault)
-    messages = told(capsys)
+    messages = messages_of(capsys)
     assert sum(each["is"] == "told" for each in messages) == MAX_FAULTS
     assert [each["files"] for each in messages if each["is"] == "state"] == [1] * MAX_FAULTS
 
 
 @pytest.mark.parametrize(
-    ("fault", "is_told"),
+    ("fault", "is_reported"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), True),
         (OSError(errno.EACCES, "Permission denied"), False),
@@ -111,20 +111,20 @@ def test_damaged_index_is_rebuilt_a_limited_number_of_times(
     ],
 )
 def test_error_of_a_full_disk_is_not_reported_as_a_bug(
-    fault: Exception, is_told: bool, capsys: pytest.CaptureFixture[str]
+    fault: Exception, is_reported: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _ended(fault)
-    assert capsys.readouterr().err.startswith(DISK_REFUSES) == is_told
+    assert capsys.readouterr().err.startswith(DISK_REFUSES) == is_reported
 
 
 def test_failed_query_is_reported_and_the_next_one_is_answered(
     worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settle(worker)
-    told(capsys)
+    messages_of(capsys)
     worker.handle(question(1, limit="many"))
     worker.handle(question(2))
-    failed, answer = told(capsys)
+    failed, answer = messages_of(capsys)
     assert (failed["is"], failed["id"]) == ("unanswered", 1)
     assert failed["error"].endswith("TypeError")  # what it is and where, not what it says
     assert "TypeError" in failed["error"]
@@ -146,7 +146,7 @@ def test_damaged_index_raises_and_a_failed_query_does_not(
     fault.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
         worker.handle(question(2))
-    messages = [each for each in told(capsys) if each["is"] == "unanswered"]
+    messages = [each for each in messages_of(capsys) if each["is"] == "unanswered"]
     assert [each["id"] for each in messages] == [1, 2]
 
 
@@ -169,7 +169,7 @@ def test_answer_during_the_first_build_is_marked_as_partial(
     again = IndexWorker(begin(tmp_path))
     again.handle(question(5))
     again.close()
-    answers = [each for each in told(capsys) if each["is"] == "answer"]
+    answers = [each for each in messages_of(capsys) if each["is"] == "answer"]
     assert [each["files_so_far"] for each in answers] == [0, None, None, 0, None]
 
 
@@ -209,7 +209,7 @@ def test_index_of_other_grammars_is_rebuilt(
         worker = IndexWorker(begin(tmp_path))
         settle(worker)
         worker.close()
-        n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
+        n_read.append(sum(each["is"] == "reading" for each in messages_of(capsys)))
     assert n_read == [1, 0, 1]
 
 
@@ -227,7 +227,7 @@ def test_damage_to_any_page_of_the_index_leads_to_a_rebuild(
     good = path.read_bytes()
     for at in range(0, len(good), PAGE):
         path.write_bytes(good[:at] + damage * PAGE + good[at + PAGE :])
-        told(capsys)
+        messages_of(capsys)
         worker = IndexWorker(begin(tmp_path))
         settle_safely(worker)
         handle_safely(worker, question(1))
@@ -240,7 +240,7 @@ def test_damage_to_any_page_of_the_index_leads_to_a_rebuild(
         settle_safely(worker)
         handle_safely(worker, question(4))
         worker.close()
-        messages = told(capsys)
+        messages = messages_of(capsys)
         assert sum(each["is"] == "told" for each in messages) <= 1, at // PAGE
         answers = [each for each in messages if each["is"] == "answer"]
         assert {2, 4} <= {each["id"] for each in answers}, at // PAGE
@@ -259,12 +259,14 @@ def test_damage_found_by_a_query_is_distinguished_from_a_bug(
     path.write_bytes(path.read_bytes().replace(b"words_content", b"words_contend"))
     worker = IndexWorker(begin(tmp_path))
     settle(worker)
-    told(capsys)
+    messages_of(capsys)
     handle_safely(worker, question(1))
     settle(worker)
     handle_safely(worker, question(2))
     worker.close()
-    messages = [each for each in told(capsys) if each["is"] in ("unanswered", "told", "answer")]
+    messages = [
+        each for each in messages_of(capsys) if each["is"] in ("unanswered", "told", "answer")
+    ]
     assert [each["is"] for each in messages] == ["unanswered", "told", "answer"]
     assert [hit["file"] for hit in messages[-1]["hits"]] == ["harbour.py"]
 
@@ -277,7 +279,7 @@ def test_index_can_be_rebuilt(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         worker = IndexWorker({**begin(tmp_path), "anew": is_anew})
         settle(worker)
         worker.close()
-        n_read.append(sum(each["is"] == "reading" for each in told(capsys)))
+        n_read.append(sum(each["is"] == "reading" for each in messages_of(capsys)))
     assert n_read == [1, 0, 1]
 
 
@@ -285,12 +287,12 @@ def test_a_document_that_cannot_be_indexed_is_logged_and_left_out(
     worker: IndexWorker, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settle(worker)
-    told(capsys)
+    messages_of(capsys)
     worker.handle({"do": "text", "uri": "untitled:1", "name": None, "text": "moor"})
     worker.handle({"do": "changed", "uris": ["untitled:1"]})
     settle(worker)
     worker.handle(question(1))
-    messages = told(capsys)
+    messages = messages_of(capsys)
     assert sum(each["is"] == "logged" for each in messages) == 1
     [answer] = [each for each in messages if each["is"] == "answer"]
     assert [hit["file"] for hit in answer["hits"]] == ["harbour.py"]
@@ -317,10 +319,10 @@ def test_a_document_whose_text_can_not_be_indexed_is_tried_again_with_its_next_t
 
     monkeypatch.setattr("stet.search.search_engine.make_entry", fails)
     assert found("def moor(boat): pass\n") == ["harbour.py"]
-    told(capsys)
+    messages_of(capsys)
     found("def moor(poison): pass\n")
     found("def moor(poison, again): pass\n")
-    messages = told(capsys)
+    messages = messages_of(capsys)
     [logged] = [one["message"] for one in messages if one["is"] == "logged"]
     assert logged.startswith("A document can't be indexed and is left out: ")
     assert found("def moor(cure): pass\n") == ["harbour.py"]

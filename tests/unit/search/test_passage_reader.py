@@ -28,6 +28,6 @@ LINES = st.lists(st.lists(WORDS, max_size=5).map(" ".join), min_size=1, max_size
 def test_best_line_is_the_first_with_most_query_words(lines: list[str], question: str) -> None:
     document = TextDocument("file:///ws/a.py", "\n".join(lines))
     terms = set(query_terms(question))
-    told = [at for at, line in enumerate(lines) if line.strip()] or [0]
-    wanted = max(told, key=lambda at: (len(terms & set(words(lines[at]).split())), -at))
+    candidates = [at for at, line in enumerate(lines) if line.strip()] or [0]
+    wanted = max(candidates, key=lambda at: (len(terms & set(words(lines[at]).split())), -at))
     assert _best_line(document, 0, len(lines), terms) == wanted

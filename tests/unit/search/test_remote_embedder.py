@@ -123,7 +123,7 @@ async def test_refusing_endpoint_is_reported_once_and_words_are_searched(
             assert await workspace.find("moon") == ["tides.md"]
         server.status = 200
         await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
-        assert [told for told in workspace.reported if "words alone" in told] == [
+        assert [message for message in workspace.reported if "words alone" in message] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} refused to embed (HTTP 401): "
             "look at the key in EMBED_KEY."
         ]
@@ -143,7 +143,7 @@ async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
         await workspace.ready()
         while len(server.asked) < 8:  # the texts are sent beside the questions
             assert await workspace.find("moon") == ["tides.md"]
-        assert [told for told in workspace.reported if "words alone" in told] == [
+        assert [message for message in workspace.reported if "words alone" in message] == [
             f"Stet: search goes by words alone: 127.0.0.1:{server.port} can't be asked for vectors: "
             "it answered what is no vector."
         ]
@@ -154,7 +154,7 @@ async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "response",
     [
         {"object": "list", "data": None},
         {"object": "list", "data": [None]},
@@ -169,10 +169,10 @@ async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
     ids=str,
 )
 async def test_an_answer_of_another_shape_is_refused_with_the_name_of_the_host(
-    said: object, monkeypatch: pytest.MonkeyPatch
+    response: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBED_KEY", "canary-key")
-    async with WebServer({"/v1/embeddings": lambda asked: found(said)}) as server:
+    async with WebServer({"/v1/embeddings": lambda asked: found(response)}) as server:
         search = SearchSettings(
             "endpoint", model="m", base_url=server.url("/v1"), api_key_env="EMBED_KEY"
         )
@@ -227,7 +227,7 @@ async def test_without_the_key_nothing_is_sent(
         await workspace.ready()
         assert await workspace.find("moon") == ["tides.md"]
         assert server.asked == []
-        assert any("set EMBED_KEY" in told for told in workspace.reported)
+        assert any("set EMBED_KEY" in message for message in workspace.reported)
         await workspace.close()
 
 

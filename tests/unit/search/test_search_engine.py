@@ -137,14 +137,14 @@ def test_updated_index_answers_as_a_new_index(
     fresh = engine_of(there)
 
     assert engine.n_chunks == fresh.n_chunks
-    found = _told(engine.search(ChunkQuery(question)))
-    wanted = _told(fresh.search(ChunkQuery(question)))
+    found = _scores(engine.search(ChunkQuery(question)))
+    wanted = _scores(fresh.search(ChunkQuery(question)))
     assert found.keys() == wanted.keys()
     # The order in which files came decides between equals: one of them has the better rank.
     assert all(abs(found[place] - wanted[place]) < A_RANK for place in found)
 
 
-def _told(hits: Sequence[ChunkHit]) -> dict[tuple[str, int], float]:
+def _scores(hits: Sequence[ChunkHit]) -> dict[tuple[str, int], float]:
     return {(hit.file, hit.first): hit.score for hit in hits}
 
 

@@ -147,8 +147,8 @@ def test_a_project_may_only_lower_what_a_turn_may_cost(
 
 
 def test_prompt_of_a_project_is_marked_and_never_runs_on_save() -> None:
-    said = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
-    found = merge_settings(None, (), [project(said)]).settings.prompts
+    toml = "[[prompts]]\ntitle = 'Tidy'\nprompt = 'x'\nkind = 'source.fixAll'\nmode = 'ask'"
+    found = merge_settings(None, (), [project(toml)]).settings.prompts
     assert found == (PromptSettings("Tidy (the project's)", "x", mode="ask", project=True),)
 
 
@@ -165,11 +165,11 @@ def test_presets_of_several_sources_are_merged_and_the_later_wins() -> None:
 
 
 def test_preset_of_a_project_is_marked_and_widens_no_scope() -> None:
-    said = (
+    toml = (
         "[context.presets.wide]\nfiles = ['a.md']\nscope = 'folder'\nlinkDepth = 3\n"
         "[context.presets.narrow]\nfolders = ['b']\nscope = 'current'\nlinkDepth = 0"
     )
-    layers = merge_settings(None, (), [project(said)])
+    layers = merge_settings(None, (), [project(toml)])
     assert layers.settings.context.presets == (
         PresetSettings("wide (the project's)", ("a.md",), (), None, 1, project=True),
         PresetSettings("narrow (the project's)", (), ("b",), "current", 0, project=True),

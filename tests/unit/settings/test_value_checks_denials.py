@@ -7,7 +7,7 @@ from tests.support.settings_parsing import parse_settings
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "remedy"),
     [
         ("", "it is empty"),
         ("  ", "it is empty"),
@@ -27,12 +27,12 @@ from tests.support.settings_parsing import parse_settings
         ("*.{key,pem}", "an entry for each"),
     ],
 )
-def test_deny_pattern_without_effect_is_reported_with_a_remedy(entry: str, told: str) -> None:
+def test_deny_pattern_without_effect_is_reported_with_a_remedy(entry: str, remedy: str) -> None:
     parsed = parse_settings({"privacy": {"deny": [entry, "*.secret"]}})
     assert parsed.settings.privacy.deny == ("*.secret",)
     (problem,) = parsed.problems
     assert "keeps nothing back" in problem.message
-    assert told in problem.message
+    assert remedy in problem.message
 
 
 @pytest.mark.parametrize(

@@ -16,15 +16,15 @@ URL = "http://127.0.0.1:4096"
 
 
 def test_reference_holds_the_defaults() -> None:
-    told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert told is not None
-    assert parse_settings(json.loads(told[1])) == ParsedSettings(Settings())
+    example = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert example is not None
+    assert parse_settings(json.loads(example[1])) == ParsedSettings(Settings())
 
 
 def test_the_reference_names_every_setting_of_the_bridge() -> None:
-    told = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert told is not None
-    overlay = read_layer({"bridges": json.loads(told[1])["bridges"]})
+    example = re.search(r"```jsonc\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert example is not None
+    overlay = read_layer({"bridges": json.loads(example[1])["bridges"]})
     assert overlay.values == {
         "bridges.opencode.enabled": True,
         "bridges.opencode.url": "",

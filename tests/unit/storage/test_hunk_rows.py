@@ -81,9 +81,9 @@ def test_move_round_trips(hunk: Hunk, new_uri: str) -> None:
     ),
 )
 def test_anchor_snapshot_round_trips(
-    text: str, standing: tuple[dict[str, tuple[int, int]], frozenset[str]]
+    text: str, positions: tuple[dict[str, tuple[int, int]], frozenset[str]]
 ) -> None:
-    lines, lost = standing
+    lines, lost = positions
     footing = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
     assert snapshot_from_row(spans_to_json(footing), text) == footing
 

@@ -371,9 +371,9 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
         )
         for name in "abc"
     ]
-    said = [child.communicate(timeout=60)[0] for child in children]
+    outputs = [child.communicate(timeout=60)[0] for child in children]
     assert [child.returncode for child in children] == [0, 0, 0]
-    assert said == ["[]\n"] * 3
+    assert outputs == ["[]\n"] * 3
     with store_in(tmp_path) as store:
         kept = store.load().hunks
         assert len({hunk.id for hunk in kept}) == len(kept) == 900

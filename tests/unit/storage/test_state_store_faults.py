@@ -169,9 +169,9 @@ def works_in_memory(store: TestedStore) -> None:
     for n in range(3):
         store.persist([numbered(n)], decision=True)
     store.flush()
-    [said] = store.messages
-    assert "Stet can't keep its proposals and decisions on the disk" in said
-    assert store.not_persisted in said
+    [message] = store.messages
+    assert "Stet can't keep its proposals and decisions on the disk" in message
+    assert store.not_persisted in message
 
 
 def test_newer_schema_is_left_unchanged_and_reported_with_a_remedy(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_begun(damage: bytes, tmp_path
             store.persist([numbered(1)])
             aside = store.folder / f"state.damaged-{number}.db"
             assert aside.read_bytes() == broken
-            [said] = store.messages
-            assert str(aside) in said
+            [message] = store.messages
+            assert str(aside) in message
         with store_in(tmp_path) as store:
             assert store.load().hunks == (numbered(1),)
             assert store.messages == []
@@ -220,9 +220,9 @@ def test_empty_database_file_is_reported(how: str, tmp_path: Path) -> None:
         log.write_bytes(written)
     with store_in(tmp_path) as store:
         assert store.load() == RestoredState()
-        [said] = store.messages
-        assert "lost" in said
-        assert str(store.folder / "state.damaged-1.db") in said
+        [message] = store.messages
+        assert "lost" in message
+        assert str(store.folder / "state.damaged-1.db") in message
         store.persist([numbered(2)])
     kept = store.folder / "state.damaged-1.db-wal"
     assert how == "empty" or kept.read_bytes() == written

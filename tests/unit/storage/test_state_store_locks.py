@@ -82,17 +82,17 @@ def test_locked_database_is_awaited_and_reported_once(
     lock: Lock, left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(failures, "WARN_SECONDS", 0.0)
-    said = threading.Event()
+    reported = threading.Event()
     with store_in(left) as store, ThreadPoolExecutor(1) as worker:
 
-        def say(text: str) -> None:
+        def report(text: str) -> None:
             store.messages.append(text)
-            said.set()
+            reported.set()
 
-        monkeypatch.setattr(store._failures, "_say", say)
+        monkeypatch.setattr(store._failures, "_say", report)
         with lock(store):
             loaded = worker.submit(store.load)
-            assert said.wait(30)
+            assert reported.wait(30)
             assert not loaded.done()
         assert loaded.result(30).hunks == (LEFT,)
         assert store.number("hunk") == 2

@@ -35,7 +35,7 @@ def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) ->
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ({}, "The argument 'file' is missing: 'it' takes 'file'."),
         ({"file": "a", "x": "b"}, "'it' has no argument 'x': 'it' takes 'file'."),
@@ -49,8 +49,10 @@ def test_no_argument_becomes_another_element_or_an_option(one: str, two: str) ->
         ({"file": "x" * (MAX_VALUE + 1)}, "has 1001 characters; 1000 is the most"),
     ],
 )
-def test_refused_arguments_are_reported_with_a_reason(arguments: dict[str, str], told: str) -> None:
-    with pytest.raises(BadCommand, match=re.escape(told)):
+def test_refused_arguments_are_reported_with_a_reason(
+    arguments: dict[str, str], message: str
+) -> None:
+    with pytest.raises(BadCommand, match=re.escape(message)):
         expand(command("rm", "{file}"), arguments)
 
 

@@ -81,7 +81,7 @@ def test_no_link_is_followed(disk: Disk) -> None:
     dangling, link = disk.link("dangling", "nowhere"), disk.link("link", "target")
     disk.put("folder/a", b"a")
     through = disk.link("through", "folder") / "b"
-    behind = through.with_name("a")
+    inside = through.with_name("a")
     with pytest.raises(FileExistsError):
         disk.system.create_file(dangling, "new")
     with pytest.raises(OSError, match="is a link"):
@@ -89,12 +89,12 @@ def test_no_link_is_followed(disk: Disk) -> None:
     with pytest.raises(OSError, match="is a link"):
         disk.system.move_file(target, through)
     with pytest.raises(OSError, match="is a link"):
-        disk.system.move_file(behind, disk.root / "moved")
+        disk.system.move_file(inside, disk.root / "moved")
     for act in (disk.system.trash, disk.system.copy_to_trash):
         with pytest.raises(OSError, match="no regular file"):
             act(link)
         with pytest.raises(OSError, match="is a link"):
-            act(behind)
+            act(inside)
     with pytest.raises(OSError, match="no regular file"):
         disk.system.move_file(link, disk.root / "moved")
     assert disk.read(target) == b"keep"
@@ -140,7 +140,7 @@ def test_what_is_restored_is_byte_for_byte_what_it_was_and_stays_in_the_trash(di
 
 def test_refusal_names_the_whole_path(disk: Disk) -> None:
     there, other = disk.put("there", b""), disk.put("sub/other", b"")
-    for act, told in (
+    for act, refused_path in (
         (lambda: disk.system.create_file(there, ""), there),
         (lambda: disk.system.move_file(other, there), there),
         (lambda: disk.system.trash(disk.root / "gone"), disk.root / "gone"),
@@ -149,7 +149,7 @@ def test_refusal_names_the_whole_path(disk: Disk) -> None:
     ):
         with pytest.raises(OSError, match=r"\[Errno") as refused:
             act()
-        assert str(told) in str(refused.value)
+        assert str(refused_path) in str(refused.value)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")

@@ -41,10 +41,10 @@ def check(text: str, *wanted: tuple[Marker, str]) -> None:
     """`text` has its comments between `«` and `»`."""
     spans, plain = [], ""
     for part in text.split("«"):
-        inside, mark, behind = part.partition("»")
+        inside, mark, after = part.partition("»")
         if mark:
             spans.append((len(plain), len(plain) + len(inside)))
-        plain += inside + behind
+        plain += inside + after
     found = find_ai_comments(plain, spans)
     assert [(one.marker, one.text) for one in found] == list(wanted)
 
@@ -141,7 +141,7 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
 
 
 @pytest.mark.parametrize(
-    ("line", "marker", "said"),
+    ("line", "marker", "instruction"),
     [
         ("x = 1  # Do it AI!", Marker.DO, "Do it"),
         ("// AI? Why", Marker.ANSWER, "Why"),
@@ -156,12 +156,12 @@ def test_a_comment_goes_with_its_line_or_the_white_space_at_it(
     ],
 )
 def test_instruction_on_line_reads_marker_and_text(
-    line: str, marker: Marker | None, said: str | None
+    line: str, marker: Marker | None, instruction: str | None
 ) -> None:
     found, text = instruction_on_line(line)
     assert found == marker
-    if said is not None:
-        assert text == said
+    if instruction is not None:
+        assert text == instruction
 
 
 @given(PIECES, st.data())
@@ -184,9 +184,9 @@ def test_whatever_the_spans_are_the_place_is_right_and_the_rest_stays(
 
 @given(st.text(alphabet="#/*<!->AI?! xé\t", max_size=40))
 def test_any_line_is_parsed_without_an_error(line: str) -> None:
-    marker, said = instruction_on_line(line)
+    marker, instruction = instruction_on_line(line)
     assert marker is None or "ai" in line.lower()
-    assert isinstance(said, str)
+    assert isinstance(instruction, str)
 
 
 def test_an_instruction_knows_its_place() -> None:

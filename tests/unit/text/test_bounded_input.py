@@ -51,7 +51,7 @@ def test_gzip_members_are_one_body_and_trailing_garbage_is_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "body", "told"),
+    ("header", "body", "message"),
     [
         ("br", b"x", "is compressed as 'br', which was not asked for"),
         ("gzip, zstd", b"x", "is compressed as 'zstd'"),
@@ -64,8 +64,8 @@ def test_gzip_members_are_one_body_and_trailing_garbage_is_ignored() -> None:
         ("gzip", b"\x1f", "was cut off"),
     ],
 )
-def test_undecodable_body_is_reported_with_a_reason(header: str, body: bytes, told: str) -> None:
-    with pytest.raises(InvalidContentCoding, match=told):
+def test_undecodable_body_is_reported_with_a_reason(header: str, body: bytes, message: str) -> None:
+    with pytest.raises(InvalidContentCoding, match=message):
         decode(header, body, 1000)
 
 

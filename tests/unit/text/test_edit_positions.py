@@ -19,8 +19,8 @@ def test_a_place_follows_a_change_as_its_offset_does(
 ) -> None:
     before = TextDocument("", text)
     buffer = TextBuffer(text)
-    wished = Range(before.position_at(start), before.position_at(start + length))
-    done = buffer.apply(TextChange(wished, new))
+    expected = Range(before.position_at(start), before.position_at(start + length))
+    done = buffer.apply(TextChange(expected, new))
     after = TextDocument("", buffer.text)
     starts = [start for start, _, _ in naive_lines(text)]
     ends = [starts[at.line] + at.character for at in (done.range.start, done.range.end)]

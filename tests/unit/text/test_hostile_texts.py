@@ -30,7 +30,7 @@ from tests.support.growth import grows_evenly
 _FIRST = Range(Position(0, 0), Position(1, 0))
 
 
-def told_to_opencode(text: str) -> str:
+def opencode_text(text: str) -> str:
     return render_context(SessionContext(("a.md",), selected=SelectedText("a.md", (text,))))
 
 
@@ -70,8 +70,8 @@ def links_of(name: str) -> Callable[[str], object]:
         (find_secrets, lambda n: 'password = "a' + " :./-_" * 30 + '1"\n' * (n // 190)),
         (escape_tags, lambda n: "<" + " " * n),
         (escape_tags, lambda n: "< /" + "\n" * n),
-        (told_to_opencode, lambda n: "<" + " " * n),
-        (told_to_opencode, lambda n: "<system" + "-" * n),
+        (opencode_text, lambda n: "<" + " " * n),
+        (opencode_text, lambda n: "<system" + "-" * n),
         (words, lambda n: "a" + "\u0301\u0316" * (n // 2)),
         (lambda text: normalize_unicode("NFKC", text), lambda n: "a" + "\u0301\uff9e" * (n // 2)),
         (unescape_entities, lambda n: "&#" + "9" * n),

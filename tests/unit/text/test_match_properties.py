@@ -95,11 +95,14 @@ def test_any_text_is_edited_at_its_one_place_or_refused(
             head, found, tail = plainly(live).partition(plainly(wanted))
             assert found
             assert plainly(wanted) not in found[1:] + tail
-            wished = plainly(new)
-            if forgets_its_line_end(head, plainly(wanted), wished):
-                wished += "\n"
+            expected_text = plainly(new)
+            if forgets_its_line_end(head, plainly(wanted), expected_text):
+                expected_text += "\n"
             # What comes to stand first may be another such character, which is text.
-            assert plainly(f"x{after}") == f"x{live[: live.startswith(BOM)]}{head}{wished}{tail}"
+            assert (
+                plainly(f"x{after}")
+                == f"x{live[: live.startswith(BOM)]}{head}{expected_text}{tail}"
+            )
         else:
             assert len(after) <= len(live) + len(new) * 4
 

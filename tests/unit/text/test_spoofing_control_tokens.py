@@ -64,14 +64,14 @@ def test_other_text_is_unchanged(text: str) -> None:
 
 @given(texts, st.data())
 def test_a_text_that_comes_in_pieces_is_mended_as_one(text: str, data: st.DataObject) -> None:
-    whole, said, waiting, at = escape_special_tokens(text), "", "", 0
+    whole, done, waiting, at = escape_special_tokens(text), "", "", 0
     while at < len(whole):
         step = data.draw(st.integers(1, 5))
         waiting += whole[at : at + step]
         at += step
         end = incomplete_token_start(waiting)
-        said, waiting = said + unescape_special_tokens(waiting[:end]), waiting[end:]
-    assert said + unescape_special_tokens(waiting) == text
+        done, waiting = done + unescape_special_tokens(waiting[:end]), waiting[end:]
+    assert done + unescape_special_tokens(waiting) == text
 
 
 def test_a_bar_that_a_person_wrote_stays_where_nothing_is_broken() -> None:

@@ -119,8 +119,8 @@ async def test_a_large_new_file_does_not_hold_the_loop() -> None:
     took = []
     for _ in range(TRIES):
         ctx = make_tool_context(make_workspace())
-        longest, told = await longest_stall(use(CREATE_FILE, ctx, file="b.py", content=text))
-        assert told.startswith("Proposed h1")
+        longest, answer = await longest_stall(use(CREATE_FILE, ctx, file="b.py", content=text))
+        assert answer.startswith("Proposed h1")
         took.append(longest)
     assert min(took) < LOOP, took
 
@@ -134,9 +134,9 @@ async def test_a_change_in_as_many_places_as_a_person_looks_through_does_not_hol
     for _ in range(TRIES):
         ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
         await use(READ_FILE, ctx, file="a.py")
-        longest, told = await longest_stall(use(EDIT_FILE, ctx, **edit))
-        assert told.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
-        assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in told
+        longest, answer = await longest_stall(use(EDIT_FILE, ctx, **edit))
+        assert answer.startswith("Proposed h1 at line 1 (replace), h2 at line 3 (replace),")
+        assert f" and {MAX_HUNKS - 100} more, up to h{MAX_HUNKS}, in a.py." in answer
         assert len(ctx.reader.ledger.hunks()) == MAX_HUNKS
         took.append(longest)
     assert min(took) < LOOP, took
@@ -146,13 +146,13 @@ async def test_more_than_an_honest_call_needs_is_refused() -> None:
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": "one\ntwo\n" * (MAX_HUNKS + 1)}))
     await use(READ_FILE, ctx, file="a.py")
     everywhere = {"file": "a.py", "old_text": "one", "new_text": "1", "replace_all": True}
-    told = [
+    answer = [
         await use(EDIT_FILE, ctx, **everywhere),
         await use(EDIT_FILE, ctx, file="a.py", old_text="x" * (MAX_TEXT + 1), new_text="y"),
         await use(CREATE_FILE, ctx, file="b.py", content="x" * (MAX_TEXT + 1)),
         await use(CREATE_FILE, ctx, file="b.py", content="\n" * (MAX_LINES + 1)),
     ]
-    assert [text.strip().partition(". ")[0] for text in told] == [
+    assert [text.strip().partition(". ")[0] for text in answer] == [
         "Error: Refused by the rule text: This changes 'a.py' in 1,001 places; 1,000 are the most at "
         "once",
         "Error: 'a.py': a text of this call has more than 400,000 characters or 50,000 lines",

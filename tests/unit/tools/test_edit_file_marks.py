@@ -25,7 +25,7 @@ def edit(old: str, new: str, file: str = "a.py") -> Completion:
     return call("edit_file", file=file, old_text=old, new_text=new)
 
 
-def told(ctx: AgentHarness) -> list[str]:
+def tool_results(ctx: AgentHarness) -> list[str]:
     """What the model was told of its calls."""
     return [one.content for one in ctx.model.requests[-1].messages if one.role == "tool"]
 
@@ -66,7 +66,7 @@ async def test_an_edit_with_a_mark_keeps_the_secret(reply: Reply, after: str) ->
 async def test_a_key_is_shown_as_a_mark_and_lines_keep_their_numbers() -> None:
     ctx = table(call("read_file", file="a.py"))
     await ctx.ask()
-    assert told(ctx)[0] == (
+    assert tool_results(ctx)[0] == (
         f"     1\timport aws\n     2\t\n     3\tKEY = '{MARK}'\n     4\tclient = aws.connect(KEY)\n"
     )
 
@@ -109,7 +109,7 @@ async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
     ctx = table(reply, others={"/ws/c.py": "KEY = ''\n"})
     turn = await ctx.ask()
     assert turn.state is TurnState.COMPLETED
-    assert why in told(ctx)[0]
+    assert why in tool_results(ctx)[0]
     assert ctx.hunks == ()
 
 
@@ -126,7 +126,7 @@ async def test_a_mark_is_never_written(reply: Reply, why: str) -> None:
 async def test_a_mark_is_not_completed_either(held: str, replies: list[Reply]) -> None:
     ctx = table(*replies, text=f"import aws\n{held}")
     await ctx.ask()
-    assert "'[redacted: AWS key #1]' stands for a secret" in told(ctx)[-1]
+    assert "'[redacted: AWS key #1]' stands for a secret" in tool_results(ctx)[-1]
     assert "[redacted: AWS key #1]" not in ctx.proposed()
 
 
@@ -144,8 +144,8 @@ async def test_a_mark_of_another_file_brings_no_secret_here() -> None:
         others={"/ws/c.py": f"S = '{OTHER}'\n"},
     )
     await ctx.ask()
-    assert told(ctx)[0] == "     1\tS = '[redacted: Stripe key #1]'\n"
-    assert "not in this file" in told(ctx)[1]
+    assert tool_results(ctx)[0] == "     1\tS = '[redacted: Stripe key #1]'\n"
+    assert "not in this file" in tool_results(ctx)[1]
     assert ctx.hunks == ()
 
 

@@ -25,8 +25,8 @@ async def linked(note: str, to: str = "b.md", **more: object) -> str:
     """The note with the link accepted."""
     others = more.pop("others", None)
     ctx = desk_of(note, others)  # type: ignore[arg-type]
-    told = await use(LINK_FILES, ctx, file="a.md", to=to, **more)
-    assert told.startswith("Proposed "), told
+    answer = await use(LINK_FILES, ctx, file="a.md", to=to, **more)
+    assert answer.startswith("Proposed "), answer
     document = ctx.reader.workspace.document("file:///ws/a.md")
     assert document is not None
     assert document.text == note
@@ -86,8 +86,8 @@ async def test_link_after_a_heading_goes_to_the_end_of_its_section(
 
 async def test_what_is_linked_there_already_is_not_proposed() -> None:
     ctx = desk_of("# A\n[[b]]\n# C\n")
-    told = await use(LINK_FILES, ctx, file="a.md", to="b.md", after="A")
-    assert told == "a.md links to b.md there already, at line 2; nothing is proposed.\n"
+    answer = await use(LINK_FILES, ctx, file="a.md", to="b.md", after="A")
+    assert answer == "a.md links to b.md there already, at line 2; nothing is proposed.\n"
     assert ctx.reader.ledger.hunks() == ()
     assert (await use(LINK_FILES, ctx, file="a.md", to="b.md", after="C")).startswith("Proposed")
 

@@ -57,7 +57,7 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
 
     ctx = desk_of()
     ctx.editor = EditorActions(show_document=present)
-    told = await use(COPY_FILES, ctx, files=["a.py", "b.md", "a.py", ".env", "sub", "sub/c.txt"])
+    answer = await use(COPY_FILES, ctx, files=["a.py", "b.md", "a.py", ".env", "sub", "sub/c.txt"])
     assert shown == [
         (
             "copied",
@@ -66,11 +66,11 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
             "## sub/c.txt\n\n```txt\n```\n",
         )
     ]
-    head, *left_out = told.split("Left out: ")
+    head, *left_out = answer.split("Left out: ")
     assert head == "Shown to the user, 3 files, 28 characters:\na.py\nb.md\nsub/c.txt\n"
     assert "looks like a secret" in left_out[0]
     assert "'sub' is a folder" in left_out[1]
-    assert "KEY=1" not in told + shown[0][1]
+    assert "KEY=1" not in answer + shown[0][1]
     assert ctx.reader.report.copied == ["a.py", "b.md", "sub/c.txt"]
     assert (ctx.reader.report.files_read, len(ctx.reader.shown)) == ([], 0)
 
@@ -82,8 +82,8 @@ async def test_empty_and_too_long_lists_are_refused() -> None:
     assert "'pic.png' is not a text file" in nothing
     big: dict[str, str | bytes] = {f"/ws/{n}.txt": "x" * 500_000 for n in range(5)}
     ctx = make_tool_context(make_workspace(big))
-    told = await use(COPY_FILES, ctx, files=[f"{n}.txt" for n in range(5)])
-    assert told == (
+    answer = await use(COPY_FILES, ctx, files=[f"{n}.txt" for n in range(5)])
+    assert answer == (
         "Error: These files have 2,500,000 characters; 2,000,000 is the most at once. Name fewer."
     )
     assert ctx.reader.report.copied == []

@@ -78,8 +78,8 @@ async def test_policy_check_reads_the_disk_in_a_worker(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
     ctx = typing_desk(0)
-    told = await use(tool, ctx, file="a.md", **more)
-    assert told.startswith("Proposed h1"), told
+    answer = await use(tool, ctx, file="a.md", **more)
+    assert answer.startswith("Proposed h1"), answer
     assert result(ctx) == after
 
 
@@ -88,8 +88,8 @@ async def test_a_note_that_changed_meanwhile_is_looked_through_again(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
     ctx = typing_desk(2)
-    told = await use(tool, ctx, file="a.md", **more)
-    assert told.startswith("Proposed h1"), told
+    answer = await use(tool, ctx, file="a.md", **more)
+    assert answer.startswith("Proposed h1"), answer
     assert result(ctx) == after.replace("Body\n", "typed\ntyped\nBody\n")
 
 
@@ -98,8 +98,8 @@ async def test_a_note_that_changes_all_the_time_is_left_alone(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
     ctx = typing_desk(100)
-    told = await use(tool, ctx, file="a.md", **more)
-    assert told == "Error: 'a.md' is being changed. Try again later."
+    answer = await use(tool, ctx, file="a.md", **more)
+    assert answer == "Error: 'a.md' is being changed. Try again later."
     assert ctx.reader.ledger.hunks() == ()
 
 
@@ -112,8 +112,8 @@ async def test_refusal_is_reported_and_recorded_for_the_user(
     ctx.proposer.rules = dataclasses.replace(
         ctx.proposer.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
     )
-    told = await use(tool, ctx, file="a.md", **more)
-    assert told == "Error: Refused by the rule ignored: It is ignored."
+    answer = await use(tool, ctx, file="a.md", **more)
+    assert answer == "Error: Refused by the rule ignored: It is ignored."
     assert [(one.file, one.rule) for one in ctx.reader.report.rejected] == [("a.md", "ignored")]
 
 
@@ -133,11 +133,11 @@ async def test_a_large_note_does_not_hold_the_loop(
     took = []
     for _ in range(TRIES):
         ctx = desk_of(f"{head}{BODY}")
-        longest, told = await longest_stall(use(tool, ctx, file="a.md", **more))
+        longest, answer = await longest_stall(use(tool, ctx, file="a.md", **more))
         if head and tool is not LINK_FILES:
-            assert told == "Error: 'a.md', line 2: it is nested too deeply."
+            assert answer == "Error: 'a.md', line 2: it is nested too deeply."
         else:
-            assert told.startswith("Proposed h1"), told
+            assert answer.startswith("Proposed h1"), answer
         took.append(longest)
         if longest < LOOP:
             return

@@ -62,7 +62,7 @@ def desk_asked_in_a_worker(
 
 
 @pytest.mark.parametrize(
-    ("tool", "more", "told"),
+    ("tool", "more", "answer"),
     [
         (CREATE_FILE, {"file": "b.py", "content": "x"}, "Proposed h1: the new file b.py."),
         (EDIT_FILE, {"file": "b.py", "position": "create", "content": "x"}, "Proposed h1"),
@@ -72,9 +72,9 @@ def desk_asked_in_a_worker(
     ],
 )
 async def test_tools_ask_the_disk_in_a_worker(
-    tool: Tool, more: dict[str, object], told: str
+    tool: Tool, more: dict[str, object], answer: str
 ) -> None:
-    assert (await use(tool, desk_asked_in_a_worker(), **more)).startswith(told)
+    assert (await use(tool, desk_asked_in_a_worker(), **more)).startswith(answer)
     refused = desk_asked_in_a_worker(refusal=Refusal("ignored", "No."))
     assert await use(tool, refused, **more) == "Error: Refused by the rule ignored: No."
 

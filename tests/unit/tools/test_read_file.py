@@ -192,9 +192,11 @@ async def test_search_that_matches_almost_everything_ends_early_with_a_notice(
     real.add_root(tmp_path.as_uri())
     for n in range(MAX_HITS // 20 + 1):
         (tmp_path / f"{n}.txt").write_text("x\n" * 20)
-    told = await use(SEARCH_WORKSPACE, make_tool_context(real, asked=None), query="x", mode="regex")
-    assert f"(cut: {MAX_HITS - 40:} more lines;" in told
-    assert told.endswith("(There is too much: not all was searched. Name a folder.)\n")
+    result = await use(
+        SEARCH_WORKSPACE, make_tool_context(real, asked=None), query="x", mode="regex"
+    )
+    assert f"(cut: {MAX_HITS - 40:} more lines;" in result
+    assert result.endswith("(There is too much: not all was searched. Name a folder.)\n")
 
 
 async def test_search_is_cut_at_the_given_limit_and_refuses_an_invalid_pattern(

@@ -296,8 +296,8 @@ async def test_a_long_page_is_read_in_parts_and_fetched_once() -> None:
         assert f"https://a.org/\n\n{text[(part - 1) * PART : part * PART]}" in answer
         left = len(text) - part * PART
         url = f"https://a.org/#part={part + 1}"
-        told = f"]\n(cut: {left} more characters; go on with {url})\n"
-        assert answer.endswith(told) is (part < 3)
+        notice = f"]\n(cut: {left} more characters; go on with {url})\n"
+        assert answer.endswith(notice) is (part < 3)
     assert internet.asked == ["https://a.org/"]
     assert await use(READ_WEBPAGE, ctx, url="https://a.org/#part=4") == (
         "Error: https://a.org/ has 3 parts; there is no part 4."

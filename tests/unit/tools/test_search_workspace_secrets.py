@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> Workspace:
     return workspace
 
 
-async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, str]) -> str:
+async def answer_for(world: Workspace, tool: Tool, guess: str, arguments: dict[str, str]) -> str:
     ctx = make_tool_context(world, asked=None)
     given = {name: value.replace("{}", guess) for name, value in arguments.items()}
     return (await use(tool, ctx, **given)).replace(KEY, "KEY").replace(guess, "GUESS")
@@ -42,16 +42,16 @@ async def told(world: Workspace, tool: Tool, guess: str, arguments: dict[str, st
 @pytest.mark.parametrize("query", REGEX)
 async def test_pattern_search_matches_redacted_text(world: Workspace, query: str) -> None:
     asked = {"mode": "regex", "query": query}
-    right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
-    assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
+    right = await answer_for(world, SEARCH_WORKSPACE, RIGHT, asked)
+    assert right == await answer_for(world, SEARCH_WORKSPACE, WRONG, asked)
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid", "semantic"])
 @pytest.mark.parametrize("query", ["{}", '"ghp_{}"', "api_key {}", '"api_key = ghp_{}" text'])
 async def test_word_search_matches_redacted_text(world: Workspace, query: str, mode: str) -> None:
     asked = {"mode": mode, "query": query}
-    right = await told(world, SEARCH_WORKSPACE, RIGHT, asked)
-    assert right == await told(world, SEARCH_WORKSPACE, WRONG, asked)
+    right = await answer_for(world, SEARCH_WORKSPACE, RIGHT, asked)
+    assert right == await answer_for(world, SEARCH_WORKSPACE, WRONG, asked)
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ async def test_word_search_matches_redacted_text(world: Workspace, query: str, m
     ],
 )
 async def test_conditions_match_redacted_text(world: Workspace, conditions: dict[str, str]) -> None:
-    right = await told(world, QUERY_FILES, RIGHT, conditions)
-    assert right == await told(world, QUERY_FILES, WRONG, conditions)
+    right = await answer_for(world, QUERY_FILES, RIGHT, conditions)
+    assert right == await answer_for(world, QUERY_FILES, WRONG, conditions)
     whole = {name: value.replace(KEY, "ghp_{}") for name, value in conditions.items()}
-    assert await told(world, QUERY_FILES, KEY[4:], whole) == await told(
+    assert await answer_for(world, QUERY_FILES, KEY[4:], whole) == await answer_for(
         world, QUERY_FILES, WRONG, whole
     )
 

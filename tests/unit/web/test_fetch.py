@@ -133,10 +133,10 @@ async def test_the_certificate_is_checked_for_the_name_not_the_address(
 ) -> None:
     names: list[str | None] = []
 
-    def heard(_socket: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> None:
+    def record_name(_socket: ssl.SSLObject, name: str | None, _context: ssl.SSLContext) -> None:
         names.append(name)
 
-    believed.sni_callback = heard
+    believed.sni_callback = record_name
     allowed = ("site.example", "other.example")
     async with WebServer({"/a": page("x")}, tls=believed) as server:
         fetcher = Fetcher(allowed, resolver=Names([HERE]))
@@ -204,7 +204,7 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"),
+    ("reply", "message"),
     [
         (page("%PDF", kind="application/pdf"), "is a PDF"),
         (page("x", kind="image/png"), "of the kind 'image/png'"),
@@ -229,9 +229,9 @@ async def test_a_protected_page_never_leads_to_an_unprotected_one(
         (WebReply(raw=b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 50_000), "speak HTTP properly"),
     ],
 )
-async def test_unreadable_page_is_reported_with_a_reason(reply: WebReply, told: str) -> None:
+async def test_unreadable_page_is_reported_with_a_reason(reply: WebReply, message: str) -> None:
     async with WebServer({"/a": reply}) as server:
-        with pytest.raises(WebError, match=told):
+        with pytest.raises(WebError, match=message):
             await fetch(server.url("/a"), Fetcher((HERE,), FetchLimits(size=2000)))
 
 

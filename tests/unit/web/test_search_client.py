@@ -223,12 +223,12 @@ ERRORS: list[tuple[Provider, int, object, str]] = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("provider", "status", "body", "told"), ERRORS)
+@pytest.mark.parametrize(("provider", "status", "body", "message"), ERRORS)
 async def test_error_is_reported_with_the_text_of_the_api(
-    provider: Provider, status: int, body: object, told: str
+    provider: Provider, status: int, body: object, message: str
 ) -> None:
     async with WebServer() as server:
-        with pytest.raises(WebError, match=told) as raised:
+        with pytest.raises(WebError, match=message) as raised:
             await ask(provider, found(body, status), server)
     assert KEY not in str(raised.value)
 

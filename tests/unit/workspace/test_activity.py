@@ -140,11 +140,11 @@ def test_the_answer_is_in_the_editors_spelling() -> None:
 
 def test_explicit_selection_is_kept_against_requests() -> None:
     world = three_files()
-    told = (span(0, 0, 1, 2), at(2, 1))
-    world.activity.select(A, told, ActivitySource.NOTIFIED, cursor=Position(0, 0))
+    reported = (span(0, 0, 1, 2), at(2, 1))
+    world.activity.select(A, reported, ActivitySource.NOTIFIED, cursor=Position(0, 0))
     world.activity.touched(A, span(0, 0, 2, 0))
     assert world.activity.view().selection_of(A) == Selection(
-        told, Position(0, 0), ActivitySource.NOTIFIED, 0.0
+        reported, Position(0, 0), ActivitySource.NOTIFIED, 0.0
     )
 
 

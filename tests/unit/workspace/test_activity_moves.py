@@ -47,18 +47,18 @@ MOVES: dict[str, tuple[int, Callable[[Workspace], None]]] = {
 def test_event_is_reported_if_it_moves_the_user(name: str) -> None:
     world = make_workspace(opened={"/ws/b.py": "one\n", "/ws/a.py": "one\n"})
     world.activity.focus(A)
-    told: list[str] = []
-    world.activity.moved = lambda: told.append(name)
+    reported: list[str] = []
+    world.activity.moved = lambda: reported.append(name)
     expected, event = MOVES[name]
     event(world)
-    assert bool(told) == bool(expected)
+    assert bool(reported) == bool(expected)
 
 
 def test_typing_over_a_selection_is_reported_once() -> None:
     world = make_workspace(opened={"/ws/a.py": "one\n"})
     world.activity.select(A, [span(0, 3)], ActivitySource.NOTIFIED)
-    told: list[str] = []
-    world.activity.moved = lambda: told.append("moved")
+    reported: list[str] = []
+    world.activity.moved = lambda: reported.append("moved")
     world.apply(change(insertion(0, 1, "x"), uri=A))
     world.apply(change(insertion(0, 2, "x"), uri=A))
-    assert told == ["moved"]
+    assert reported == ["moved"]

@@ -10,7 +10,7 @@ SHOWN = None
 
 
 @pytest.mark.parametrize(
-    ("lines", "path", "said"),
+    ("lines", "path", "is_ignored"),
     [
         ("*.log", "x.log", True),
         ("*.log", "deep/down/x.log", True),
@@ -58,10 +58,12 @@ SHOWN = None
         ("é.md", "é.md", True),
     ],
 )
-def test_patterns_mean_what_they_mean_to_git(lines: str, path: str, said: bool | None) -> None:
+def test_patterns_mean_what_they_mean_to_git(
+    lines: str, path: str, is_ignored: bool | None
+) -> None:
     patterns, _ = parse_patterns(lines.split("|"))
     parts = tuple(path.removesuffix("/").split("/"))
-    assert patterns.match(parts, is_folder=path.endswith("/")) is said
+    assert patterns.match(parts, is_folder=path.endswith("/")) is is_ignored
 
 
 def test_invalid_patterns_are_reported() -> None:

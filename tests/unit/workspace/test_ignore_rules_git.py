@@ -65,8 +65,10 @@ def test_the_same_files_are_left_out_as_by_git(ignore_files: dict[str, list[str]
             (root / name).write_text("text\n")
         for where, lines in ignore_files.items():
             (root / where / ".gitignore").write_text("".join(f"{line}\n" for line in lines))
-        told = git(root, "check-ignore", "--no-index", "-z", "--stdin", given="\0".join(FILES))
-        ignored = set(told.split("\0")) & set(FILES)
+        ignored_by_git = git(
+            root, "check-ignore", "--no-index", "-z", "--stdin", given="\0".join(FILES)
+        )
+        ignored = set(ignored_by_git.split("\0")) & set(FILES)
 
         workspace = Workspace(System())
         workspace.add_root(root.as_uri())

@@ -11,7 +11,7 @@ from stet.workspace.names import parts_below
 NAMES = st.lists(st.sampled_from(["a", "A", "b", "ß", "SS"]), max_size=4)
 
 
-def told_by_pathlib(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
+def pathlib_parts(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
     return path.relative_to(base).parts if base in (path, *path.parents) else None
 
 
@@ -19,7 +19,7 @@ def told_by_pathlib(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
 def test_is_below_agrees_with_pathlib(path: list[str], base: list[str]) -> None:
     for kind, top in ((PurePosixPath, "/"), (PureWindowsPath, "C:\\"), (PurePosixPath, "")):
         one, other = kind(top, *path), kind(top, *base)
-        assert parts_below(one, other) == told_by_pathlib(one, other)
+        assert parts_below(one, other) == pathlib_parts(one, other)
 
 
 @pytest.mark.parametrize(

@@ -200,14 +200,14 @@ def test_any_edit_leaves_a_valid_workspace(edits: list[tuple[int, int, int, int,
     world = make_workspace(opened={"/ws/a.py": "one\ntwo 😀\r\nthree"})
     before = world.snapshot().show(A)
     wire = tuple(WireEdit(*edit) for edit in edits)
-    told = world.apply(change(*wire))
+    reported = world.apply(change(*wire))
     after = world.document(A)
     assert after is not None
     replayed = before
-    for each in told:
+    for each in reported:
         start, end = replayed.offset_at(each.range.start), replayed.offset_at(each.range.end)
         replayed = TextDocument(A, replayed.text[:start] + each.text + replayed.text[end:])
-    assert len(told) == len(wire)
+    assert len(reported) == len(wire)
     assert replayed.text == after.text
 
 

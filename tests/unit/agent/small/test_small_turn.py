@@ -214,9 +214,9 @@ def test_the_example_is_right_by_the_rules_of_the_real_tools() -> None:
 
 
 def test_plain_messages_of_the_example_hold_no_native_call() -> None:
-    told = list(to_plain_messages([Message("system", "s"), *worked_example()]))
-    assert all(not message.tool_calls for message in told)
-    assert [message.role for message in told[1:]] == ["user", "assistant"] * 12 + ["user"]
+    plain = list(to_plain_messages([Message("system", "s"), *worked_example()]))
+    assert all(not message.tool_calls for message in plain)
+    assert [message.role for message in plain[1:]] == ["user", "assistant"] * 12 + ["user"]
 
 
 @pytest.mark.parametrize(("mode", "answers"), [(Mode.AGENT, ["done\n"]), (Mode.ASK, ["It adds."])])

@@ -149,10 +149,10 @@ async def test_unreachable_server_is_reported_once_and_informed_when_it_is_back(
         server.loses = lambda _: False  # nobody does anything; it is tried again all the same
         await editor.rest()
         assert server.parts(session) == [(text("b.py", "a.py"), True)]
-        told = [(record.levelname, record.message) for record in caplog.records]
-        assert [level for level, _ in told] == ["WARNING", "INFO"]
-        assert told[0][1].startswith(f"OpenCode at {server.url('')} is not told of the editor: ")
-        assert told[1][1].endswith("is told of the editor again")
+        logged = [(record.levelname, record.message) for record in caplog.records]
+        assert [level for level, _ in logged] == ["WARNING", "INFO"]
+        assert logged[0][1].startswith(f"OpenCode at {server.url('')} is not told of the editor: ")
+        assert logged[1][1].endswith("is told of the editor again")
         assert editor.warnings == []
 
 
@@ -167,8 +167,8 @@ async def test_wrong_password_is_reported_once_with_a_remedy(
         await server.wait_until(lambda: len(server.asked) > 2)
         server.fault = lambda _: None
         await editor.rest()
-    [said] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert "it wants a password: set OPENCODE_SERVER_PASSWORD" in said
+    [reported] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert "it wants a password: set OPENCODE_SERVER_PASSWORD" in reported
 
 
 async def test_user_action_retries_the_server_at_once(
@@ -252,8 +252,8 @@ async def test_session_that_refuses_everything_is_reported_once_and_left_alone(
         await editor.rest()
         assert server.parts(other) == [(text("b.py", "a.py"), True)]
         assert editor.bridge.to_json() == {"state": "told", "why": ""}
-    [said] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert said.endswith("begin another, or start OpenCode anew")
+    [reported] = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
+    assert reported.endswith("begin another, or start OpenCode anew")
 
 
 async def test_close_hides_the_part(editor: Editor) -> None:
@@ -308,9 +308,9 @@ async def test_selection_is_sent_with_marks_and_recorded_once(editor: Editor) ->
         await editor.rest()
         editor.world.activity.focus(uri, ActivitySource.NOTIFIED)
         await editor.rest()
-        told = str(server.parts(session))
-        assert key[:12] not in told
-        assert "[redacted: Stripe key #2]" in told
+        sent = str(server.parts(session))
+        assert key[:12] not in sent
+        assert "[redacted: Stripe key #2]" in sent
         [noted] = editor.world.request_log.latest
         assert (noted.to, noted.host, noted.kinds) == (
             Recipient.OPENCODE,

@@ -47,9 +47,9 @@ async def test_change_is_appended_with_a_note_that_it_replaces_the_earlier_text(
         session = server.session("/ws")
         connection = connect(server)
         keeper = AppendClient(connection, lambda: now)
-        wish = ContextPart("<system-reminder>\none\n</system-reminder>", WS)
-        await keeper.update(wish)
-        await keeper.update(wish)
+        part = ContextPart("<system-reminder>\none\n</system-reminder>", WS)
+        await keeper.update(part)
+        await keeper.update(part)
         with pytest.raises(SessionBusy):
             await keeper.update(ContextPart("<system-reminder>\ntwo\n</system-reminder>", WS))
         now = SECONDS_BETWEEN
@@ -72,12 +72,12 @@ async def test_without_a_session_nothing_is_appended() -> None:
         server.is_newer = True
         connection = connect(server)
         keeper = AppendClient(connection, lambda: 0.0)
-        for wish in (
+        for part in (
             ContextPart("one", WS),
             ContextPart("one", ()),
             ContextPart("one", WS, pinned="ses_gone"),
         ):
-            await keeper.update(wish)
+            await keeper.update(part)
         await connection.close()
     assert server.writes() == []
 

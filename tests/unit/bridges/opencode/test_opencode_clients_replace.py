@@ -379,7 +379,7 @@ async def test_any_invalid_answer_is_a_reported_error(
     status, body = FAULTS[name]
     head = f"HTTP/1.1 {status} X\r\ncontent-length: {len(body)}\r\nlocation: http://127.0.0.1:1/"
     server.fault = lambda _: f"{head}\r\n\r\n".encode() + body
-    with pytest.raises(OpenCodeError) as told:
+    with pytest.raises(OpenCodeError) as raised:
         await keeper.update(ContextPart("one", WS))
-    assert isinstance(told.value, OpenCodeRefused if status != 200 else NotOpenCode)
+    assert isinstance(raised.value, OpenCodeRefused if status != 200 else NotOpenCode)
     assert server.writes() == []

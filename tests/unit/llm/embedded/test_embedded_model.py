@@ -35,10 +35,10 @@ async def model() -> AsyncIterator[EmbeddedModel]:
 
 @pytest.mark.slow
 async def test_embedded_model_answers_and_follows_a_grammar(model: EmbeddedModel) -> None:
-    heard = ModelOutput()
-    answer = await heard.ask(model, question(FRANCE))
+    output = ModelOutput()
+    answer = await output.ask(model, question(FRANCE))
     assert "Paris" in answer.text
-    assert heard.text == answer.text
+    assert output.text == answer.text
     assert answer.usage.prompt > 0
     assert answer.model == model.name
 
@@ -53,13 +53,13 @@ async def test_embedded_model_answers_and_follows_a_grammar(model: EmbeddedModel
 async def test_embedded_model_restarts_after_a_crash_and_ends_with_its_owner(
     model: EmbeddedModel,
 ) -> None:
-    heard = ModelOutput()
-    await heard.ask(model, question(FRANCE))
+    output = ModelOutput()
+    await output.ask(model, question(FRANCE))
     first = model._process
     assert first is not None
     os.kill(first.pid, signal.SIGKILL)
-    assert "Paris" in (await heard.ask(model, question(FRANCE))).text
-    assert heard.waits == ["The embedded model crashed; starting it again."]
+    assert "Paris" in (await output.ask(model, question(FRANCE))).text
+    assert output.waits == ["The embedded model crashed; starting it again."]
     second = model._process
     assert second is not None
     assert second.pid != first.pid
@@ -112,8 +112,8 @@ async def test_invalid_weights_are_reported(
     monkeypatch.setattr(weights, "RUNTIME", "json")
     model = EmbeddedModel(System())
     # Where the extra is not installed there is nothing to look at them with.
-    told = "The embedded model could not be started: |needs the extra `local`"
-    with pytest.raises(ModelError, match=told):
+    reported = "The embedded model could not be started: |needs the extra `local`"
+    with pytest.raises(ModelError, match=reported):
         await ModelOutput().ask(model)
     assert model._process is None
 

@@ -34,10 +34,10 @@ class Room:
         self.tasks = Tasks()
         self.own = GeneratedDocuments(system, Workspace(system))
         self.texts = OpenChatTexts(self.own, self.tasks.start)
-        self.told = ChatTranscript(lambda _: None)
+        self.transcript = ChatTranscript(lambda _: None)
         uri = (self.own.folder / "chat.md").as_uri()
         self.page = ChatDocument("main", "chat.md", uri)
-        self.page.add(ChatTurn("t1", "Why?", self.told))
+        self.page.add(ChatTurn("t1", "Why?", self.transcript))
         self.watch = InsertionWatch("")
         self.own.listen(self._changed)
         self.own.apply(Modification(ModificationKind.OPENED, uri, 0, "markdown", text))
@@ -80,13 +80,13 @@ async def seconds_for(text: str) -> float:
     document = await room.read()
     began = thread_time()
     for n in range(N_PIECES):
-        room.told.add_text(f"word {n} ")
+        room.transcript.add_text(f"word {n} ")
         room.write(document)
     took = thread_time() - began
     buffer = room.own.workspace.buffer(room.page.uri)
     assert buffer is not None
-    said = "".join(f"word {n} " for n in range(N_PIECES))
-    assert written(buffer.text, "t1") == said.strip()
+    streamed = "".join(f"word {n} " for n in range(N_PIECES))
+    assert written(buffer.text, "t1") == streamed.strip()
     return took
 
 

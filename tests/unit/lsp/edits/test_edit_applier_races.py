@@ -266,14 +266,14 @@ async def test_a_block_rejected_while_its_file_is_cleared_of_blocks_is_rejected(
     await work.pop()
     assert "<<<<<<<" in world.text()
 
-    def says_no_meanwhile(
+    def rejects_meanwhile(
         world: ApplyHarness, uri: str, edits: Sequence[lsp.TextEdit]
     ) -> ApplyOutcome:
         world.ledger.reject(hunk, "no")
         return applies(world, uri, edits)
 
     if how == "reject":
-        world.acts.append(says_no_meanwhile)
+        world.acts.append(rejects_meanwhile)
         await style.clear(URI)
     else:
         world.ledger.reject(hunk, "no")
@@ -379,7 +379,7 @@ async def test_approval_holds_while_the_user_types_in_the_lines() -> None:
 async def test_folder_that_becomes_a_link_after_the_policy_check_is_not_followed(
     monkeypatch: pytest.MonkeyPatch, kind: str, before: bool, other: str
 ) -> None:
-    told = set()
+    reported = set()
     for nth in count():
         world = world_with(frozenset())
         world.system.add_file(f"{other}/", "")
@@ -396,6 +396,6 @@ async def test_folder_that_becomes_a_link_after_the_policy_check_is_not_followed
         if not interruption.came:
             break
         assert world.disk(f"{other}/b.txt") is None, nth
-        told.add(state)
-    assert told >= {"pending"}
+        reported.add(state)
+    assert reported >= {"pending"}
     assert 0 < nth < MOST

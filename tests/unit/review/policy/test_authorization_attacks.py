@@ -59,10 +59,10 @@ async def test_attack_is_refused_and_reported_to_model_and_user(
     ctx, answer = await carried_out(attack, tmp_path)
     assert ctx.reader.ledger.hunks() == ()
     assert ctx.reader.report.files_to_open == []
-    [told] = ctx.reader.report.rejected
-    assert answer == f"Error: Refused by the rule {attack.rule}: {told.message}"
+    [refusal] = ctx.reader.report.rejected
+    assert answer == f"Error: Refused by the rule {attack.rule}: {refusal.message}"
     file = attack.at(tmp_path)["file"]
-    assert told == RejectedEdit(file, told.position, attack.rule, told.message)
+    assert refusal == RejectedEdit(file, refusal.position, attack.rule, refusal.message)
 
 
 @pytest.mark.slow

@@ -60,11 +60,11 @@ def test_turn_without_edits_gets_that_statement_only() -> None:
 
 
 def test_the_model_reads_the_scope_first_and_then_what_is_forbidden() -> None:
-    told = describe_policy(rules(scope="current", can_add=False)).splitlines()
-    assert told[:2] == [
+    statements = describe_policy(rules(scope="current", can_add=False)).splitlines()
+    assert statements[:2] == [
         "- You may propose edits to: only the file that was active when the question was asked. A "
         "new file must lie beside the active file.",
         "- Forbidden: adding text (`edit.canAdd` is off).",
     ]
-    assert all(line.startswith("- ") and line.endswith(".") for line in told)
-    assert len("\n".join(told)) < 2000
+    assert all(line.startswith("- ") and line.endswith(".") for line in statements)
+    assert len("\n".join(statements)) < 2000

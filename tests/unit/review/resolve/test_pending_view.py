@@ -29,9 +29,9 @@ def view_of(ledger: ReviewLedger, live: TextDocument = LIVE) -> PendingView:
     return PendingView.build(live, ledger.live(live.uri), "main")
 
 
-def amend(ledger: ReviewLedger, wish: TextEdit, live: TextDocument = LIVE) -> tuple[str, ...]:
+def amend(ledger: ReviewLedger, requested: TextEdit, live: TextDocument = LIVE) -> tuple[str, ...]:
     """Change the view."""
-    found = view_of(ledger, live).amended(wish)
+    found = view_of(ledger, live).amended(requested)
     return propose(ledger, found.edit, found.hunks, live)
 
 
@@ -83,9 +83,9 @@ def test_change_up_to_deleted_lines_leaves_the_deletion_alone() -> None:
     ledger = ReviewLedger()
     (first,) = propose(ledger, change(4, 8, ""))
     before = view_of(ledger).amended(change(2, 4, "x\n"))
-    behind = view_of(ledger).amended(change(4, 6, "x\n"))
+    after = view_of(ledger).amended(change(4, 6, "x\n"))
     assert (before.hunks, before.edit) == ((), change(2, 4, "x\n"))
-    assert (behind.hunks, behind.edit) == ((), change(8, 10, "x\n"))
+    assert (after.hunks, after.edit) == ((), change(8, 10, "x\n"))
     assert ledger.hunk(first).state is HunkState.PENDING
 
 
@@ -123,14 +123,14 @@ def test_view_after_an_amendment_is_the_requested_text(
     propose(ledger, disjoint(edits[0], text), live=live)
     for pieces in edits[1:]:
         before = view_of(ledger, live)
-        wish = disjoint(pieces, before.text)
+        requested = disjoint(pieces, before.text)
         try:
-            amend(ledger, wish, live)
+            amend(ledger, requested, live)
         except ReviewError:
             # Equal lines may move a hunk into the place of another; then nothing is changed.
             assert view_of(ledger, live).text == before.text
         else:
-            assert view_of(ledger, live).text == wish.apply(before.text)
+            assert view_of(ledger, live).text == requested.apply(before.text)
 
 
 def test_repeated_proposal_is_recognised() -> None:

@@ -33,9 +33,9 @@ def document(text: str = SHAPES, uri: str = "file:///ws/a.py", language: str = "
     return TextDocument(uri, text, 1, language)
 
 
-def lines(first: int, behind: int) -> Range:
+def lines(first: int, end: int) -> Range:
     """Whole lines, 0-based."""
-    return Range(Position(first, 0), Position(behind, 0))
+    return Range(Position(first, 0), Position(end, 0))
 
 
 def test_hunks_in_one_function_share_a_group_that_names_it() -> None:

@@ -101,9 +101,9 @@ def test_in_markdown_comments_of_html_outside_of_code_count(text: str, wanted: l
 @settings(deadline=None, max_examples=150)
 def test_any_text_is_read_and_comments_are_in_order(text: str, language: str) -> None:
     end = 0
-    for start, behind in comments_of(text, language, "a.odd"):
-        assert end <= start < behind <= len(text)
-        end = behind
+    for start, stop in comments_of(text, language, "a.odd"):
+        assert end <= start < stop <= len(text)
+        end = stop
 
 
 @given(WILD)
