@@ -76,7 +76,7 @@ def _install(made: Path) -> None:
     venv.create(made, with_pip=True)
     path = os.pathsep.join([str(made / "bin"), os.environ["PATH"]])
     # pip is as this machine has it set up, with its cache and its proxies.
-    typed = command(README, "To keep it:", "pip install")
+    typed = command(README, "To install the command", "pip install")
     _run(typed, CHECKOUT, {**_plain(), "PATH": path})
 
 
