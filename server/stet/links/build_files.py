@@ -16,15 +16,15 @@ from itertools import islice
 from stet.text.lines import split_lines
 
 MAX_CHARACTERS = 200_000
-"""A longer build file is not read: no person wrote it."""
+"""A longer build file, in code points, is not read: it is generated."""
 MAX_PATTERNS = 200
-"""Patterns of `paths`, `exports` and the like that are kept of one file."""
+"""The most patterns of `paths`, `exports` or `imports` that are kept of one file."""
 MAX_TARGETS = 12
 """The most targets that are kept of one pattern."""
 MAX_DEPTH = 8
-"""Conditions in each other that are looked at."""
+"""The deepest nesting of conditions that is read."""
 MAX_PARTS = 16
-"""Other build files that are kept of what one names."""
+"""The most entries of `extends`, and of `references`, that are kept of one build file."""
 
 PACKAGE = "package.json"
 CARGO = "Cargo.toml"
@@ -36,7 +36,7 @@ _REPLACED = re.compile(
     r"^[ \t]*(?:replace[ \t]+)?\"?(?P<name>[^\s\"()]+)\"?(?:[ \t]+v\S+)?[ \t]*=>[ \t]*\"?(?P<to>\.{1,2}(?:/[^\s\"]*)?)",
     re.MULTILINE,
 )
-# What is not closed is taken whole, else each quote in it would be tried anew.
+# An unclosed string matches to its end, so that no quote in it is tried again.
 _STRING = r'(?P<string>"(?:[^"\\\r\n]|\\.)*+"?)'
 _TOML = re.compile(
     r"[ \t]*+(?:\[(?P<table>[^\]\r\n]*+)"
@@ -55,18 +55,18 @@ class BuildFile:
     """The definitions of one build file.
 
     Attributes:
-        module: Go's name for the folder of the file; "" for other build files.
-        replaced: Other modules of Go, each with the folder that replaces it, relative to the file.
-        base_url: The base folder of bare names of scripts, relative to the build file's own; None
-            if it is not set.
-        paths: Patterns of such names, at most one `*` in each, with their targets.
-        extends: The build files that it extends, as they are written, the last one first.
-        references: The parts of the project, as they are written.
-        name: The name of a package of scripts, or of a crate.
-        main: The scripts that the folder may mean, relative to it, in the order in which they are
-            tried; for a crate its root.
-        exports: Patterns of the names that a package exports, as `paths`, each beginning with `.`.
-        imports: The same for the package's own internal names, each beginning with `#`.
+        module: The module path of a `go.mod`; "" for other build files.
+        replaced: The `replace` directives of a `go.mod`: module path and folder, relative to the
+            file.
+        base_url: `baseUrl`, relative to the folder of the build file; None if it is not set.
+        paths: The patterns of `paths`, at most one `*` in each, with their targets.
+        extends: The entries of `extends` as written, the last one first.
+        references: The paths of `references` as written.
+        name: The name of an npm package, or of a crate.
+        main: The entry files of a package, relative to its folder, in the order in which they are
+            tried; for a crate its root file.
+        exports: The patterns of `exports`, each beginning with `.`, with their targets.
+        imports: The patterns of `imports`, each beginning with `#`, with their targets.
     """
 
     module: str = ""
@@ -88,7 +88,7 @@ def is_build(name: str) -> bool:
 
 
 def read_build(text: str, name: str) -> BuildFile:
-    """Return what the build file called `name` says."""
+    """Return the definitions in the build file called `name`."""
     if len(text) > MAX_CHARACTERS:
         return BuildFile()
     last = posixpath.basename(name)
@@ -98,7 +98,7 @@ def read_build(text: str, name: str) -> BuildFile:
         fields = _mapping(
             json.loads(_LAST_COMMA.sub(_keep_string, _COMMENT.sub(_keep_string, text)))
         )
-    except (ValueError, RecursionError):  # not JSON, or nested without end
+    except (ValueError, RecursionError):  # not JSON, or nested too deeply
         return BuildFile()
     return _package(fields) if last == PACKAGE else _config(fields)
 
@@ -110,7 +110,7 @@ def _go(text: str) -> BuildFile:
 
 
 def _cargo(text: str) -> BuildFile:
-    """Read line by line: a parser of TOML can be kept busy for minutes by a name of many parts."""
+    """Read a `Cargo.toml` line by line: a TOML parser may take minutes for a key of many parts."""
     table, values = "", dict[tuple[str, str], str]()
     for line in split_lines(text):
         found = _TOML.match(line)
@@ -126,7 +126,7 @@ def _package(fields: Mapping[str, object]) -> BuildFile:
     mains = _texts(map(fields.get, _MAIN))
     exports = fields.get("exports")
     if not any(key.startswith(".") for key in _mapping(exports)):
-        exports = {".": exports}  # all of it is about the package as such
+        exports = {".": exports}  # the whole value is the target of the package itself
     return BuildFile(
         name=_text(fields.get("name")),
         main=mains + tuple(filter(None, map(guess_source, mains))),
@@ -136,7 +136,7 @@ def _package(fields: Mapping[str, object]) -> BuildFile:
 
 
 def _patterns(fields: object, beginning: str) -> Patterns:
-    """Return names with their targets under any condition, in order."""
+    """Return the names in `fields` with their targets under any condition, in order."""
     found = []
     for name, meant in _mapping(fields).items():
         if name.startswith(beginning) and name.count("*") <= 1:
@@ -147,7 +147,7 @@ def _patterns(fields: object, beginning: str) -> Patterns:
 
 
 def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
-    """Yield the places in a package that conditions lead to, nested or not."""
+    """Yield the paths in a target, which may be nested conditions."""
     if isinstance(meant, str):
         yield from (meant,) if meant.startswith("./") else ()
     elif isinstance(meant, dict | list) and depth:
@@ -156,9 +156,7 @@ def _targets(meant: object, depth: int = MAX_DEPTH) -> Iterator[str]:
 
 
 def guess_source(place: str) -> str:
-    """Return where the source of what a build makes is most often: `./dist/esm/a.js` is made of
-    `./src/a.js`.
-    """
+    """Return the likely source of a built file, or "": `./src/a.js` for `./dist/esm/a.js`."""
     made = _MADE.match(place)
     return "" if made is None else f"./src/{place[made.end() :]}"
 
@@ -185,7 +183,7 @@ def go_folder(package: str, modules: Iterable[tuple[str, str]]) -> str | None:
     """Return the folder of a Go package, or None if the package is in no module of the workspace.
 
     Args:
-        package: As it is imported.
+        package: The import path.
         modules: Names of modules with their folders, longer names first.
     """
     for module, folder in modules:

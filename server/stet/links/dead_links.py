@@ -1,8 +1,8 @@
 """Dead links: links that lead to no file, each with its place and with similar file names.
 
-A module that is not in the workspace is installed somewhere else, so the only imports that count
-are imports that must mean a file next to them. Files without text (images, say) are looked up by
-name before a link is reported as dead.
+A module that is not in the workspace may be installed, so an import counts only if it must name a
+file of the workspace. Files without text, such as images, are looked up by name before a link is
+reported as dead.
 """
 
 import posixpath
@@ -33,7 +33,7 @@ _IF_RELATIVE = frozenset({LinkKind.JAVASCRIPT, LinkKind.CSS, LinkKind.PYTHON_FRO
 
 
 def is_local(edge: Edge) -> bool:
-    """Return whether a link can mean nothing but a file of the workspace."""
+    """Return whether a link must mean a file of the workspace."""
     link = edge.link
     if link.kind in _IF_RELATIVE:
         return link.written.startswith(".") and bool(link.written.strip("."))
@@ -41,7 +41,7 @@ def is_local(edge: Edge) -> bool:
 
 
 class DeadLinkChecker:
-    """Tells dead links from live ones, for one scan. Blocks on the disk."""
+    """A test for dead links in the graph of one scan. Blocks on the disk."""
 
     def __init__(self, snapshot: Snapshot, scan: LinkGraph) -> None:
         self._snapshot = snapshot
@@ -49,11 +49,11 @@ class DeadLinkChecker:
         self._privacy = snapshot.privacy()
 
     def is_dead(self, edge: Edge) -> bool:
-        """Return whether a link leads nowhere."""
+        """Return whether a link must mean a local file that does not exist."""
         return not edge.targets and is_local(edge) and not self._target_exists(edge)
 
     def _target_exists(self, edge: Edge) -> bool:
-        """Return whether a link means something that holds no text, or may not be shown."""
+        """Return whether the target is a folder, a file without text, or a file that is hidden."""
         source = path_of(edge.source)
         if source is None:
             return False
@@ -67,19 +67,17 @@ class DeadLinkChecker:
         if written.startswith("/") and root:
             place = join_path(root, written.lstrip("/"))
             if not is_below(place, root) or self._exists(place):
-                return True  # what lies outside is not asked about
+                return True  # a path outside the root is not checked
         return resolve_link(link, path, self._files) is not None
 
     def _exists(self, path: str) -> bool:
-        """Return whether something is there. What may not be shown counts as there, so nothing is
-        revealed.
-        """
+        """Return whether `path` exists or is hidden, so that nothing is revealed."""
         uri = uri_of(Path(path))
         return self._privacy.check(uri) is not None or self._snapshot.exists(uri)
 
     @cached_property
     def _files(self) -> FileTable:
-        """All files that may be named, those without text too."""
+        """All files that may be named, including files without text."""
         walk = self._snapshot.walk(only_text=False)
         paths = frozenset(each.path.as_posix() for each in walk if each.path is not None)
         return FileTable(paths, self._scan.files.roots, self._scan.files.aliases)
@@ -87,7 +85,7 @@ class DeadLinkChecker:
 
 @dataclass(slots=True)
 class LinkLocations:
-    """Lines of links in the texts of one snapshot, each text read once. Blocks on the disk."""
+    """Positions and lines of links in one snapshot. Each text is read once. Blocks on the disk."""
 
     snapshot: Snapshot
     _documents: dict[str, TextDocument | None] = field(default_factory=dict)
@@ -108,18 +106,18 @@ class LinkLocations:
 
 
 MIN_LIKENESS = 0.45
-"""Dice's coefficient of the trigrams of two names, from which on they are alike."""
+"""The least Dice coefficient of the trigrams of two similar names."""
 MIN_SAME = 0.7
-"""The least share of letters that two names have in common, in order.
+"""The least `SequenceMatcher` ratio of two similar names with fewer common trigrams.
 
-Trigrams are not enough: a short name with two swapped letters keeps hardly any.
+Trigrams are not enough: a short name with two swapped letters shares hardly any.
 """
 _N_COMPARED = 20
-"""Names whose letters are compared: those that share the most trigrams."""
+"""The most names whose letters are compared: the names that share the most trigrams."""
 
 
 class NameSuggestions:
-    """A table of file names by their trigrams: asking costs only what the names share."""
+    """An index of file names by trigram, which suggests similar names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(names)
@@ -169,10 +167,10 @@ class DeadLink:
 
     Attributes:
         edge: The link and its file.
-        place: Its position in the text that is shown, 0-based, in code points; None if the file
-            has just changed.
-        line: The line of that text.
-        near: Names of files like what is written, the best first.
+        place: The position of the link, 0-based, in code points; None if the file has just
+            changed.
+        line: The text of the line with the link.
+        near: Names of similar files, the best first.
     """
 
     edge: Edge
@@ -196,7 +194,7 @@ def dead_links(snapshot: Snapshot, scan: LinkGraph, uris: Iterable[str]) -> Iter
     near: NameSuggestions | None = None
     for uri in uris:
         for edge in filter(dead.is_dead, scan.outgoing(uri)):
-            # The table is worth making only where something is dead.
+            # The index is built only if a link is dead.
             near = near or NameSuggestions(map(snapshot.name_of, scan.uris.values()))
             place, line = places.place_of(edge) or (None, "")
             yield DeadLink(edge, place, line, near.suggest(link_path(edge.link)))

@@ -1,4 +1,4 @@
-"""What a file is made of: the headings of a note, the definitions of code."""
+"""The outline of a file: the headings of a note, the definitions of code."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ class OutlineEntry:
     """A heading or a definition.
 
     Attributes:
-        line: 1-based.
-        depth: How many others it lies in.
-        text: A heading's text, a definition's line.
+        line: The number of the line, 1-based.
+        depth: The number of enclosing entries.
+        text: The heading with its `#` marks, or the head line of the definition.
     """
 
     line: int

@@ -1,6 +1,7 @@
-"""Finding files by what they say of themselves: tags, properties, times, links, tasks, text.
+"""Find files by tags, properties, times, links, tasks and text.
 
-A plain scan: what is cheap to know is asked first, and a note is parsed only where its text can fit.
+The search is a plain scan. Cheap conditions are checked first, and a note is parsed only if its
+text may match.
 """
 
 from collections.abc import Iterator
@@ -36,11 +37,11 @@ class FileQuery:
         condition: The condition on the value of the property; None: any value.
         folder: Only below this folder.
         patterns: Only paths that match.
-        after: Written at this time or later.
-        before: Written before.
+        after: Modified at this time or later.
+        before: Modified before this time.
         linking: Canonical URIs of the candidate files.
-        task: Has a task that is open, or done.
-        text: Contains this text, case ignored; with `task` in the task.
+        task: Has a task in this state.
+        text: Contains this text, case ignored; if `task` is set, in such a task.
     """
 
     tag: str = ""
@@ -60,10 +61,10 @@ class FileMatch:
     """A file that meets the conditions.
 
     Attributes:
-        name: What models and people call it.
-        mtime: When it was written, in seconds since the epoch, where that was asked for.
+        name: The file's name for models and people.
+        mtime: The modification time, in seconds since the epoch; None if the query has no time.
         lines: Lines with the tasks or the text: number (1-based) and text.
-        n_more: How many such lines there are besides.
+        n_more: The number of further lines with the tasks or the text.
     """
 
     name: str
@@ -88,7 +89,7 @@ def _match_file(
         return None
     document = snapshot.show_or_none(located.uri)
     if document is None:
-        return None  # gone since it was listed
+        return None  # deleted since it was listed
     if document.is_large and (query.tag or query.property or query.task or query.text):
         return None  # skipped as a file of that size on the disk: a scan would take too long
     if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
@@ -108,7 +109,7 @@ def _is_named(query: FileQuery, located: Located) -> bool:
 
 
 def _is_in_time(query: FileQuery, mtime: float | None) -> bool:
-    """Return whether the time fits; a file that was never written has none."""
+    """Return whether the time fits; an unsaved file has no time and never fits."""
     if mtime is None or (query.after is not None and mtime < query.after.timestamp()):
         return False
     return query.before is None or mtime < query.before.timestamp()
@@ -125,7 +126,7 @@ def _has_tag(tag: str, document: TextDocument) -> bool:
 
 
 def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor | None) -> bool:
-    """Return whether a property of that name is there and is what is wanted."""
+    """Return whether the property of the query exists and meets the condition."""
     if not query.property:
         return True
     folded = fold_name(query.property)
@@ -147,14 +148,12 @@ def _has_property(query: FileQuery, document: TextDocument, redactor: Redactor |
 
 
 def _redact_value(name: str, value: object, redactor: Redactor) -> object:
-    """Return a property's value, redacted where necessary. Comparisons would reveal the letters of
-    a key.
-    """
+    """Return a property's value with secrets redacted: a comparison could reveal their letters."""
     if isinstance(value, dict):
         return {key: _redact_value(str(key), each, redactor) for key, each in value.items()}
     if isinstance(value, list):
         return [_redact_value(name, each, redactor) for each in value]
-    if isinstance(value, tuple):  # its kind in YAML, and as it is written
+    if isinstance(value, tuple):  # the YAML type and the text of a scalar
         return value[0], redactor.redact(f"{name}: {value[1]}").text.removeprefix(f"{name}: ")
     return value
 
@@ -164,7 +163,7 @@ def _matching_lines(
 ) -> Iterator[tuple[int, str]]:
     """Yield the lines with the tasks or the text; with both, yield the tasks that hold the text.
 
-    They are looked for in what may be told: else the next letter of a key would be found, or not.
+    The redacted text is searched: otherwise queries could guess a secret letter by letter.
     """
     text = fold_name(query.text)
     if text not in fold_name(document.text):

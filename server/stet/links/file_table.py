@@ -1,7 +1,7 @@
-"""The names of the workspace's files, arranged so that a link's target is found without a search.
+"""Tables of the workspace's files, in which a link's target is found without a search.
 
-Paths are absolute texts with `/` between their parts, so that all of this is pure. Lookups fold case
-and Unicode form where the exact name is not there: a note written on one machine is read on another.
+Paths are absolute strings with `/` between their parts; nothing here does I/O. Lookups fold case
+and Unicode form if the exact name is missing: a note written on one machine is read on another.
 """
 
 import posixpath
@@ -19,10 +19,10 @@ class FileTable:
     """The files that links can lead to.
 
     Attributes:
-        paths: All of them.
+        paths: The paths of all files.
         roots: The folders of the workspace.
-        aliases: Other names of notes, folded, with the notes that claim them.
-        builds: What build files say, by path.
+        aliases: The folded aliases of notes, each with the paths of the notes that define it.
+        builds: The definitions of the build files, by path.
     """
 
     paths: frozenset[str]
@@ -31,7 +31,7 @@ class FileTable:
     builds: Mapping[str, BuildFile] = field(default_factory=dict)
 
     def at(self, path: str) -> str | None:
-        """Return the file at `path` (normalised). Another spelling counts where only one file fits."""
+        """Return the file at `path` (normalised), or the only file at another spelling of it."""
         if path in self.paths:
             return path
         same = self._by_folded.get(fold_name(path), ())
@@ -92,14 +92,14 @@ class FileTable:
 
     @cached_property
     def python_names(self) -> frozenset[str]:
-        """What a part of a Python module's name can be here; most imports name none of these."""
+        """All possible parts of a Python module's name here; most imports name none of them."""
         files = (posixpath.basename(path) for path in self.paths if path.endswith((".py", ".pyi")))
         stems = {name.removesuffix(".pyi").removesuffix(".py") for name in files}
         return frozenset(stems.union(*(folder.split("/") for folder in self._by_folder)))
 
     @cached_property
     def go_modules(self) -> tuple[tuple[str, str], ...]:
-        """The names of Go's modules with their folders, longer names first."""
+        """The paths of Go modules with their folders, longer paths first."""
         found: list[tuple[str, str]] = []
         for path, build in self.builds.items():
             home = posixpath.dirname(path)
@@ -109,12 +109,12 @@ class FileTable:
 
     @cached_property
     def packages(self) -> dict[str, tuple[str, ...]]:
-        """The `package.json` of each name of a package of scripts, sorted."""
+        """The `package.json` files of each npm package name, sorted."""
         return self._named("package.json")
 
     @cached_property
     def crates(self) -> dict[str, tuple[str, ...]]:
-        """The `Cargo.toml` of each name of a crate that has a library here, sorted."""
+        """The `Cargo.toml` files of each crate name, sorted; only crates with a library here."""
         return {
             name: there
             for name, found in self._named("Cargo.toml").items()
@@ -122,7 +122,7 @@ class FileTable:
         }
 
     def crate_root(self, manifest: str) -> str:
-        """Return the file that a crate's library begins with, by the path of its `Cargo.toml`."""
+        """Return the root file of a crate's library, given the path of its `Cargo.toml`."""
         return join_path(posixpath.dirname(manifest), self.builds[manifest].main[0])
 
     def _named(self, file: str) -> dict[str, tuple[str, ...]]:
@@ -139,7 +139,7 @@ class FileTable:
 
     @cached_property
     def _by_two_names(self) -> dict[str, tuple[str, ...]]:
-        """By folder and name, since many packages have a file of one name."""
+        """The paths by folder and file name, since many folders have a file of the same name."""
         pairs = ((path.rsplit("/", 2)[-2:], path) for path in self.paths)
         return _grouped((fold_name("/".join(names)), path) for names, path in pairs)
 
@@ -165,11 +165,12 @@ def join_path(folder: str, path: str) -> str:
 def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
     """Return the file of `candidates` (sorted) that a name means in the file `source`.
 
-    It shares the longest beginning of its folders with `source`; of those it has the shortest path.
+    The file shares the most leading folders with `source`; of several such files, the shortest path
+    is chosen.
     """
     start = posixpath.dirname(source).rstrip("/") + "/"
     place = bisect_left(candidates, start)
-    # The path that shares the most letters with the folder is next to the folder's place.
+    # The path that shares the most letters with the folder is next to its insertion point.
     neighbours = candidates[max(0, place - 1) : place + 1]
     beginnings = (posixpath.commonprefix((start, path)) for path in neighbours)
     shared = max(beginnings, key=len, default="")
@@ -179,8 +180,8 @@ def nearest_file(candidates: tuple[str, ...], source: str) -> str | None:
 def nearest_note(candidates: tuple[str, ...], source: str, tail: str = "") -> str | None:
     """Return the note that a name in a wikilink means if several notes have the name.
 
-    As Obsidian chooses: what lies below the folder of `source` goes first, then the shortest path
-    counts, by its letters. Of paths as short, that with the case of `tail`.
+    The order is Obsidian's: a note below the folder of `source` goes first, then the shortest path
+    in code points, then a path with the case of `tail`.
     """
     folder = posixpath.dirname(source)
     below = tuple(path for path in candidates if is_below(path, folder))
@@ -202,7 +203,8 @@ def _shortest_text(candidates: tuple[str, ...], tail: str) -> str | None:
 def _shortest(candidates: tuple[str, ...], start: str) -> str | None:
     """Return the shortest path that begins with `start`.
 
-    Kept: a thousand files may have one name, and a thousand others of a folder link to it.
+    The result is cached: a thousand files may have the name that a thousand files of a folder link
+    to.
     """
     fitting = (path for path in candidates if path.startswith(start))
     return min(fitting, key=lambda path: (path.count("/"), len(path), path), default=None)

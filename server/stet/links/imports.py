@@ -1,8 +1,8 @@
 """Imports of source code, for the common languages, each with its own scan.
 
-A scan knows no build: it finds text in the form and at the place of an import of the language,
-outside comments. Whether an import means a file of the workspace is decided in
-`stet.links.link_resolver`.
+A scan does not know the build: it finds text with the form and the position of an import of the
+language, outside comments. `stet.links.link_resolver` decides whether an import means a file of the
+workspace.
 """
 
 import posixpath
@@ -15,7 +15,7 @@ from stet.text import masking
 _MAX_DEPTH = 16
 """The most nested inline modules; deeper modules are not scanned."""
 
-# Texts are blank here. `mod` and `use` are never names.
+# String literals are blanked here. `mod` and `use` are never names.
 _TOKEN = re.compile(
     r"(?P<open>\{)|(?P<close>\})"
     r"|(?<![\w#])mod\s++(?:(?P<file>\w++)\s*+;|(?P<inline>\w++)\s*+\{)"
@@ -46,14 +46,14 @@ def find_rust(text: str) -> Iterator[Link]:
 
 
 def _path(text: str, at: int) -> Iterator[Link]:
-    """Yield the text of an attribute."""
+    """Yield the path in a `#[path = "..."]` attribute."""
     written = _TEXT.match(text, at)
     if written is not None:
         yield Link(LinkKind.RUST_PATH, written["path"], written.start("path"))
 
 
 def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[Link]:
-    """Yield a module in its own file. The attributes before the module may have named the file."""
+    """Yield a module with its own file, or the file that the attributes before the module name."""
     if not paths:
         yield Link(LinkKind.RUST_MOD, match["file"], match.start("file"), inside=inside)
     elif not inside:  # otherwise the path is relative to another folder
@@ -61,7 +61,7 @@ def _declared(match: re.Match[str], inside: str, paths: list[Link]) -> Iterator[
 
 
 def _enter_or_leave(match: re.Match[str], inside: list[str | None]) -> None:
-    """Go into a block or out of one; `inside` holds the modules of each."""
+    """Push or pop a block of `inside`, which holds the module path of each open block."""
     here, name = inside[-1], match["inline"]
     if match["open"] is not None:
         inside.append(here)
@@ -73,7 +73,7 @@ def _enter_or_leave(match: re.Match[str], inside: list[str | None]) -> None:
 
 
 def _uses(match: re.Match[str], inside: str) -> Iterator[Link]:
-    """Yield the path of a `use`, and the members of its group, each with the path before."""
+    """Yield the path of a `use`, and the members of its group, each with the path before it."""
     path = match["use"]
     if path not in ("crate", "self") or (path == "crate" and match["all"] is not None):
         yield Link(LinkKind.RUST_USE, path, match.start("use"), inside=inside)
@@ -93,7 +93,7 @@ _LINE = r"^[ \t]*"
 _QUOTED = r"(?P<quote>[\"'])(?P<path>[^\"'\r\n]{1,1000})(?P=quote)"
 
 
-# A bundler's query or a fragment is no part of the path, but a name may begin with `#`.
+# A bundler's query or a fragment is not part of the path, but a name may begin with `#`.
 _IMPORTED = (
     r"(?P<quote>[\"'])(?P<path>#?[^\"'\r\n?#]{1,1000}+)(?:[?#][^\"'\r\n]{0,1000}+)?(?P=quote)"
 )
@@ -103,7 +103,7 @@ def _pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.MULTILINE)
 
 
-# They begin with letters, which are looked for ten times as fast as the beginning of a statement.
+# The patterns begin with letters, which are found ten times as fast as the start of a statement.
 _PYTHON_IMPORT = _pattern(r"import[ \t]+(?P<names>[^\r\n;]+)")
 _PYTHON_FROM = _pattern(
     r"from(?<![\w.]from)(?:[ \t]++|(?=\.))(?P<module>\.*+(?:[ \t]*+(?!import\b)[\w.]++)?)(?:[ \t]++|(?<=\.))import"
@@ -126,7 +126,7 @@ _C = _pattern(
 _GO = _pattern(
     _LINE + r"(?:import[ \t]+)?(?:[\w.]+[ \t]+)?\"(?P<path>[^\"\s][^\"\s/]*+/[^\"\s]++)\""
 )
-# A block that is not closed goes to the end, else the next one would look for its end anew.
+# An unclosed block matches to the end of the text, so that its end is not searched for again.
 _GO_BLOCK = _pattern(_LINE + r"import[ \t]*(?:\([^)]*+(?:\)|\Z)|[^\r\n(]*)")
 _JVM = _pattern(_LINE + r"import[ \t]+(?:static[ \t]+)?(?P<path>(?:\w++\.)++(?:\w++|\*))")
 _RUBY = _pattern(_LINE + r"(?:require_relative|load)[ \t(]+" + _QUOTED)
@@ -172,7 +172,7 @@ def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _begins_statement(text: str, at: int) -> bool:
-    """Return whether only blanks are between a place and a line's beginning, a `;` or a `:`."""
+    """Return whether only blanks separate `at` from the line's start, a `;` or a `:` before it."""
     before = text[max(0, at - 200) : at].rstrip(" \t")
     return before[-1:] in ("\n", "\r", ";", ":") or (not before and at <= 200)
 
@@ -188,7 +188,7 @@ def find_go(text: str) -> Iterator[Link]:
 def _finder(
     mask: Callable[[str], str], pattern: re.Pattern[str], **kinds: LinkKind
 ) -> Callable[[str], Iterator[Link]]:
-    """Return a function that finds links in masked text: each group of the pattern has its kind."""
+    """Return a function that finds links in masked text; `kinds` gives each group's link kind."""
 
     def find(text: str) -> Iterator[Link]:
         for found in pattern.finditer(mask(text)):
@@ -206,7 +206,7 @@ find_php_files = _finder(masking.mask_php, _PHP, path=LinkKind.PHP)
 find_php_uses = _finder(masking.mask_php, _PHP_USE, path=LinkKind.PHP_USE)
 find_css = _finder(masking.mask_css, _CSS, path=LinkKind.CSS, bare=LinkKind.CSS)
 find_latex = _finder(masking.mask_latex, _LATEX, path=LinkKind.LATEX)
-# `#include <a.h>` may be of the workspace too.
+# `#include <a.h>` may name a file of the workspace too.
 find_c = _finder(masking.mask_c, _C, path=LinkKind.C_INCLUDE, system=LinkKind.C_SYSTEM)
 # `/// <reference path="a.d.ts" />` is a comment to all but TypeScript.
 find_references = _finder(str, _REFERENCE, path=LinkKind.REFERENCE)

@@ -1,16 +1,16 @@
-"""A link, which is a part of a text that names another file."""
+"""A link: a part of a text that names another file."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class LinkKind(StrEnum):
-    """How a link is written, which decides how it is resolved and how it is written anew."""
+    """The syntax of a link, which decides how the link is resolved and rewritten."""
 
     WIKI = "wikilink"
     EMBED = "embed"
     MARKDOWN = "markdown"
-    """The target of a Markdown link, an image or a reference definition, or of HTML: a URL."""
+    """The URL of a Markdown link, an image, a reference definition or an HTML attribute."""
     ANGLE = "markdown-angle"
     """A target between `<` and `>`, where spaces are allowed."""
     PYTHON = "python"
@@ -21,10 +21,10 @@ class LinkKind(StrEnum):
     """A name after `from ... import`, which may be a module."""
     JAVASCRIPT = "javascript"
     REFERENCE = "reference"
-    """Another file of TypeScript, in a comment at the beginning."""
+    """The file in a TypeScript comment `/// <reference path="..." />`."""
     C_INCLUDE = "c-include"
     C_SYSTEM = "c-system"
-    """A header between `<` and `>`: where the path begins only the build knows."""
+    """A header between `<` and `>`; only the build knows the folder to which it is relative."""
     RUST_MOD = "rust-mod"
     RUST_USE = "rust-use"
     RUST_PATH = "rust-path"
@@ -32,7 +32,7 @@ class LinkKind(StrEnum):
     GO = "go"
     """A package, which is all Go files of a folder."""
     JVM = "jvm"
-    """A class of Java or Kotlin, or with `.*` all of a package."""
+    """A class of Java or Kotlin, or with `.*` all classes of a package."""
     RUBY = "ruby"
     PHP = "php"
     PHP_USE = "php-use"
@@ -66,22 +66,22 @@ class Link:
 
     @property
     def end(self) -> int:
-        """Where the part that names the file ends, in code points of the text."""
+        """The end of `written`, in code points of the text."""
         return self.start + len(self.written)
 
 
 MAX_DEPTH = 3
-"""The farthest neighbourhood that is asked for."""
+"""The most steps between a file and its neighbours in the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link with its file and the files that it means.
+    """A link with its source file and its target files.
 
     Attributes:
         source: URI of the file with the link.
         link: The link as written.
-        targets: URIs of what it means: one file, for a package several, none for a dead link.
+        targets: URIs of the target files: one, several for a package, none for a dead link.
     """
 
     source: str

@@ -1,8 +1,8 @@
-"""From a link in a file to the file of the workspace that it means.
+"""Resolve a link in a file to the file of the workspace that it means.
 
-Wikilinks follow Obsidian: a path from the root, else the note of that name, one below the linking
-file's folder first, else the one with the shortest path; the ending may be left out. URLs and
-includes are paths from the file's own folder. Names of modules are in `stet.links.module_resolver`.
+Wikilinks follow Obsidian: a path from the root, else the note of that name, first below the linking
+file's folder, then with the shortest path; the ending may be left out. URLs and includes are paths
+from the file's own folder. `stet.links.module_resolver` resolves the names of modules.
 """
 
 import posixpath
@@ -40,7 +40,7 @@ PATH_ENDINGS: Mapping[LinkKind, tuple[str, ...]] = {
 }
 """Endings that a path may leave out, by kind, in the order in which they are tried."""
 FROM_ABOVE = frozenset({LinkKind.LATEX, LinkKind.LATEX_IMAGE})
-"""Paths that may count from a folder above: that of the main file."""
+"""Kinds whose paths may be relative to a folder above: the folder of the main file."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _COMPILED = {
     ".js": (".ts", ".tsx", ".d.ts"),
@@ -79,7 +79,7 @@ def _wiki(name: str, source: str, files: FileTable) -> ResolvedLink | None:
     if root is not None and (target := _at(join_path(root, tail), endings, files)):
         return ResolvedLink((target,), root)
     if name.startswith("/"):
-        return None  # a path from the root, and nothing else
+        return None  # only a path from the root
     for ending in endings:
         target = nearest_note(files.ending_like(tail + ending), source, tail + ending)
         if target is not None:
@@ -124,7 +124,7 @@ def _header(path: str, source: str, files: FileTable) -> ResolvedLink | None:
 
 
 def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | None:
-    """Return a script by the alias of a folder, or from the folder that the build specifies."""
+    """Return the script that a bare name means by a folder alias or by the build files."""
     for meant in script_locations(name, source, files):
         target = _named(LinkKind.JAVASCRIPT, join_path(meant.folder, meant.within), files)
         if target is not None:
@@ -135,9 +135,7 @@ def _bare_script(name: str, source: str, files: FileTable) -> ResolvedLink | Non
 def _bases(
     link: Link, path: str, source: str, files: FileTable
 ) -> Iterator[tuple[str | None, str]]:
-    """Yield each folder from which a path may count, and the path from there. None is the file's
-    own folder.
-    """
+    """Yield each folder to which `path` may be relative (None: the file's own), and the path."""
     kind, root = link.kind, files.root_of(source)
     if path.startswith("/") and kind is not LinkKind.PHP:
         if root is not None:
@@ -146,7 +144,7 @@ def _bases(
     yield None, path.lstrip("/")
     if path.startswith("."):
         return
-    if kind in FROM_ABOVE:  # from the main file, which may lie above
+    if kind in FROM_ABOVE:  # relative to the main file, which may be in a folder above
         above = files.ancestors(source)
         if link.context:  # the folders of pictures
             yield from ((join_path(a, b), path) for a in above for b in link.context.split("\n"))
@@ -160,7 +158,7 @@ def _at(path: str, endings: tuple[str, ...], files: FileTable) -> str | None:
 
 
 def _named(kind: LinkKind, path: str, files: FileTable) -> str | None:
-    """Return the file that a whole path means."""
+    """Return the file that the absolute `path` means."""
     if kind is LinkKind.JAVASCRIPT:
         target = _at(path, _SCRIPT_NAMES, files) or main_script(path, files)
         target = target or _at(path, _SCRIPT_INDEXES, files)
@@ -190,13 +188,13 @@ def _other_name(kind: LinkKind, path: str, files: FileTable) -> str | None:
 
 
 Exists = Callable[[str], bool]
-"""Whether something lies at a path that is no file links can lead to: an image, a folder."""
+"""A test whether something exists at a path that is not in the file table: an image, a folder."""
 
 
 def existing_target(link: Link, source: str, files: FileTable, exists: Exists) -> str | None:
-    """Return where a relative URL leads that means no file of `files`, if something is there.
+    """Return the path of a relative URL that means no file of `files`, or None if nothing is there.
 
-    The disk is not asked about what lies outside the roots; it is taken to be there.
+    A path outside the roots is not checked: it counts as existing.
     """
     path = link_path(link)
     if link.kind not in (LinkKind.MARKDOWN, LinkKind.ANGLE) or not path or path.startswith("/"):

@@ -23,8 +23,8 @@ class LinkRewrites:
     """The links that a move breaks.
 
     Attributes:
-        edits: What to write, by the path of the file as it is before the move.
-        left: Links that would mean nothing, or another file, and that can't be written anew.
+        edits: The replacements in each file, by the path of the file before the move.
+        left: Links that lose their target and can't be rewritten, each with the path of its file.
     """
 
     edits: Mapping[str, tuple[Replacement, ...]]
@@ -33,7 +33,7 @@ class LinkRewrites:
 
 @dataclass(frozen=True, slots=True)
 class FileMove:
-    """A file that gets another name.
+    """The move of one file to another path.
 
     Attributes:
         old: The old path.
@@ -57,13 +57,13 @@ class FileMove:
 def rewrite_links(
     links: Mapping[str, Sequence[Link]], files: FileTable, old: str, new: str, exists: Exists
 ) -> LinkRewrites:
-    """Return the rewriting of links for the move of the file `old` to `new`.
+    """Return the edits of links for the move of the file `old` to `new`.
 
     Args:
-        links: Of every file, by path, in order of place.
+        links: The links of every file, by path, in order of position.
         files: All files, before the move.
-        old: The file's path.
-        new: Its path after the move.
+        old: The file's path before the move.
+        new: The file's path after the move.
         exists: As in `FileMove`.
     """
     move = FileMove(old, new, files, files.moved(old, new), exists)
@@ -86,7 +86,7 @@ def rewrite_links(
 
 
 def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
-    """Yield each link alone; a `from ... import` with its names."""
+    """Yield each link as a list of one, but a `from ... import` together with its names."""
     part: list[Link] = []
     for link in links:
         if part and link.kind is not LinkKind.PYTHON_NAME:
@@ -98,9 +98,7 @@ def _statements(links: Iterable[Link]) -> Iterator[list[Link]]:
 
 
 def _rewrite_link(link: Link, source: str, move: FileMove) -> list[Replacement] | None:
-    """Return what to write for one link. Nothing means that the link stays right, None that there
-    is no way to write the link.
-    """
+    """Return the edits of one link: none if it stays right, None if it can't be rewritten."""
     place = move.moved(source)
     before = resolve_link(link, source, move.before)
     if before is None:
@@ -127,8 +125,8 @@ def _still_means(
 ) -> bool:
     """Return whether an unchanged link still has the same target.
 
-    A path must be relative to the same folder as before: only Stet may find the target from another
-    folder.
+    A path must be relative to the same folder as before: other programs may not find the target
+    from another folder.
     """
     if after is None or set(after.targets) != set(targets):
         return False
@@ -138,10 +136,9 @@ def _still_means(
 
 
 def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
-    """Return whether a relative path that was the shortest leads now out of its folder and back
-    into it.
+    """Return whether a relative path, shortest before, now leads out of its folder and back in.
 
-    It still means the right file, but moving the file back would not bring the old text back.
+    The path still means the right file, but moving the file back would not restore the old text.
     """
     if source != move.old or link.kind not in PATH_ENDINGS or before.base is not None:
         return False
@@ -149,10 +146,10 @@ def _is_detour(link: Link, before: ResolvedLink, source: str, move: FileMove) ->
 
 
 def _is_misspelt(link: Link, before: ResolvedLink, source: str, move: FileMove) -> bool:
-    """Return whether a path leads to a file by the old case or Unicode form of a name only: to the
-    moved one, or from a folder whose own name has another form now.
+    """Return whether a path is right only by the old case or Unicode form of a name that changed:
+    the name of its target, or of the folder of the moved file.
 
-    Here it means the file still; on other disks and on the web it would not.
+    Such a path works on this disk, but not on other disks and on the web.
     """
     if fold_name(move.old) != fold_name(move.new) or link.kind not in PATH_ENDINGS:
         return False
@@ -167,7 +164,7 @@ def _means(link: Link, source: str, target: str, files: FileTable) -> bool:
 
 
 def _rewrite_relative_targets(link: Link, source: str, move: FileMove) -> list[Replacement]:
-    """Rewrite the moved file's own relative links to images and other things that have no links."""
+    """Rewrite the moved file's relative links to targets outside the file table, such as images."""
     if source != move.old:
         return []
     target = existing_target(link, source, move.before, move.exists)
@@ -214,7 +211,7 @@ def _rewrite_from_import(part: list[Link], source: str, move: FileMove) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _ImportTarget:
-    """What a part of a `from ... import` must mean after the move, and the folder it counts from."""
+    """The required target and the base folder of a part of a `from ... import` after the move."""
 
     link: Link
     target: str
@@ -222,7 +219,7 @@ class _ImportTarget:
 
 
 def _split(module: str | None) -> tuple[str | None, str]:
-    """Return `..a.b` as `..a` and `b`; a module without a package has none to be imported from."""
+    """Split `..a.b` into `..a` and `b`. The package is None if the module has no package."""
     if module is None:
         return None, ""
     lead = module[: len(module) - len(module.lstrip("."))]

@@ -1,10 +1,10 @@
-"""The link graph by a plain scan of the workspace.
+"""Build the link graph by a plain scan of the workspace.
 
 The scan reads every file that can hold links, through the privacy filter (`Snapshot.walk`,
-`Snapshot.show`), so an excluded folder is a wall: nothing in it is read, and no link leads into it or
-through it. The links of a file are kept until the file changes, and their targets until a name changes.
-The graph resolves what is asked for once, and the next scan takes it over. It asks the disk: call it in
-a worker thread.
+`Snapshot.show`), so nothing in an excluded folder is read, and no link leads into or through it.
+The links of a file are cached until the file changes, and their targets until a name changes. The
+graph resolves the links of a file on the first query, and the next scan reuses the result. A scan
+blocks on the disk: call it in a worker thread.
 """
 
 import logging
@@ -51,7 +51,7 @@ class LinkGraph:
     def reuse(self, before: "LinkGraph") -> "LinkGraph":
         """Return this graph, with the results of `before` that still hold.
 
-        Where a file has come, gone or got another name, any link may mean another one.
+        Nothing is reused if a file was added, removed or renamed: any link may have another target.
         """
         if self.uris != before.uris or self.files != before.files:
             return self
@@ -60,8 +60,8 @@ class LinkGraph:
         if not changed and self.is_cut == before.is_cut:
             return before
         self.files, self.uris, self.paths = before.files, before.uris, before.paths
-        # Copies, each at a stroke: other threads go on asking the graph before. Where it has its
-        # sources, it has resolved all links.
+        # Each copy is atomic, since other threads still query the previous graph. If that graph has
+        # its sources, it has resolved all links.
         self.sources = None if before.sources is None else before.sources.copy()
         self.resolved = before.resolved.copy()
         for path in changed:
@@ -148,14 +148,14 @@ def _targets(links: _ResolvedLinks) -> frozenset[str]:
 log = logging.getLogger(__name__)
 
 MAX_FILES = 20_000
-"""Files read in one scan."""
+"""The most files that one scan reads."""
 MAX_CHARACTERS = 100_000_000
-"""Text read in one scan."""
+"""The most code points that one scan reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileLinks:
-    """What a scan keeps of one file."""
+    """The results of scanning one file."""
 
     links: tuple[Link, ...]
     aliases: tuple[str, ...]
@@ -165,7 +165,7 @@ class FileLinks:
 
 _NOTHING = FileLinks((), (), 0)
 _Stamp = tuple[float, int, int]
-"""When a file was written, its size, and the revision of its open text."""
+"""A file's modification time in seconds, its size in bytes, and the revision of its open text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +175,11 @@ class ScannedFile:
     Attributes:
         located: The location from the walk: the same object while the file is unchanged and not
             open.
-        path: Its path.
+        path: The file's path.
         may_link: Whether it can contain links.
         is_read: Whether the scan reads it.
-        found: The links found; None if it was not read, or is gone.
-        stamp: What the links were found in.
+        found: The links found; None if the file was not read or is deleted.
+        stamp: The state of the file in which the links were found.
     """
 
     located: Located
@@ -240,7 +240,7 @@ class _LinkScan:
         self.opened = {path.as_posix(): document for path, document in found if path is not None}
 
     def add_file(self, located: Located) -> None:
-        """Take a file of the walk in."""
+        """Add one file of the walk to the scan."""
         if located.path is None:
             return
         before = self.cache.scanned.get(located.uri)
@@ -269,14 +269,14 @@ class _LinkScan:
             self.aliases.setdefault(alias, []).append(scanned.path)
 
     def graph(self) -> LinkGraph:
-        """Return the links found, before they are resolved."""
+        """Return the graph of the links found; no link is resolved yet."""
         roots = tuple(root.path.as_posix() for root in self.snapshot.roots)
         aliases = {alias: tuple(paths) for alias, paths in self.aliases.items()}
         files = FileTable(frozenset(self.uris), roots, aliases, self.builds)
         return LinkGraph(files, self.links, self.uris, self.is_cut)
 
     def _read(self, scanned: ScannedFile, before: ScannedFile | None) -> ScannedFile:
-        """Return the file with its links; they are found anew if it has changed."""
+        """Return the file with its links, which are searched again if the file has changed."""
         document, stat = self.opened.get(scanned.path), scanned.located.stat
         if document is not None:
             stamp = (0.0, 0, document.revision)
@@ -286,7 +286,7 @@ class _LinkScan:
             return replace(scanned, found=before.found, stamp=stamp)
         document = self.snapshot.show_or_none(scanned.located.uri)
         if document is None:
-            return scanned  # gone since it was listed
+            return scanned  # deleted since it was listed
         return replace(scanned, found=_links_in(document, scanned.located.name), stamp=stamp)
 
 

@@ -1,4 +1,4 @@
-"""How a link is written so that it means another file: in its own style, or not at all.
+"""Rewrite a link so that it means another file: in its own style, or not at all.
 
 A relative path stays relative, a path from a folder stays one, a bare name stays bare where that is
 enough, an ending that was left out stays out, and the last part keeps its spelling while the file
@@ -63,7 +63,7 @@ def write_link(
 
 
 def write_url(link: Link, source: str, target: str) -> str:
-    """Do as `write_link`, for a relative URL whose target is no file that links are resolved to."""
+    """Return a relative URL in the style of `link` for a target that is not in the file table."""
     path = relative(posixpath.dirname(source), target, link.written)
     return _encoded(link, path + "/" * link_path(link).endswith("/"))
 
@@ -108,7 +108,7 @@ def _path(link: Link, old: ResolvedLink, source: str, target: str, files: FileTa
     if link.kind is LinkKind.JAVASCRIPT and not written.startswith((".", "/")):
         if old.base is not None and is_below(target, old.base):
             return None if _NOT_IN_STRING.search(path) else old.lead + path
-        # The name of one file alone says nothing of its ending.
+        # An alias of one file does not show whether the ending is written.
         path = path if old.base is not None else posixpath.splitext(path)[0]
     return _like_written(link, written, path)
 
@@ -134,7 +134,7 @@ def _parted(path: str) -> tuple[str, str]:
 
 
 def _like_written(link: Link, written: str, path: str) -> str | None:
-    """Return `path` with the beginning that `written` has."""
+    """Return `path` with the prefix of `written`, such as `./`."""
     if written.startswith("/"):
         if path.startswith("../"):
             return None
@@ -160,12 +160,12 @@ def _without_ending(path: str, written: str, old: str, kind: LinkKind) -> str:
     if f"_{stem}" == old_stem and name.startswith("_"):  # a partial of Sass
         name = name.removeprefix("_").removesuffix("" if ending else old_ending)
     elif stem == old_stem and ending and ending != old_ending and name.endswith(old_ending):
-        name = name.removesuffix(old_ending) + ending  # a script, by what is compiled from it
+        name = name.removesuffix(old_ending) + ending  # a script, by its compiled output
     return posixpath.join(folder, name)
 
 
 def _cut(path: str, ending: str) -> str:
-    """Return `path` without `ending`; the folder of an index is a name too."""
+    """Return `path` without `ending`, which may be a whole index file (`/index.ts`)."""
     return f"./{path}".removesuffix(ending).removeprefix("./")
 
 

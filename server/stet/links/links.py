@@ -1,15 +1,16 @@
-"""Find the links of a text: pure, by the ending of the file's name.
+"""Find the links in a text, by the ending of the file's name and without I/O.
 
     >>> find_links("See [[Setup]].", "notes/a.md")
     (Link(LinkKind.WIKI, "Setup", 6),)
 
 Links of a Markdown note are wikilinks and embeds, links, images, reference definitions and raw HTML.
-They are found by a scan of the text, since a parser says what a link means but not where its target
-is. The rules are those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of Obsidian.
+They are found by a scan of the text, since a parser does not report the position of a link's
+target. The rules are those of CommonMark 0.31 (sections 4.7 and 6.3) and, for wikilinks, those of
+Obsidian.
 
 Indented code is blanked: nothing in it is a link, a fence or a comment. Whether an indented line is
-code depends on the lists and paragraphs above it, which a parser knows. A parser is slow, so it is asked
-only where such a line could be code and seems to hold a link, a fence or a comment.
+code depends on the lists and paragraphs above it, which a parser knows. A parser is slow, so it is
+used only if such a line may be code and seems to hold a link, a fence or a comment.
 """
 
 import re
@@ -34,9 +35,7 @@ _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\s]+\]:")
 
 
 def mask_indented_code(text: str) -> str:
-    """Blank the indented code of a note; places stay. A note that is too large is returned
-    unchanged.
-    """
+    """Blank the indented code of a note; offsets stay. A note that is too large stays unchanged."""
     lines = split_lines(text)
     if not _may_hold_code(lines):
         return text
@@ -52,7 +51,7 @@ def mask_indented_code(text: str) -> str:
 
 
 def _may_hold_code(lines: list[str]) -> bool:
-    """Return whether a line may be code: not a line right after text, which it would continue."""
+    """Return whether a line may be code. An indented line right after text continues the text."""
     is_text = False
     for line in lines:
         found = _MAY_COUNT.match(line)
@@ -111,7 +110,7 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:|//|[#?]|\s*$")
 
 
 def find_mdx_links(text: str) -> Iterator[Link]:
-    """Do as `find_markdown_links`, for MDX: there an indented line is never code."""
+    """Yield the links of an MDX note, in which an indented line is never code."""
     yield from _links(text, mask_markdown(text))
 
 
@@ -134,8 +133,8 @@ def _links(text: str, masked: str) -> Iterator[Link]:
 
 
 def _wiki_in_yaml(text: str, masked: str) -> Iterator[Link]:
-    """Yield the wikilinks of front matter, each with the quote of the surrounding YAML text. The
-    quote is `[` where YAML reads the brackets of the link as a list.
+    """Yield the wikilinks of front matter, each with the quote of the surrounding YAML string. The
+    quote is `[` if YAML reads the brackets of the link as a list.
     """
     links = list(_WIKI_IN_YAML.finditer(masked))
     quoted = list(find_quoted(text)) if links else []
@@ -164,9 +163,7 @@ def find_html_links(text: str) -> Iterator[Link]:
 
 
 def _inline(text: str) -> Iterator[Link]:
-    """Yield `[text](target "title")` and `![text](target)`: a closing bracket that has an opening
-    one.
-    """
+    """Yield the targets in `[text](target "title")` and `![text](target)`, by matching brackets."""
     n_open = 0
     for match in _BRACKETS.finditer(text):
         if match[0] == "[":
@@ -189,15 +186,15 @@ def _target(match: re.Match[str]) -> Iterator[Link]:
 
 
 def _file_part(kind: LinkKind, target: str, start: int) -> Iterator[Link]:
-    """Yield the part of a URL before `#` and `?`, or nothing if the URL leads out of the disk."""
+    """Yield the part of a URL before `#` and `?`, or nothing if the URL is not a file path."""
     if _SCHEME.match(target) is None:
         part = _FILE_PART.match(target)
-        assert part is not None  # an empty one matches too
+        assert part is not None  # the pattern matches an empty text too
         yield Link(kind, part[0], start)
 
 
 MAX_CHARACTERS = 1_000_000
-"""A longer text is not scanned: no person wrote it."""
+"""A longer text, in code points, is not scanned: it is generated."""
 
 _Finder = Callable[[str], Iterator[Link]]
 _SCRIPT = (imports.find_javascript, imports.find_references)
@@ -225,14 +222,14 @@ _FINDERS: Mapping[str, tuple[_Finder, ...]] = {
 
 
 def has_links(name: str) -> bool:
-    """Return whether files of this name can link to others at all, so that they are worth reading."""
+    """Return whether a file of this name can contain links."""
     return ending_of(name) in _FINDERS
 
 
 def find_links(text: str, name: str) -> tuple[Link, ...]:
     """Return the links in `text`, a file called `name`, in order of place.
 
-    Links to the web are left out; whether the others lead to a file is not known here.
+    Links to the web are left out. Whether a link leads to a file is not checked.
     """
     if len(text) > MAX_CHARACTERS:
         return ()

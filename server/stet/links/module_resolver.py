@@ -1,13 +1,13 @@
 """Find the file of a module by the module's name, for each language.
 
-The search folders of a language are set in build files, of which a scan reads only plain text
+The search folders of a language are set in build files, of which only plain text is read
 (`stet.links.build_files`). So a name means the file to which its parts lead from a folder above, or
-from the only place where exactly these parts exist.
+from the only folder in which exactly these parts exist.
 
 - Rust: the modules of a module are in a folder of its name; those of a crate's root are next to it.
 - Scripts: `npm`, `yarn` and `pnpm` link the packages of a workspace to each other under their
-  names, and `exports` lists the files that may be imported. Built files are rarely there, so their
-  source is meant. Aliases of the build come first.
+  names, and `exports` lists the files that may be imported. Built files rarely exist, so a name
+  means their source. Aliases in build files go first.
 - Python, Go, Java and Kotlin, namespaces of PHP.
 """
 
@@ -21,14 +21,14 @@ from stet.links.file_table import FileTable, is_below, join_path, nearest_file
 from stet.links.link import Link, LinkKind, ResolvedLink
 
 RUST_KEYWORDS = ("crate", "self", "super")
-"""What a path counts from that begins with no name."""
+"""First parts of a path that are not names of modules or crates."""
 _CRATE_ROOTS = ("lib.rs", "main.rs")
 _CRATE_TARGETS = ("tests", "benches", "examples")
 """Folders beside a `Cargo.toml` in which each file is the root of a crate."""
 
 
 def _rust_module(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """Return the file that `mod name;` declares, and the folder in which the file was looked for."""
+    """Return the file that `mod name;` declares, and the folder in which it was searched for."""
     for folder in rust_module_folders(link, source, files):
         found = _rust_file(f"{folder}/{link.written}", files)
         if found is not None:
@@ -37,7 +37,7 @@ def _rust_module(link: Link, source: str, files: FileTable) -> ResolvedLink | No
 
 
 def _rust_use(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """Return the file with the last module of a path, and the folder from which the path counts."""
+    """Return the file of the last module of a path, and the base folder of the path."""
     lead = link.context.split("::") if link.context else []
     first, *parts = (*lead, *link.written.split("::"))
     module_folder = join_path(_inner_folder(source, files), link.inside)
@@ -54,7 +54,7 @@ def _rust_use(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     # The path that the members of a group share is a separate link, except for `crate`.
     n_least = max(1, len(lead) - n_up) if lead and lead != ["crate"] else 0
     if lead and parts and files.in_folder(join_path(base, parts[0])):
-        n_least = max(1, n_least)  # a module whose file is not there
+        n_least = max(1, n_least)  # a module whose file does not exist
     for n_parts in range(len(parts), n_least - 1, -1):
         place = join_path(base, "/".join(parts[:n_parts]))
         found = _crate_root(crate, source, files) if place == crate else _rust_file(place, files)
@@ -166,19 +166,19 @@ def _first_file(paths: Iterable[str], files: FileTable) -> str | None:
 
 
 MAX_CONFIGS = 16
-"""Build files that are asked about one name."""
+"""The most build files that are read for one name."""
 _SCRIPTS = ("tsconfig.json", "jsconfig.json")
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptLocation:
-    """What a bare name of a script may mean.
+    """A place that the bare name of a script may mean.
 
     Attributes:
-        folder: Where it counts from.
-        within: The path from there, without an ending.
+        folder: The folder to which `within` is relative.
+        within: The path from that folder, without an ending.
         lead: The part of the name before that path.
-        is_whole: Whether the name is one for this place alone, not a path from a folder.
+        is_whole: Whether the name is an alias of this place alone, not a path below a folder.
     """
 
     folder: str
@@ -188,7 +188,7 @@ class ScriptLocation:
 
 
 def script_locations(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
-    """Yield where the bare `name` in the file `source` may lead, as TypeScript and Node resolve it."""
+    """Yield the places that `name` may mean in the file `source`, as in TypeScript and Node."""
     yield from _by_builds(name, files.ancestors(source), files.builds)
     yield from _by_package(name, source, files)
 
@@ -196,7 +196,7 @@ def script_locations(name: str, source: str, files: FileTable) -> Iterator[Scrip
 def _by_builds(
     name: str, folders: list[str], builds: Mapping[str, BuildFile]
 ) -> Iterator[ScriptLocation]:
-    """Yield what the build files in `folders`, the nearest first, make of a name."""
+    """Yield the places of a name by the build files in `folders`, the nearest folder first."""
     if name.startswith("#"):
         home = next((folder for folder in folders if f"{folder}/{PACKAGE}" in builds), None)
         if home is not None:
@@ -230,9 +230,7 @@ def _configs(folders: list[str], builds: Mapping[str, BuildFile]) -> Iterator[st
 
 
 def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLocation]:
-    """Yield what the pattern with the longest beginning makes of `name`. A pattern without `*` goes
-    first.
-    """
+    """Yield the places of `name` by the pattern without `*`, else with the longest prefix."""
     fitting = []
     for pattern, meant in patterns:
         lead, star, rest = pattern.partition("*")
@@ -251,7 +249,7 @@ def _by_pattern(name: str, base: str, patterns: Patterns) -> Iterator[ScriptLoca
 
 
 def _by_package(name: str, source: str, files: FileTable) -> Iterator[ScriptLocation]:
-    """Yield what a name means that begins with the name of a package of the workspace."""
+    """Yield the places of a name that begins with the name of a package of the workspace."""
     n_parts = 2 if name.startswith("@") else 1
     parts = name.split("/")
     package, within = "/".join(parts[:n_parts]), "/".join(parts[n_parts:])
@@ -274,7 +272,7 @@ _JVM = (".java", ".kt", ".kts", ".scala", ".groovy")
 
 
 def resolve_module(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
-    """Return what the name in `link` means in the file `source`."""
+    """Return the target of the module name in `link`, in the file `source`."""
     return _RESOLVERS[link.kind](link, source, files)
 
 
@@ -295,7 +293,7 @@ def _python(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
         return None if found is None else ResolvedLink((found,))
     for base in files.ancestors(source):
         if f"{base}/__init__.py" in files.paths:
-            continue  # a package itself: what holds packages is above
+            continue  # a package; the source folder is above it
         found = _python_file(f"{base}/{path}", files)
         if found is not None and found != source:
             return ResolvedLink((found,), base)
@@ -322,8 +320,8 @@ def _go(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     """Return the files of a package in a module of the workspace. If no module is known, return the
     files of a matching folder.
 
-    In that case the first part of its path, if it is ours, is a host's name. What is copied into a
-    `vendor` folder above is taken from there.
+    In that case the first part of the import path must be a host name. A copy in a `vendor` folder
+    above `source` counts as a package of the workspace.
     """
     if files.go_modules:
         module_folder = go_folder(link.written, files.go_modules)
@@ -355,7 +353,7 @@ def _jvm(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
         if found := tuple(path for path in inside if path.endswith(_JVM) and path != source):
             return ResolvedLink(found)
         del parts[-1]  # the members of a class
-    for n_parts in range(len(parts), 1, -1):  # one of its members may follow the class
+    for n_parts in range(len(parts), 1, -1):  # the name of a member may follow the class
         path = "/".join(parts[:n_parts])
         candidates = (each for ending in _JVM for each in files.ending_with(path + ending))
         best = nearest_file(tuple(sorted(candidates)), source)
@@ -366,7 +364,7 @@ def _jvm(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
 
 def _php(link: Link, source: str, files: FileTable) -> ResolvedLink | None:
     parts = link.written.split("\\")
-    for first in range(len(parts) - 1):  # what comes before may be no folder
+    for first in range(len(parts) - 1):  # the first parts may have no folder
         path = "/".join(parts[first:])
         best = nearest_file(files.ending_with(f"{path}.php"), source)
         if best is not None:
