@@ -22,23 +22,23 @@ from stet.text.lines import split_lines
 from stet.text.sequence import split_when
 
 AT_START = re.compile(r"AI([!?])(?=[\s:,.]|$)[\s:,.]*", re.IGNORECASE)
-"""The mark at the beginning of what a comment says, with what parts it from the rest."""
+"""The mark at the beginning of a comment's text, with the separator after it."""
 BLOCKS = (
     ("/*", "*/"), ("<!--", "-->"), ("(*", "*)"), ("{-", "-}"), ("--[[", "]]"), ("#|", "|#"),
     ("#=", "=#"), ("<#", "#>"), ("%{", "%}"), ("{#", "#}"), ("{{!--", "--}}"), ("{{!", "}}"),
     ("<%--", "--%>"), ("<%#", "%>"), ("=begin", "=end"), ("@*", "*@"), ("/+", "+/"), ("#[", "]#"),
     ("{", "}"),
 )  # fmt: skip
-"""How comments that have an end begin and end, in languages that have them."""
+"""The opening and the closing sign of block comments, in many languages."""
 
 
 class Marker(StrEnum):
-    """What a comment wants."""
+    """The kind of instruction that a comment contains."""
 
     DO = "AI!"
-    """It is carried out."""
+    """The agent carries the instruction out."""
     ANSWER = "AI?"
-    """It is answered."""
+    """The agent answers the question."""
 
 
 _AT_END = re.compile(r"(?<!\w)AI([!?])$", re.IGNORECASE)
@@ -55,7 +55,7 @@ class AiComment:
         marker: The kind of instruction.
         text: The text without signs and marks; empty if there is no other text.
         start: The offset of the comment's sign in the text (code points).
-        end: The offset after its last character, before the line's end.
+        end: The offset after the comment's last character, before the line end (code points).
     """
 
     marker: Marker
@@ -66,16 +66,16 @@ class AiComment:
 
 @dataclass(frozen=True, slots=True)
 class _CommentLine:
-    """A comment, or one of several that belong together.
+    """A block comment, or one line of a line comment.
 
     Attributes:
-        start: Its start.
-        end: Its end.
-        lines: Its text.
-        line: The number of its line; -1 for a block comment.
-        column: The column of its sign.
-        sign: Its sign.
-        is_alone: Whether no text is before it on its line.
+        start: The offset of the first character (code points).
+        end: The offset after the last character (code points).
+        lines: The lines of the text, without signs.
+        line: The line number, 0-based; -1 for a block comment.
+        column: The column of the sign (code points, 0-based).
+        sign: The comment sign; empty for a block comment.
+        is_alone: Whether the line has no text before the comment.
     """
 
     start: int
@@ -91,9 +91,9 @@ def find_ai_comments(text: str, comments: Iterable[tuple[int, int]]) -> tuple[Ai
     """Return the instructions among the comments of `text`, in order.
 
     Args:
-        text: All of it.
-        comments: Where its comments are: offsets (code points, half-open), in order, disjoint.
-            Comments to the line's end that follow each other may come as one.
+        text: The whole text.
+        comments: The offsets of the comments (code points, half-open), in order, disjoint.
+            Consecutive line comments may be given as one.
     """
     groups = split_when(_comment_lines(text, comments), _is_split)
     return tuple(filter(None, map(_parse_group, groups)))
@@ -144,7 +144,7 @@ def _without_marks(line: str) -> tuple[str, set[Marker]]:
 
 
 def _is_split(before: _CommentLine, piece: _CommentLine) -> bool:
-    """Return whether a comment is not the next line of the one before."""
+    """Return whether `piece` does not continue the comment `before`."""
     is_next = before.line >= 0 and piece.line == before.line + 1 and piece.is_alone
     return not is_next or (piece.column, piece.sign) != (before.column, before.sign)
 
@@ -194,22 +194,22 @@ def _undecorated(line: str) -> str:
 
 
 MAX_LINE = 2000
-"""Code points of a line that are looked at for a mark, where it must be quick."""
+"""Code points at the end of a line that `instruction_on_line` searches for a mark."""
 MAX_CLOSING = 8
 """Code points of text after the mark that may close a comment."""
 
 _SIGNS = ("#", "//", "--", ";", "%", "/*", "<!--", "(*", "{-", "{#")
 """Signs that begin a comment, anywhere in a line."""
 _SIGNS_AT_START = ("*", '"', "'", "!", "..", "rem ", "dnl ")
-"""The same, at the beginning of a line only: elsewhere they have other meanings."""
+"""Signs that begin a comment only at the beginning of a line."""
 _CLOSINGS = tuple(closing for _, closing in BLOCKS if not closing[0].isalpha())
 _MAX_MARKS = 4
-"""Of several marks on a line, how many are looked at."""
+"""The maximum number of marks on a line that are checked."""
 
 
 def instruction_on_line(line: str) -> tuple[Marker | None, str]:
     """Return the mark of a comment on this line, and its text without sign and mark, by a quick check.
-    Return None and "" for a line without.
+    Return None and "" for a line without a mark.
 
     A string that looks like a comment is treated as a comment. A line of a comment whose sign is on
     another line counts only if the line contains the comment's end.

@@ -1,4 +1,4 @@
-r"""Inline blocks: pending changes that are lines of the text itself, written and found again.
+r"""Inline blocks: pending changes as lines of the text, rendered and parsed.
 
 A block replaces the lines that the change is about and contains the old and the new lines. The line
 end of its last line is that of the lines it replaces: it is not part of the content, so a block at
@@ -44,13 +44,13 @@ from stet.text.render import fence_for
 
 @dataclass(frozen=True, slots=True)
 class BlockForm:
-    r"""How a block is to be written at its place.
+    r"""The form of a block at its place in a text.
 
     Attributes:
-        is_fence: Whether it is a fenced `ai-edit` block of Markdown that holds JSON, and a tag; else
-            it has conflict markers as git writes them.
+        is_fence: Whether the block is a fenced `ai-edit` block with JSON, and a tag; otherwise the
+            block has conflict markers as git writes them.
         line_end: The line end of its lines: that of the text, never `"\r"` in a text with `"\n"`.
-        at_end: Whether nothing follows it in the text.
+        at_end: Whether no text follows the block.
     """
 
     is_fence: bool
@@ -63,11 +63,11 @@ class InlineBlock:
     """A block found in a text.
 
     Attributes:
-        id: Of the hunk it shows.
-        first: Its first line, 0-based.
-        end: The line after its last one.
-        before: The lines that it replaces, as the block has them now; `""` for none.
-        after: What they would become.
+        id: The id of the hunk that the block shows.
+        first: The first line of the block, 0-based.
+        end: The line after the last line of the block.
+        before: The lines that the block replaces, as the block has them now; `""` for none.
+        after: The new lines; `""` for none.
     """
 
     id: str
@@ -81,7 +81,7 @@ def closing_end(before: str, after: str, form: BlockForm) -> str | None:
     """Return the line end that `before` and `after` share, which becomes the block's line end.
 
     Returns:
-        None where they have none and one is needed: such a change can't be shown as a block.
+        None if they share none and one is needed: such a change can't be shown as a block.
     """
     values = [value for value in (before, after) if value]
     ends = [line_end(value) for value in values]
@@ -103,7 +103,7 @@ def form_for(document: TextDocument, end: int, new: str) -> BlockForm:
     neighbours = (lines[max(end - 1, 0)], lines[0])
     found = next(filter(None, map(line_end, neighbours)), dominant_line_end(new))
     if found == "\r" and ("\n" in document.text or "\n" in new):
-        found = "\n"  # a `"\r"` would take in a line that is empty
+        found = "\n"  # a `"\r"` would join the `"\n"` of an empty line
     at_end = end >= len(lines) or (end == len(lines) - 1 and not lines[end])
     return BlockForm(is_fence=document.is_markdown, line_end=found, at_end=at_end)
 
@@ -156,24 +156,24 @@ def _block_id_at(line: str) -> str | None:
 
 
 def is_leftover(line: str) -> bool:
-    """Return whether a line reads as one of a block's own: of a fenced one, or one that names a
-    hunk.
+    """Return whether a line looks like a part of a block: of a fenced block, or a line that names
+    a hunk.
     """
     return _is_fence_leftover(line) or _block_id_at(line) is not None
 
 
 def may_hold_blocks(text: str) -> bool:
-    """Return whether a search is worth the time; cheap."""
+    """Return whether a text may contain blocks, by a quick check."""
     return any(sign in text for sign in _SIGNS)
 
 
 def has_leftovers(lines: Sequence[str], before: str, after: str) -> bool:
-    """Return whether lines where a block was still hold a part of it.
+    """Return whether the lines at a block's former place still contain a part of the block.
 
     Args:
-        lines: The lines that are there now.
-        before: What the block replaced.
-        after: What it would have become.
+        lines: The present lines at this place.
+        before: The old lines of the block.
+        after: The new lines of the block.
     """
     content = {without_end(line) for line in (*split_lines(before), *split_lines(after))}
     size = _marker_size(before, after)
@@ -192,7 +192,7 @@ _NAMED = re.compile(r"""[ \t]*\{[ \t]*"id"[ \t]*:[ \t]*"([^"]*)\"""")
 _ACTING = re.compile(
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
-"""What is hidden, ends a line in some editors, or can't be written as UTF-8: escaped in the JSON."""
+"""Characters that are hidden, end a line in some editors or are not valid UTF-8; JSON-escaped."""
 
 
 def _render_fence(block_id: str, before: str, after: str, form: BlockForm, end: str) -> str:
@@ -242,7 +242,7 @@ def _fence_id(line: str) -> str | None:
 
 
 def _is_fence_leftover(line: str) -> bool:
-    """Return whether a line can only be what is left of a block."""
+    """Return whether a line can only be the rest of a fenced block."""
     plain = without_end(line).rstrip()
     return plain == TAG or _FENCE_OPENING.fullmatch(plain) is not None
 
@@ -293,7 +293,7 @@ _RUN = re.compile(r"<{7,}|={7,}|>{7,}|\|{7,}")
 def _render_conflict(
     block_id: str, lines: tuple[str, str], form: BlockForm, end: str, summary: str
 ) -> str:
-    """Return the block for a change of the first lines into the others, whose line end is `end`."""
+    """Return the block for a change of `lines[0]` into `lines[1]`, whose line end is `end`."""
     before, after = lines
     size = _marker_size(before, after)
     shown_summary = escape_line(summary).strip()[:_MAX_SUMMARY]
@@ -327,7 +327,7 @@ def _read_conflict(lines: Sequence[str], first: int, known: Collection[str]) -> 
             continue
         closing = _CLOSING.fullmatch(line)
         if closing is None or middle < 0 or closing[2] not in known:
-            return None  # a marker too many: it is unclear what belongs where
+            return None  # one marker too many: the parts of the block are unclear
         end = line_end(lines[number])
         before, after = lines[first + 1 : middle], lines[middle + 1 : number]
         return InlineBlock(closing[2], first, number + 1, _value(before, end), _value(after, end))

@@ -35,14 +35,14 @@ from stet.text.sequence import find_occurrences
 
 _WORD = re.compile(r"\w+")
 _MAX_HOMES = 8
-"""How many wanted lines one word votes for; a word in more of them tells little."""
+"""The maximum number of query lines that one word votes for."""
 
 
 def closest_lines(lines: Sequence[str], query: Sequence[str]) -> tuple[int, int] | None:
     """Return the range of `lines` most similar to `query`: first line and end (0-based, half-open).
 
-    Every word that a line shares with a wanted line votes for the place where the block would
-    start; rare words weigh more. None if nothing is shared.
+    Every word that a line shares with a query line votes for the place where the block would
+    start; rare words weigh more. Return None if they share no word.
     """
     home: dict[str, list[int]] = defaultdict(list)
     for i, line in enumerate(query):
@@ -64,7 +64,7 @@ def closest_lines(lines: Sequence[str], query: Sequence[str]) -> tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class BlockQuery:
-    """What the model sent, plain (`stet.text.normalized_text`): the old text and the new."""
+    """The old and the new text that the model sent, in plain form (`stet.text.normalized_text`)."""
 
     old: str
     new: str
@@ -78,7 +78,7 @@ class BlockQuery:
 
 
 class BlockMatcher:
-    """The live text, and what the model was shown of it if that is known."""
+    """A matcher for the live text and, if known, the text that the model was shown."""
 
     def __init__(self, current: NormalizedText, shown_text: ShownText | None) -> None:
         self._current = current.source
@@ -87,12 +87,12 @@ class BlockMatcher:
         self._line_end = current.line_end
 
     def exact(self, query: BlockQuery, *, replace_all: bool) -> BlockMatch | None:
-        """Match by steps 1 and 2; None if the old text is not there and was not shown.
+        """Match by steps 1 and 2; return None if neither the live nor the shown text has the block.
 
         Raises:
-            AmbiguousBlock: It is there more than once, or was when it was shown.
-            BlockChangedByUser: It was shown once, and the user has changed that place.
-            EditAlreadyApplied: So it was, and the new text is there now.
+            AmbiguousBlock: The old text is in the live or in the shown text more than once.
+            BlockChangedByUser: The old text was shown once, and the user has changed that place.
+            EditAlreadyApplied: The old text was shown, and the new text is there now.
         """
         places = find_occurrences(self._view.text, query.old)
         if replace_all and places:
@@ -122,9 +122,9 @@ class BlockMatcher:
         """Return the match of steps 3 to 5, or None if no step finds the block.
 
         Raises:
-            AmbiguousBlock: A step finds it more than once, or would have in the text shown.
-            BlockChangedByUser: It was in the text shown, and the user has changed that place.
-            EditAlreadyApplied: The place reads as wished already.
+            AmbiguousBlock: A step finds several places in the live or in the shown text.
+            BlockChangedByUser: The block was shown, and the user has changed that place.
+            EditAlreadyApplied: The place has the new text already.
             UnclearEdit: A new line's indent has no counterpart in the file.
         """
         old, new = query.whole_lines()
@@ -151,10 +151,10 @@ class BlockMatcher:
         return BlockMatch(edit, block.kind)
 
     def _pick_shown(self, old: list[str], spans: list[TextSpan]) -> int:
-        """Return which of several places is the one shown: copies of it were put elsewhere since.
+        """Return the index of the place that was shown; the others are copies made since.
 
         Raises:
-            AmbiguousBlock: None of the places, or there were several then.
+            AmbiguousBlock: None of the places was shown, or more than one was.
         """
         if self._shown:
             view = self._shown.view
@@ -167,10 +167,10 @@ class BlockMatcher:
         raise self._ambiguous_error(spans)
 
     def check_not_applied(self, query: BlockQuery, within: TextSpan | None = None) -> None:
-        """Check that the new text is not there exactly once (and `within`, if given).
+        """Check that the new text is not in the live text exactly once (at `within`, if given).
 
         Raises:
-            EditAlreadyApplied: If it is.
+            EditAlreadyApplied: If the new text is there.
         """
         places = find_occurrences(self._view.text, query.new) if query.new.strip() else []
         if len(places) != 1:
@@ -180,7 +180,7 @@ class BlockMatcher:
             raise EditAlreadyApplied(self._line_number(span.start))
 
     def not_found(self, query: BlockQuery) -> BlockNotFound:
-        """Return the error that names the text most similar to the text that was wanted."""
+        """Return the error that quotes the lines most similar to the old text."""
         found = closest_lines(self._view.line_table.lines, query.whole_lines()[0])
         if found is None:
             return BlockNotFound()
@@ -213,7 +213,7 @@ class BlockMatcher:
         """Check a match of part of a line: almost equal whole lines may have been meant.
 
         Raises:
-            AmbiguousBlock: If there are such lines elsewhere.
+            AmbiguousBlock: If there are such lines at another place.
         """
         first, last = self._view.source_line(span.start), self._view.source_line(span.end)
         before = self._current[self._view.source_line_start(first) : span.start]
@@ -264,7 +264,7 @@ class BlockMatcher:
         forget.
 
         Raises:
-            UnclearEdit: Nothing else would change.
+            UnclearEdit: Only this line end would change.
         """
         if not query.new or query.new.endswith("\n"):
             return query.new
@@ -283,7 +283,7 @@ class BlockMatcher:
         r"""Check that no `\r` is now before a `\n` of another line.
 
         Raises:
-            UnclearEdit: If one is: the edit would join two lines.
+            UnclearEdit: If there is such a `\r`: the edit would join two lines.
         """
         if "\r" not in self._current:
             return
@@ -304,7 +304,7 @@ class BlockMatcher:
         return TextSpan(start_of(block.first), start_of(block.first + block.n))
 
     def _is_blank(self, around: TextSpan) -> bool:
-        """Return whether nothing is left of a place: the user took the block away, or moved it."""
+        """Return whether a place is blank now: the user has removed or moved the block."""
         return not self._current[around.start : around.end].strip()
 
     def _line_number(self, offset: int) -> int:

@@ -1,11 +1,11 @@
-"""Decoders for text of strangers: what a few bytes of it can cost is bounded.
+"""Decoders for untrusted input, with bounds on the memory and the time that a few bytes can take.
 
 - `ContentDecoder` decodes compressed HTTP bodies in small steps, so that a hostile body takes neither
   memory nor time:
 
       decoder = ContentDecoder(response.headers.get("content-encoding", ""))
       for piece in decoder.feed(raw):
-          ...  # at most PIECE bytes; b"" after a step that gave nothing: let others work
+          ...  # at most PIECE bytes; b"" after a step without output: yield to other tasks
       decoder.finish()
 
   Decoding gzip within gzip step by step is needed: 4 MB may hold gigabytes that decode to nothing.
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 
 ACCEPTED = "gzip, deflate"
-"""What a request may say that it accepts."""
+"""The value of a request's `Accept-Encoding` header."""
 PIECE = 32_768
 """The maximum number of bytes in the input and the output of one step."""
 MAX_CODINGS = 2
 MAX_SILENT = 1_000_000
-"""Bytes of a body that may decode to nothing at a stretch."""
+"""The maximum number of consecutive bytes of a body that decode to nothing."""
 
 _MAX_CODING = 40
 _GZIP = zlib.MAX_WBITS | 16
@@ -43,13 +43,13 @@ class InvalidContentCoding(ValueError):
 
 
 class ContentDecoder:
-    """Decodes one body."""
+    """A decoder of one body."""
 
     def __init__(self, header: str) -> None:
         """Prepare for the codings that a `Content-Encoding` header lists.
 
         Raises:
-            InvalidContentCoding: If one of them is unknown, or they are too many.
+            InvalidContentCoding: If a coding is unknown, or there are too many codings.
         """
         named = [name.strip().lower() for name in header.split(",", MAX_CODINGS + 10)]
         codings = [name for name in named if name not in ("", "identity")]
@@ -64,7 +64,7 @@ class ContentDecoder:
         self._layers = [_Layer(_NAMES[name]) for name in reversed(codings)]
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Decode the next part of the body, and yield after each step what it gave; may be nothing.
+        """Decode the next part of the body, and yield the output of each step, which may be empty.
 
         Raises:
             InvalidContentCoding: If the part is not in the coding, or decodes to nothing for too long.
@@ -79,7 +79,7 @@ class ContentDecoder:
         """Check that the body has ended where its codings end.
 
         Raises:
-            InvalidContentCoding: If it was cut off.
+            InvalidContentCoding: If the body was cut off.
         """
         if any(layer.is_open for layer in self._layers):
             raise InvalidContentCoding("is compressed and was cut off")
@@ -89,7 +89,7 @@ def decode(header: str, body: bytes, limit: int) -> bytes:
     """Return a whole body decoded, truncated after the byte after `limit`.
 
     Raises:
-        InvalidContentCoding: As `ContentDecoder` does.
+        InvalidContentCoding: If `ContentDecoder` raises it.
     """
     decoder, decoded = ContentDecoder(header), bytearray()
     for piece in decoder.feed(body):
@@ -101,7 +101,7 @@ def decode(header: str, body: bytes, limit: int) -> bytes:
 
 
 class _Layer:
-    """One coding; `is_open`: it has begun and not ended."""
+    """A decoder of one coding; `is_open` while its data has begun and not ended."""
 
     def __init__(self, coding: str) -> None:
         self._coding = coding
@@ -157,7 +157,7 @@ def _window(coding: str, head: bytes) -> int:
 
 
 MAX_PARTS = 300_000
-"""Objects and lists in one text: each takes up to 90 bytes, though it may be written with three."""
+"""The maximum number of objects and lists in one text: each takes up to 90 bytes of memory."""
 
 
 class JsonTooLarge(ValueError):
@@ -172,7 +172,8 @@ def parse_bounded(text: str | bytes, max_parts: int = MAX_PARTS) -> Any:
         max_parts: The maximum number of objects and lists (braces in its strings count too).
 
     Raises:
-        ValueError: If it is not JSON, nested too deeply, or `JsonTooLarge`.
+        JsonTooLarge: If the text has too many parts.
+        ValueError: If the text is not JSON or is nested too deeply.
     """
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
     n_parts = data.count(b"{") + data.count(b"[")
@@ -188,7 +189,7 @@ _ENDLESS = re.compile(r"&#(?:[0-9]{100,}+|[xX][0-9a-fA-F]{100,}+);?")
 
 
 def unescape_entities(text: str) -> str:
-    """Return `text` without references; one of a hundred digits is no character, as with any too
-    large.
+    """Return `text` with its references replaced; one of a hundred digits becomes U+FFFD, as any
+    number that is too large.
     """
     return html.unescape(_ENDLESS.sub("\ufffd", text) if "&#" in text else text)

@@ -31,7 +31,7 @@ class FrozenLines(PiecewiseLines):
     """
 
     def __init__(self, lines: list[str], lock: threading.Lock) -> None:
-        """Freeze `lines`; `lock` guards it and is one for all that is frozen of it."""
+        """Freeze `lines`; `lock` guards the list and is shared by all frozen views of the list."""
         self._live = lines
         self._lock = lock
         self._n = len(lines)
@@ -41,9 +41,9 @@ class FrozenLines(PiecewiseLines):
         """Save the lines that are about to be replaced. The caller holds the lock.
 
         Args:
-            start: The first of them, 0-based.
-            taken: They themselves; the caller no longer changes them.
-            n_made: How many lines come in their place.
+            start: The first replaced line, 0-based.
+            taken: The replaced lines; the caller does not change this sequence afterwards.
+            n_made: The number of new lines.
         """
         end, shift = start + len(taken), n_made - len(taken)
         placed: list[tuple[int, Sequence[str], int]] = []
@@ -77,11 +77,11 @@ def split_surrogates(
     Args:
         lines: The first and the last line of the edit.
         columns: The columns in these lines, in code points, rounded down.
-        units: The same in units of UTF-16, as the editor sent them.
+        units: The same columns in UTF-16 units, as the editor sent them.
         text: The new text.
 
     Returns:
-        Both columns, in code points, and the text, with the halves that stay.
+        Both columns, in code points, and the text, with the halves of characters that stay.
     """
     (first, last), (start, end) = lines, columns
     if _is_inside_pair(first, start, units[0]):
@@ -115,8 +115,8 @@ def join_surrogates(
 
 
 def _is_inside_pair(line: str, column: int, units: int) -> bool:
-    """Return whether a place that is the column `column`, rounded down, lies within the character
-    there.
+    """Return whether the UTF-16 column `units`, which is `column` rounded down, is inside the
+    character there.
     """
     is_pair = line[column : column + 1] > "\uffff"
     return is_pair and units_from_column(line, column, Encoding.UTF16) < units
@@ -141,16 +141,16 @@ def _is_low_surrogate(character: str) -> bool:
 
 
 class TextBuffer:
-    """The one mutable text. Places outside it are clamped, reversed ranges are turned round.
+    """A mutable text. Places outside the text are clamped, and reversed ranges are swapped.
 
     Attributes:
-        size: How many code points it has at most: what is deleted is not taken off.
+        size: The maximum number of code points of the text: deletions are not subtracted.
     """
 
     __slots__ = ("_frozen", "_lines", "_lock", "_text", "size")
 
     def __init__(self, text: str, lines: list[str] | None = None) -> None:
-        """Hold `text`; `lines`, if known, are those of `split_lines`, and become the buffer's."""
+        """Store `text`; the buffer takes over `lines`, the result of `split_lines`, if given."""
         self._lines = split_lines(text) if lines is None else lines
         self._text: str | None = text
         self.size = len(text)
@@ -159,7 +159,7 @@ class TextBuffer:
 
     @property
     def text(self) -> str:
-        """The whole text; joined when asked for, kept until the next change."""
+        """The whole text; joined on demand, cached until the next change."""
         if self._text is None:
             self._text = "".join(self._lines)
         return self._text
@@ -233,10 +233,10 @@ class TextBuffer:
         return self._replace((first, start), (last, end), text)
 
     def apply(self, change: TextChange) -> TextChange:
-        """Take a change in code points.
+        """Apply a change in code points.
 
         Returns:
-            The change as it was done: clamped, and widened at a torn line end.
+            The change as applied: clamped, and widened at a split line end.
         """
         start, end = sorted((self._clamp(change.range.start), self._clamp(change.range.end)))
         return self._replace(start, end, change.text)
@@ -249,7 +249,7 @@ class TextBuffer:
         """
         changes = changes_between(self.text, text)
         for change in changes:
-            # Of a very long text most lines stay: they are not split anew.
+            # Most lines of a very long text stay: they are not split again.
             assert change.splice is not None, "a difference of lines"
             first, before, after = change.splice
             self._replace_lines(first, before, list(after))
@@ -281,7 +281,7 @@ class TextBuffer:
         return line, column_from_units(self._lines[line], units, encoding)
 
     def _replace(self, start: tuple[int, int], end: tuple[int, int], text: str) -> TextChange:
-        """Replace what lies between two places of the text, which are in order."""
+        """Replace the text between two places, which are in order."""
         lines = self._lines
         (first, start_column), (last, end_column) = start, end
         edges = lines[first], lines[last]
@@ -298,8 +298,8 @@ class TextBuffer:
         if last + 1 < len(lines):
             made.pop()
         taken = lines[first : last + 1]
-        # An edit that ends at the start of the last line leaves it unchanged, whatever reads alike
-        # before.
+        # An edit that ends at the start of the last line leaves this line unchanged, even if a
+        # line before is equal.
         is_unchanged = end_column == 0 and made[-1:] == taken[-1:]
         stop = -1 if is_unchanged else None
         effects = line_changes(first, taken[:stop], made[:stop])

@@ -1,8 +1,8 @@
-"""What changed between two texts: as hunks of lines, as sequential changes, as a unified diff.
+"""The difference of two texts: as hunks of lines, as sequential changes, as a unified diff.
 
-Where the lines before a block that was put in are also its last ones, the block can be placed a few
-lines higher (git calls such places sliders). Where one of the places makes it a block that was taken
-out elsewhere, the lines were moved, and that place is used.
+If the lines before an inserted block equal the block's last lines, the block can be placed a few
+lines higher (git calls such blocks sliders). If one of these places makes the block equal to a
+block that was removed at another place, the lines were moved, and this place is used.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -18,12 +18,13 @@ from stet.text.sequence import Run, common_ends, common_runs, n_common, split_wh
 
 @dataclass(frozen=True, slots=True)
 class LineHunk:
-    """The lines `old` became the lines `new`; lines are counted from 0 on both sides.
+    """A replacement of the lines `old` by the lines `new`; line numbers are 0-based.
 
     Attributes:
-        old_start: The start of `old`; the place for `new` if `old` is empty.
+        old_start: The first line of `old`; the line before which `new` is inserted if `old` is
+            empty.
         old: The old lines; two hunks have at least one common line between them.
-        new_start: The start of `new`, in the new lines.
+        new_start: The first line of `new`, among the new lines.
         new: The new lines.
     """
 
@@ -38,7 +39,7 @@ class LineHunk:
         return self.old_start + len(self.old)
 
     def slid(self, n: int, block: tuple[str, ...] | None = None) -> "LineHunk":
-        """Return the difference moved `n` lines down, with `block` as the inserted or removed
+        """Return the hunk moved `n` lines down, with `block` as the inserted or removed
         lines if it is given.
         """
         old, new = self.old, self.new
@@ -65,10 +66,10 @@ def apply_hunks(hunks: Iterable[LineHunk], lines: Sequence[str]) -> list[str]:
 def join_moved_blocks(
     hunks: Sequence[LineHunk], old: Sequence[str], new: Sequence[str]
 ) -> tuple[LineHunk, ...]:
-    """Return `hunks`, which lead from `old` to `new`, with the blocks that were moved told as such.
+    """Return `hunks`, which lead from `old` to `new`, with each moved block as one whole block.
 
-    Only what is taken out in one place and put in at another, whole, in a difference of at most
-    `_MAX_HUNKS` hunks: the work stays small.
+    A moved block is removed whole at one place and inserted at another. More than `_MAX_HUNKS`
+    hunks are returned unchanged, to bound the work.
     """
     out = [nth for nth, hunk in enumerate(hunks) if hunk.old and not hunk.new]
     put = [nth for nth, hunk in enumerate(hunks) if hunk.new and not hunk.old]
@@ -150,7 +151,7 @@ def line_edit(old: Sequence[str], new: Sequence[str], start: int = 0) -> TextEdi
 
 
 def unchanged_lines(hunks: Iterable[LineHunk], n: int) -> Iterator[tuple[int, int]]:
-    """Yield the lines of `n` old ones that no hunk touches, each with its place in the new lines."""
+    """Yield which of `n` old lines no hunk touches, each with its place in the new lines."""
     done = shift = 0
     for hunk in (*hunks, LineHunk(n, (), 0, ())):
         yield from ((at, at + shift) for at in range(done, hunk.old_start))
@@ -173,7 +174,7 @@ def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[Li
     """Return which lines changed where the lines `old`, from line `first` on, became `new`.
 
     Returns:
-        Sequential, bottom to top; lines that both have are left out.
+        Sequential changes, bottom to top; lines that both sides have are left out.
     """
     if len(old) == len(new) == 1:
         return (LineChange(first, 1, 1),) if old[0] != new[0] else ()
@@ -252,7 +253,7 @@ def _converted(old: Sequence[str], new: Sequence[str]) -> tuple[LineHunk, ...]:
     Hunks may touch. Otherwise both texts would only share lines that had the right line end
     already: empty lines, for example, which all look the same.
     """
-    # A line that ends in nothing is the last one, and no other.
+    # Only the last line has no line end.
     words = (
         [without_end(line) + (line_end(line) and "\n") for line in lines] for lines in (old, new)
     )
@@ -288,7 +289,7 @@ def _change(hunk: LineHunk, above: int = 0) -> TextChange:
 
 
 def _common_ends(old: str, new: str) -> tuple[int, int]:
-    r"""Return how many characters both begin and end with; no `\r\n` is torn."""
+    r"""Return how many characters both texts begin and end with; no `\r\n` is split."""
     head = n_common(old, new)
     if old[:head].endswith("\r") and "\n" in (old[head : head + 1], new[head : head + 1]):
         head -= 1

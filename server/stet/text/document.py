@@ -13,9 +13,9 @@ from stet.text.lines import split_lines, text_between, without_end
 from stet.text.position import Position, Range
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
-"""How the names of Markdown files end."""
+"""The extensions of Markdown files."""
 NOTES = frozenset(MARKDOWN)
-"""Endings of notes: wikilinks name a note without it."""
+"""The extensions of notes: wikilinks name a note without its extension."""
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
@@ -28,11 +28,11 @@ class TextDocument:
     Attributes:
         uri: The document's name, as the editor sent it.
         text: The whole text.
-        version: The editor's version number; None: not open, the text is from disk.
+        version: The editor's version number; None if the text is from disk.
         language_id: The editor's name for the language, `""` if unknown.
-        revision: How many changes Stet's buffer had applied when this was frozen; 0 from disk.
-        real: If blocks were left out of the text (`stet.text.stripped_document`), the text with
-            them.
+        revision: The number of changes of the buffer when the text was frozen; 0 from disk.
+        real: The text with its blocks, if this one is without them
+            (`stet.text.stripped_document`).
     """
 
     uri: str
@@ -43,7 +43,7 @@ class TextDocument:
     real: "TextDocument | None" = field(default=None, compare=False, repr=False)
 
     is_large: ClassVar[bool] = False
-    """Whether it is a `LargeDocument` (`stet.text.large_document`), of which no more than parts are looked at."""
+    """Whether it is a `LargeDocument` (`stet.text.large_document`), which is only read in parts."""
 
     @cached_property
     def lines(self) -> Sequence[str]:
@@ -57,7 +57,7 @@ class TextDocument:
 
     @property
     def n_lines(self) -> int:
-        r"""How many lines a person counts: `"a\n"` is 1, `""` is 0."""
+        r"""The number of lines as a person counts them: `"a\n"` is 1, `""` is 0."""
         return len(self.lines) - (self.lines[-1] == "")
 
     @property
@@ -67,7 +67,7 @@ class TextDocument:
 
     @property
     def is_markdown(self) -> bool:
-        """Whether it is Markdown, by the editor's word or by its name."""
+        """Whether the text is Markdown, by its language id or its name."""
         return self.language_id.lower() == "markdown" or self.uri.lower().endswith(MARKDOWN)
 
     @cached_property
@@ -88,7 +88,7 @@ class TextDocument:
         """Return the offset of `position`, clamped."""
         line, character = position.line, position.character
         if character == 0 and 0 <= line < len(self.lines):
-            return self.line_starts[line]  # so most are: hunks are whole lines
+            return self.line_starts[line]  # the usual case: hunks are whole lines
         place = self.clamp(position)
         return self.line_starts[place.line] + place.character
 
@@ -102,7 +102,7 @@ class TextDocument:
 
     @property
     def length(self) -> int:
-        """How many code points it has."""
+        """The number of code points."""
         return len(self.text)
 
     def character_at(self, offset: int) -> str:
@@ -114,7 +114,7 @@ class TextDocument:
 
     def head(self, n: int) -> str:
         """Return the first `n` code points."""
-        return "".join(self.lines[:n])[:n]  # a line has a character at least
+        return "".join(self.lines[:n])[:n]  # a line has at least one character
 
     def lines_with(self, needle: str) -> Sequence[int]:
         """Return the lines (0-based) that contain `needle`, which must not span a line end."""

@@ -28,18 +28,18 @@ class Bias(Enum):
     """Where a place goes when text is inserted exactly there."""
 
     LEFT = "left"
-    """It stays before the inserted text."""
+    """The place stays before the inserted text."""
     RIGHT = "right"
-    """It moves after the inserted text."""
+    """The place moves after the inserted text."""
 
 
 class LineChange(NamedTuple):
-    """Whole lines became other whole lines.
+    """A replacement of whole lines by other whole lines.
 
     Attributes:
-        first: The first line that changed, 0-based; where lines are put if none was taken away.
-        removed: How many lines were there.
-        added: How many lines are there now.
+        first: The first changed line, 0-based; the insertion line if no line was removed.
+        removed: The number of removed lines.
+        added: The number of added lines.
     """
 
     first: int
@@ -48,7 +48,7 @@ class LineChange(NamedTuple):
 
 
 class Splice(NamedTuple):
-    """The whole lines that a change has replaced, which may be more than differ, before and after it.
+    """The whole lines that a change has replaced, before and after; some of them may be equal.
 
     Attributes:
         first: The first line, 0-based.
@@ -63,14 +63,14 @@ class Splice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """The text of `range` was replaced by `text`.
+    """A change that replaced the text of `range` by `text`.
 
     Attributes:
         range: The replaced range, in code points of the text before the change.
         text: The new text.
         lines: The lines that changed, as in `effects`, if the text was known: typing in the middle
             of a line may add whole lines after it and leave the line as it is.
-        splice: The lines themselves, if the text was known: with them a change can be reversed and
+        splice: The replaced lines, if the text was known: with them a change can be reversed and
             replayed.
     """
 
@@ -81,7 +81,7 @@ class TextChange:
 
     @property
     def effects(self) -> tuple[LineChange, ...]:
-        """The change in whole lines: sequential, bottom to top; empty if every line is as it was.
+        """The change in whole lines: sequential, bottom to top; empty if no line changed.
 
         Without `lines`, every line that the range touches counts as changed.
         """
@@ -95,7 +95,7 @@ class TextChange:
 
     @property
     def new_end(self) -> Position:
-        """Where the inserted text ends, in the text after the change."""
+        """The end of the inserted text, in the text after the change."""
         return end_of(self.range.start, self.text)
 
 
@@ -129,10 +129,9 @@ def map_range(range_: Range, changes: Iterable[TextChange]) -> Range:
 
 
 def touched_lines(changes: Iterable[TextChange]) -> tuple[range, ...]:
-    """Return the lines on which a change left its text. Lines are 0-based, in the text after the
-    last change.
+    """Return the lines that the changes have written, 0-based, in the text after the last change.
 
-    The ranges are in order and disjoint. A line that was only moved is not among them.
+    The ranges are in order and disjoint. Lines that were only moved are not included.
     """
     touched: list[tuple[int, int]] = []
     for change in changes:
@@ -168,7 +167,7 @@ class OverlapError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """`text` replaces what is between two offsets (code points, half-open).
+    """A replacement of the text between two offsets (code points, half-open) by `text`.
 
     Raises:
         ValueError: The offsets are negative or reversed.
@@ -207,17 +206,16 @@ class TextEdit:
         """Return the text after the edit.
 
         Raises:
-            ValueError: `text` is too short: the edit was made for another one.
+            ValueError: `text` is too short: the edit was made for another text.
         """
         self._check(text)
         return self._rewritten(text, 0) + text[self._end :]
 
     def changes(self, text: str) -> bool:
-        """Return whether `text` is another one after the edit; only the stretch that is replaced is
-        looked at.
+        """Return whether the edit changes `text`; only the replaced stretch is compared.
 
         Raises:
-            ValueError: `text` is too short: the edit was made for another one.
+            ValueError: `text` is too short: the edit was made for another text.
         """
         self._check(text)
         start = self.replacements[0].start if self.replacements else 0
@@ -244,8 +242,7 @@ class TextEdit:
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
         """Return where `offset` of the text before is in the text after.
 
-        Within what is replaced, and at a place where text is put in, `bias` says on which side of the
-        new text.
+        Inside a replaced stretch, and at an insertion, `bias` selects the side of the new text.
         """
         shift = 0
         for replacement in self.replacements:
@@ -258,11 +255,11 @@ class TextEdit:
 
     @property
     def _end(self) -> int:
-        """Where the last replaced stretch ends."""
+        """The end of the last replaced stretch (code points)."""
         return self.replacements[-1].end if self.replacements else 0
 
     def _rewritten(self, text: str, start: int) -> str:
-        """Return what becomes of `text` from `start` to the end of the last replaced stretch."""
+        """Return the new form of `text` from `start` to the end of the last replaced stretch."""
         pieces = []
         for replacement in self.replacements:
             pieces += [text[start : replacement.start], replacement.text]
@@ -313,7 +310,7 @@ def _taken(left: list[_Piece], n: int) -> list[_Piece]:
 
 
 def _replacements(pieces: Iterable[_Piece]) -> Iterator[Replacement]:
-    """Yield what makes these parts of a text. What is between two kept parts is one replacement."""
+    """Yield the replacements that make these parts; the text between two kept parts is one."""
     done, inserted = 0, ""
     for n, start, text in pieces:
         if text is not None:

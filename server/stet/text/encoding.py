@@ -8,14 +8,14 @@ from enum import StrEnum
 
 
 class Encoding(StrEnum):
-    """What an editor counts columns in; the values are LSP's `positionEncoding`."""
+    """The unit of an editor's columns; the values are LSP's `positionEncoding`."""
 
     UTF8 = "utf-8"
     UTF16 = "utf-16"
     UTF32 = "utf-32"
 
 
-_UTF8, _UTF32 = Encoding.UTF8, Encoding.UTF32  # a name of the module is found faster
+_UTF8, _UTF32 = Encoding.UTF8, Encoding.UTF32  # a global is looked up faster
 _MAX_UNITS = {Encoding.UTF8: 4, Encoding.UTF16: 2}
 _SHORT = 16
 """Units that are cheaper to count one by one than to encode."""

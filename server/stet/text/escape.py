@@ -1,9 +1,9 @@
-r"""Text of others in a terminal, a message or a log: nothing in it may act.
+r"""Untrusted text in a terminal, a message or a log, without control and hidden characters.
 
 A file, its name, a model's answer and an error of a server can all hold bytes that move the cursor,
 hide text, open links or write to the clipboard (`\x1b[8m`, OSC 8, OSC 52, a bare `\r`), and marks
-that reorder or hide what is read (bidirectional controls, tag characters). They are shown as
-Python would write them.
+that reorder or hide text (bidirectional controls, tag characters). They are shown as Python's
+escape sequences.
 """
 
 import re
@@ -17,8 +17,8 @@ _LINK = re.compile(r"\](?=[(\[:])|<(?=[A-Za-z][\w.+-]*:)")
 
 
 def escape(text: str) -> str:
-    """Return `text` with all that acts made visible; line feeds and tabs stay, CRLF becomes a line
-    feed.
+    """Return `text` with control and hidden characters escaped; line feeds and tabs stay, CRLF
+    becomes a line feed.
     """
     return _ACTING.sub(_escape_match, text.replace("\r\n", "\n"))
 
@@ -29,12 +29,11 @@ def escape_line(text: str) -> str:
 
 
 def disable_links(text: str) -> str:
-    """Return `text` without Markdown's links and pictures: editors make links of them in messages
-    too.
+    """Return `text` with a space in Markdown's links and pictures, so that editors show them as
+    text.
 
-    Neither those that name their address (`[x](command:y)`), nor by reference (`[x][y]`, `[y]: command:z`),
-    nor in brackets. One to `command:` would run anything at a click. The blank can be seen, and changes
-    no word.
+    The forms are `[x](command:y)`, `[x][y]`, `[y]: command:z` and `<command:z>`. A click on a link
+    to `command:` would run any command. The space is visible and changes no word.
     """
     return _LINK.sub(r"\g<0> ", text)
 

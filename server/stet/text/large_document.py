@@ -1,4 +1,4 @@
-"""A text too long to be looked at as a whole while somebody waits."""
+"""A text too long to be processed as a whole while the user waits."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from stet.text.lines import PiecewiseLines, line_end, whole_lines
 from stet.text.position import Position
 
 _AT_ONCE = 10_000
-"""Lines that a search joins together."""
+"""The number of lines that a search joins at a time."""
 
 
 class PatchedLines(PiecewiseLines):
-    """`lines` with some of them replaced; it never changes, as `lines` must not."""
+    """An immutable sequence: `lines`, which must not change, with some of them replaced."""
 
     def __init__(
         self, lines: Sequence[str], replaced: Sequence[tuple[int, int, Sequence[str]]]
@@ -43,9 +43,9 @@ class PatchedLines(PiecewiseLines):
 
 
 LARGE = 2_000_000
-"""A text with at least so many code points is treated as large."""
+"""The minimum number of code points of a large text."""
 _PART = 1_000
-"""Lines that are counted together: an offset is found among as many."""
+"""The number of lines in a part; an offset is searched for in one part only."""
 
 
 class LargeDocument(TextDocument):
@@ -63,7 +63,7 @@ class LargeDocument(TextDocument):
 
     is_large = True
 
-    def __init__(  # not the base's: it would need the text
+    def __init__(  # the base class would need the text
         self, uri: str, lines: Sequence[str], version: int | None, language_id: str, revision: int
     ) -> None:
         values = {
@@ -76,7 +76,7 @@ class LargeDocument(TextDocument):
         """Return the text with each block replaced by the lines it represents, without a copy.
 
         Args:
-            blocks: In order of place.
+            blocks: The blocks, in order of place.
             revision: The revision of the new text.
         """
         replaced = [(block.first, block.end, whole_lines(block.before)) for block in blocks]
@@ -89,12 +89,12 @@ class LargeDocument(TextDocument):
 
     @cached_property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         return "".join(self.lines[:])
 
     @property
     def length(self) -> int:
-        """How many code points it has."""
+        """The number of code points."""
         return self._part_starts[-1]
 
     def offset_at(self, position: Position) -> int:
@@ -106,7 +106,7 @@ class LargeDocument(TextDocument):
 
     @cached_property
     def content_hash(self) -> str:
-        """A name for this text that no other text has in this process."""
+        """An identifier of this text, unique in this process."""
         if self.real is None:
             return f"{self.uri} {self.revision}"
         places = "".join(f" {block.first}-{block.end}" for block in self.left_out)
@@ -128,7 +128,7 @@ class LargeDocument(TextDocument):
 
     @cached_property
     def _part_starts(self) -> tuple[int, ...]:
-        """The offset at which each part of so many lines starts, and the offset of the end."""
+        """The offset at which each part of `_PART` lines starts, and the offset of the end."""
         firsts = range(0, len(self.lines), _PART)
         sizes = (sum(map(len, self.lines[first : first + _PART])) for first in firsts)
         return tuple(accumulate(sizes, initial=0))

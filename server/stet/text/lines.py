@@ -13,7 +13,7 @@ from typing import overload
 from stet.text.position import Position
 
 _AT_ONCE = 500_000
-"""Code points that are split together."""
+"""The number of code points that are split at a time."""
 
 
 def split_lines(text: str) -> list[str]:
@@ -24,7 +24,7 @@ def split_lines(text: str) -> list[str]:
     """
     source = StringIO(text, newline="")
     lines: list[str] = []
-    # A part at a time: the interpreter serves no other thread within one call.
+    # Split in parts: no other thread runs during one call.
     while some := source.readlines(_AT_ONCE):
         lines += some
     if not lines or lines[-1][-1] in "\r\n":
@@ -33,9 +33,9 @@ def split_lines(text: str) -> list[str]:
 
 
 def split_plain(text: str) -> list[str]:
-    r"""Split a plain text at its `\n`, which are left out; a very long one a part at a time.
+    r"""Split a plain text at its `\n`, which are left out.
 
-    The interpreter serves no other thread within one call.
+    A very long text is split in parts: no other thread runs during one call.
     """
     if len(text) <= _AT_ONCE:
         return text.split("\n")
@@ -69,7 +69,7 @@ def without_end(line: str) -> str:
 
 
 def dominant_line_end(text: str) -> str:
-    r"""Return the line end that `text` uses most; `"\n"` if it has none, or as many of another."""
+    r"""Return the line end that `text` uses most; `"\n"` if it has none, or on a tie."""
     counts = _n_line_ends(text)
     return max(counts, key=lambda end: counts[end])
 
@@ -120,11 +120,11 @@ def front_matter_end(lines: Sequence[str]) -> int:
 
 
 _LINES_AT_ONCE = 10_000
-"""Lines that an iteration reads together; a change of a guarded text waits as long."""
+"""The number of lines that an iteration reads at a time; a change of a locked text waits for it."""
 
 
 class PiecewiseLines(Sequence[str]):
-    """Lines in pieces of other sequences; a subclass makes the pieces.
+    """A sequence of lines, made of pieces of other sequences; a subclass sets the pieces.
 
     Attributes:
         _n: The number of lines.

@@ -1,6 +1,6 @@
-"""A text with everything blanked that is not what it seems: comments, quoted code.
+"""Masks, which blank the comments and the quoted code of a text.
 
-What is blanked keeps its length and its line ends, so that places in the masked text are places in
+A blanked part keeps its length and its line ends, so that offsets in the masked text are offsets in
 the text.
 """
 
@@ -19,7 +19,7 @@ def blank(text: str) -> str:
 
 
 def _masker(source: str) -> Callable[[str], str]:
-    """Return a function that blanks what a pattern finds, but for its group `string`."""
+    """Return a function that blanks the matches of a pattern, except for its group `string`."""
     pattern = re.compile(source)
     keeps = "string" in pattern.groupindex
 
@@ -65,7 +65,7 @@ def mask_markdown(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Blank `<!-- ... -->`; one that is not closed is text."""
+    """Blank each comment `<!-- ... -->`; an unclosed comment is text."""
     pieces: list[str] = []
     done = 0
     while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
@@ -75,7 +75,7 @@ def _without_comments(text: str) -> str:
 
 
 def _without_fences(text: str) -> str:
-    """Blank every fenced block, its marks included; one that is not closed goes to the end."""
+    """Blank every fenced block with its fences; an unclosed block goes to the end of the text."""
     lines = split_lines(text)
     opened: str | None = None
     for number, line in enumerate(lines):
@@ -91,7 +91,7 @@ def _without_fences(text: str) -> str:
 
 
 def _without_ticks(text: str) -> str:
-    """Blank inline code: a run of backticks up to the next run as long, within a paragraph.
+    """Blank inline code: from a run of backticks to the next one as long, within a paragraph.
 
     A backslash in front keeps a run from opening code, but not from closing it.
     """

@@ -46,13 +46,13 @@ def find_block(
 
     Args:
         current: The text as it is now; its normalized form if several blocks are searched for.
-        old_text: What the model wants replaced. Empty only if `current` is empty.
-        new_text: What the model wants there.
-        shown_text: What the model was shown, if that is known.
-        replace_all: Replace every exact place, not one.
+        old_text: The text to replace, as the model quotes it. Empty only if `current` is empty.
+        new_text: The text that replaces it.
+        shown_text: The text that the model was shown, if known.
+        replace_all: Whether to replace every exact place, not one.
 
     Raises:
-        BlockNotFound: The old text is not there (`BlockChangedByUser`: not any more).
+        BlockNotFound: The old text is not there (`BlockChangedByUser`: no longer there).
         AmbiguousBlock: The old text is there more than once.
         EditAlreadyApplied: The old text is not there, but the new text is, once.
         UnclearEdit: The request cannot be carried out safely for this text.
@@ -107,15 +107,15 @@ def _merge_if_torn(
 
 
 def _ends_lines(text: str, edit: TextEdit) -> tuple[bool, bool]:
-    """Return whether what an edit replaces begins at the beginning of a line, and ends at the end
-    of one.
+    """Return whether the replaced text begins at the start of a line, and whether it ends at the
+    end of a line.
     """
     start, end = edit.replacements[0].start, edit.replacements[-1].end
     return start == 0 or text[start - 1] in "\r\n", end == len(text) or text[end] in "\r\n"
 
 
 def _match_steps(matcher: BlockMatcher, query: BlockQuery, *, replace_all: bool) -> BlockMatch:
-    """Find the block by the steps of the ladder.
+    """Find the block by the steps of this module, in order.
 
     Raises:
         MatchError: As `find_block` does.
@@ -144,7 +144,7 @@ def _check_changes(query: BlockQuery) -> None:
 
 
 def _fill_empty(current: NormalizedText, new: str) -> BlockMatch:
-    """Return the edit that makes an empty text `new`."""
+    """Return the edit that inserts `new` into an empty text."""
     if current.text:
         raise UnclearEdit(
             "The old text is empty, but the file is not. Send the lines to replace; to add text, "
@@ -166,7 +166,7 @@ def rebase_text_edit(edit: TextEdit, shown_text: ShownText, current: str) -> Tex
         current: The text as it is now.
 
     Returns:
-        The edit; None if the two conflict.
+        The edit; None if the edit and the changes conflict.
 
     Raises:
         EditAlreadyApplied: If the user has made the same change.

@@ -1,9 +1,9 @@
-"""What block matching returns, and what it raises; every message says what to do next.
+"""Results and errors of block matching; every message says what to do next.
 
 MatchError
-├── BlockNotFound              it is not there; the closest text is named
-│   └── BlockChangedByUser     it was there when it was shown, and the user has changed it since
-├── AmbiguousBlock             it is there more than once
+├── BlockNotFound              the old text is not there; the closest text is quoted
+│   └── BlockChangedByUser     the old text was shown, and the user has changed it since
+├── AmbiguousBlock             the old text is there more than once
 ├── EditAlreadyApplied         the new text is there already: nothing is left to do
 └── UnclearEdit                the request itself cannot be carried out safely
 
@@ -17,7 +17,7 @@ from stet.text.edit import TextEdit
 
 
 class MatchKind(Enum):
-    """Which step of the ladder found the block; the value completes "found ..."."""
+    """The step that found a block; the value completes "found ..."."""
 
     EXACT = "exactly"
     SEEN = "exactly, in the text shown"
@@ -32,8 +32,8 @@ class BlockMatch:
     """A block that was found.
 
     Attributes:
-        edit: What to do with the live text.
-        kind: Which step of the ladder found it.
+        edit: The edit of the live text.
+        kind: The step that found the block.
     """
 
     edit: TextEdit
@@ -41,7 +41,7 @@ class BlockMatch:
 
 
 _MAX_SHOWN = 60
-"""How many lines of the closest text a message holds."""
+"""The maximum number of lines of the closest text in a message."""
 
 
 class MatchError(Exception):
@@ -87,7 +87,7 @@ class AmbiguousBlock(MatchError):
     """The old text is there more than once.
 
     Attributes:
-        lines: Where each place starts (1-based), in order.
+        lines: The first line of each place (1-based), in order.
     """
 
     def __init__(self, lines: tuple[int, ...]) -> None:
@@ -103,7 +103,7 @@ class EditAlreadyApplied(MatchError):
     """The new text is there already, and the old text is not.
 
     Attributes:
-        line: Where the new text starts (1-based).
+        line: The first line of the new text (1-based).
     """
 
     def __init__(self, line: int) -> None:

@@ -5,7 +5,7 @@ Lines are merged as `diff3` does (Khanna, Kunal and Pierce, "A Formal Investigat
 whose order would be a guess. If both changed the same lines and all three sides have as many lines,
 each line is merged by its tokens. Nothing is ever guessed: `None` is a conflict.
 
-Line ends are not content. Each is merged by itself, and the user's wins; if one side converted all
+Line ends are not content. Each is merged separately, and the user's wins; if one side converted all
 line ends of one kind into another, the new lines of the other side are converted too. Whether the
 last line has an end is a property of the whole text.
 """
@@ -28,15 +28,15 @@ def merge(base: str, ours: str, theirs: str) -> str | None:
 
     Args:
         base: The old lines.
-        ours: What the user has made of them.
-        theirs: What the agent wrote in their place.
+        ours: The user's version of these lines.
+        theirs: The agent's version of these lines.
     """
     return Merger(base, theirs).merge(ours)
 
 
 @dataclass(frozen=True)  # without slots: what is computed once is kept in the instance
 class Merger:
-    """A merge for a user who goes on typing: the agent's changes are computed once.
+    """A merge that is repeated while the user types: the agent's changes are computed once.
 
     Attributes:
         base: The old lines.
@@ -55,7 +55,7 @@ class Merger:
         return _side(self._base, whole_lines(self.theirs))
 
     def merge(self, ours: str) -> str | None:
-        """Return `ours` with what the agent changed, as `merge` has it; None if they conflict."""
+        """Return `ours` with the agent's changes, as the function `merge`; None on a conflict."""
         found = self.merge_detailed(ours)
         return None if found is None else found.text
 
@@ -82,8 +82,8 @@ class MergeResult(NamedTuple):
     """A merged text.
 
     Attributes:
-        text: All of it.
-        is_mixed: Whether a line of it has changes of both sides.
+        text: The whole text.
+        is_mixed: Whether a line of the text has changes of both sides.
     """
 
     text: str
@@ -124,7 +124,7 @@ def _side(base: Sequence[str], lines: tuple[str, ...]) -> _Side:
 
 
 def _conversion(hunks: set[tuple[str, str]], unchanged: Sequence[str]) -> dict[str, str]:
-    """Return which line end became which, if it did so in every line that both sides have."""
+    """Return the new line end for each line end that changed in all lines that both sides have."""
     ends = {old: new for old, new in hunks if old != new and old and new}
     if ends:
         unchanged_ends = {*map(line_end, unchanged), *(old for old, new in hunks if old == new)}
@@ -175,7 +175,7 @@ def _merge_lines(base: Sequence[str], ours: _Side, theirs: _Side) -> tuple[list[
 def _overlapping_hunks(
     ours: Sequence[LineHunk], theirs: Sequence[LineHunk]
 ) -> Iterator[tuple[tuple[LineHunk, ...], tuple[LineHunk, ...]]]:
-    """Yield hunks of both sides that collide, together; the others alone; in order of place."""
+    """Yield overlapping hunks of both sides together and other hunks alone, in order of place."""
     tagged = [(hunk, 0) for hunk in ours] + [(hunk, 1) for hunk in theirs]
     group: tuple[list[LineHunk], list[LineHunk]] = ([], [])
     for hunk, side in sorted(tagged, key=lambda one: (one[0].old_start, len(one[0].old))):
@@ -201,7 +201,7 @@ def _line_delta(hunks: Sequence[LineHunk]) -> int:
 
 
 def _untouched(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Sequence[str]:
-    """Return lines that all three have, up to their ends."""
+    """Return lines that all three sides have, with their line ends merged."""
     if base == ours:
         return theirs
     if base == theirs:
@@ -217,9 +217,9 @@ def _one_sided(
 
     Args:
         base: The old lines.
-        new: What one side made of them.
+        new: One side's version of them.
         other_side: The old lines with the line ends of the other side.
-        ends: Which line end the other side turned into which.
+        ends: The other side's conversion of line ends.
     """
     if len(base) != len(new):
         return _converted(new, ends)
@@ -247,7 +247,7 @@ def _resolve(
 
     Args:
         stretch: The lines.
-        ends: Which line end the agent turned into which.
+        ends: The agent's conversion of line ends.
         same_size: Whether each side changed line by line.
     """
     base, ours, theirs = stretch
@@ -330,10 +330,10 @@ class _Change:
 
 
 def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
-    """Return the line `base` with the changes of both sides, if the changes are apart or equal.
+    """Return the line `base` with the changes of both sides; None if they are not apart or equal.
 
-    Between a change that only one side has made and one that only the other has made lies at least one
-    word or sign that neither has touched; None: not so.
+    Changes are apart if at least one word or sign that neither side has changed is between a change
+    of one side and a change of the other.
     """
     head, tail = _common_ends(base, ours, theirs)
     old = TOKEN.findall(base[head : len(base) - tail])
@@ -355,9 +355,9 @@ def merge_tokens(base: str, ours: str, theirs: str) -> str | None:
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> set[_Change]:
-    """Return the changes that lead from `old` to `new`, each with its leeway.
+    """Return the changes that lead from `old` to `new`.
 
-    The place in `new` is left out: what both sides have written alike is one change.
+    The place in `new` is left out, so that equal changes of both sides are one change.
     """
     return {_with_leeway(old, replace(hunk, new_start=0)) for hunk in diff_lines(old, new)}
 
@@ -377,7 +377,7 @@ def _with_leeway(old: Sequence[str], hunk: LineHunk) -> _Change:
 
 
 def _common_ends(base: str, ours: str, theirs: str) -> tuple[int, int]:
-    """Return how many characters all three begin and end with, up to white space between tokens."""
+    """Return how many characters all three texts begin and end with, cut at white space."""
     head = _before_blank(base, min(n_common(base, ours), n_common(base, theirs)))
     rest = [text[head:][::-1] for text in (base, ours, theirs)]
     tail = min(n_common(rest[0], rest[1]), n_common(rest[0], rest[2]))

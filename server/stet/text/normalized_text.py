@@ -1,8 +1,8 @@
-r"""A text as a model reads and writes it, with the way back to the text itself.
+r"""A text as a model reads and writes it, with a map from its offsets to those of the source text.
 
 - `NormalizedText`: line ends are `\n`, and there is no byte order mark.
-- `LineTable` and `find_fuzzy`: its whole lines, compared without what a model gets wrong. A step
-  compares the *keys* of lines. Each step also forgives what the step before it forgave.
+- `LineTable` and `find_fuzzy`: a fuzzy search for whole lines. A step compares the *keys* of lines.
+  Each step also ignores the differences that the step before it ignored.
 - `ShownText`: the text that the model was shown, and where its places are now.
 """
 
@@ -20,7 +20,7 @@ from stet.text.reindent import IndentRule, find_indent_rule, visible_indent
 from stet.text.unicode_normal import BLANK, SPACES, plain_punctuation
 
 _MAX_PLACES = 100
-"""The most places that are returned: a second place is already one too many."""
+"""The maximum number of returned places; two already make a block ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class MatchedLines:
     """Lines that match.
 
     Attributes:
-        first: The first of them (0-based).
-        n: How many.
-        indent: How the model's indents become the file's.
+        first: The first line (0-based).
+        n: The number of lines.
+        indent: The conversion of the model's indents to the file's.
         lost: The indent that the model's first line lacks, since answers are trimmed.
-        kind: The step that found them.
+        kind: The step that found the lines.
     """
 
     first: int
@@ -47,11 +47,11 @@ _KEYS: Mapping[MatchKind, Callable[[str], str]] = {
     MatchKind.INDENT: lambda line: line.strip(BLANK),
     MatchKind.PUNCTUATION: lambda line: plain_punctuation(line).strip(BLANK),
 }
-"""The steps in order, and what each makes of a line."""
+"""The steps in order, each with the function that returns the key of a line."""
 
 
 class LineTable:
-    """Lines in which blocks are searched for. What many searches share is computed once.
+    """The lines in which blocks are searched for; keys and their places are computed once.
 
     Attributes:
         lines: The lines, without line ends.
@@ -72,7 +72,7 @@ class LineTable:
         """Map each key of `keys` to the lines (0-based) that have the key in a step, in order."""
         known = self._places.setdefault(kind, {})
         if missing := set(keys) - known.keys():
-            # Only what is asked for: a list for each line of a very long text takes longer than a search.
+            # Only the given keys: a list for each line of a very long text is slower than a search.
             places: dict[str, list[int]] = {key: [] for key in missing}
             for at, line_key in enumerate(self.keys(kind)):
                 if line_key in places:
@@ -139,7 +139,7 @@ class NormalizedText:
 
     @cached_property
     def source_lines(self) -> list[str]:
-        """The lines of the text, with their line ends; the mark is not in the first."""
+        """The lines of the text, with their line ends and without a byte order mark."""
         return split_lines(self.source.removeprefix(BOM))
 
     @cached_property
@@ -175,7 +175,7 @@ class NormalizedText:
         return list(accumulate((len(line) + 1 for line in self.lines[:-1]), initial=0))
 
     def source_offset(self, offset: int) -> int:
-        """Return where an offset of the plain form is in the text."""
+        """Return the offset in the text for an offset in the plain form."""
         line = bisect_right(self._starts, offset) - 1
         return self._source_starts[line] + offset - self._starts[line]
 
@@ -201,8 +201,8 @@ class ShownText:
     """The text that the model was shown.
 
     Attributes:
-        text: The text then.
-        changes: The changes since, in order; together they lead to the live text.
+        text: The text when it was shown.
+        changes: The changes since then, in order; together they lead to the live text.
         made: The text and its plain form, if they were computed before.
     """
 

@@ -40,15 +40,15 @@ class Range:
     def touches_lines_of(self, other: "Range") -> bool:
         """Return whether the two share a line.
 
-        An end at column 0 of a later line does not claim that line.
+        A range that ends at column 0 of a later line does not include that line.
         """
         return self.start.line <= other.last_line and other.start.line <= self.last_line
 
     @property
     def caret(self) -> Position:
-        """Return where a caret is that has selected this from its start; clamp it to the text.
+        """The position of a caret that selected the range from its start; not clamped to the text.
 
-        Where whole lines are selected it is on the last of them, not on the line after.
+        If whole lines are selected, it is on the last of them, not on the line after.
         """
         if self.last_line < self.end.line:
             return Position(self.last_line, _LINE_END)

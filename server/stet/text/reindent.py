@@ -29,10 +29,10 @@ class IndentRule:
     """The conversion of the model's indent to the file's indent.
 
     Attributes:
-        added: The prefix that the file has and the model has not.
-        removed: The prefix that the model has and the file has not.
-        tab_width: How many spaces stand for a tab; 0 if tabs are left alone.
-        tabs: With a tab width: whether the file has tabs (otherwise the model has).
+        added: The prefix that only the file's indents have.
+        removed: The prefix that only the model's indents have.
+        tab_width: The number of spaces for a tab; 0 if tabs are not converted.
+        tabs: With a tab width: whether the file has the tabs (otherwise the model has).
     """
 
     added: str = ""
@@ -77,7 +77,7 @@ def visible_indent(line: str) -> str | None:
 def find_indent_rule(theirs: Sequence[str | None], ours: Sequence[str | None]) -> IndentRule | None:
     """Return the one rule that turns the model's indents into the file's, line for line.
 
-    Lines without anything visible (None) are left out. None if there is no such rule.
+    Lines without anything visible (None) are left out. Return None if there is no such rule.
     """
     pairs = ((a, b) for a, b in zip(theirs, ours, strict=True) if a is not None and b is not None)
     for rule in _rules(*next(pairs, ("", ""))):
@@ -102,7 +102,7 @@ def _rules(theirs: str, ours: str) -> Iterator[IndentRule]:
 
 
 _MAX_PAIRS = 2_500
-"""Products of line counts up to which every line is compared with every other."""
+"""The maximum product of line counts for which every line is compared with every other."""
 
 
 def pair_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -173,15 +173,15 @@ def adopt_line_ends(source: str, old: str, new: str, default: str) -> str:
 
 
 def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: str = "") -> str:
-    r"""Return `new`, with the line ends that its lines have elsewhere.
+    r"""Return `new`, with the line ends that the same lines have in other texts.
 
     A last line without a line end keeps none.
 
     Args:
         new: The text; its own line ends only separate its lines.
-        known: Texts that it may share lines with, the nearest first.
-        default: The line end of lines that are in none of them.
-        above: The line end before it.
+        known: Texts that may share lines with `new`, the nearest first.
+        default: The line end of lines that are in none of these texts.
+        above: The line end before the text.
     """
     lines = whole_lines(new)
     texts = [without_end(line) for line in lines]
@@ -206,8 +206,8 @@ def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: s
 
 
 def _counterparts(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield which line of `old` each line of `new` is, or takes the place of; lines beyond their
-    number, and those that are only put in, have none.
+    """Yield pairs of a line of `old` and the line of `new` that equals or replaces it, 0-based; a
+    line that is only removed or inserted is in no pair.
     """
     hunks = diff_lines(old, new)
     yield from unchanged_lines(hunks, len(old))
@@ -247,10 +247,10 @@ def reindent_block(
 
 
 def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Return both texts, with what the first line of the old one lacks before it.
+    """Return both texts, with the indent `lost` before their first lines.
 
     Raises:
-        UnclearEdit: The new text does not lack it.
+        UnclearEdit: The first line of the new text has an indent.
     """
     if not lost:
         return old, new
@@ -263,10 +263,10 @@ def restore_lost_indent(lost: str, old: list[str], new: list[str]) -> tuple[list
 
 
 def check_indent(old: list[str], new: list[str]) -> None:
-    """Check whether the one quoted line alone lost its indent, or the new ones too.
+    """Check that no lines are added to a single quoted line that lacks its indent.
 
     Raises:
-        UnclearEdit: There are new ones.
+        UnclearEdit: If there are such lines: they may lack the indent or not.
     """
     quoted = [line for line in old if line.strip()]
     if len(quoted) > 1 or quoted[0] != quoted[0].lstrip():

@@ -1,7 +1,7 @@
-r"""Text as a model or a person is shown it, and line numbers that a model copies into its answer.
+r"""Text as it is shown to a model or a person, and removal of line numbers from a model's answer.
 
-Lines are shown with numbers or marks; texts are fenced, quoted on one line or cut, and a cut text says
-so. A model may send the numbers back with the lines: they are recognised and taken off.
+Lines are shown with numbers or marks; texts are fenced, quoted on one line or cut, and a cut text
+says so. A model may send the numbers back with the lines: they are recognised and removed.
 """
 
 import re
@@ -30,8 +30,8 @@ def number_lines(lines: Sequence[str], first: int) -> str:
 
 
 def mark_lines(lines: Sequence[str], mark: str) -> str:
-    r"""Return lines that are not in the file (yet), with `mark` where others have a number: `
-    h3+\ttext\n`.
+    r"""Return lines that are not in the file (yet), with `mark` in place of a line number, such as
+    `   h3+\ttext\n`.
 
     `strip_new_line_marks` recognises the form.
     """
@@ -52,14 +52,17 @@ def iso_time(seconds: float) -> str | None:
 _LINE_NUMBER = re.compile(r" *([0-9]{1,9})\t")
 _MARK = re.compile(r" *[a-z][0-9]{1,9}\+\t")
 _AS_SHOWN = re.compile(r"(?:(?=[ 0-9]{6}\t) +[0-9]+| *[a-z][0-9]{1,9}\+)\t")
-"""A number or a mark just as `number_lines` and `mark_lines` write it; an unpadded number may begin a table's row."""
+"""A number or a mark exactly as `number_lines` and `mark_lines` write it.
+
+An unpadded number may begin a table's row.
+"""
 
 
 def strip_line_numbers(old_text: str, new_text: str) -> tuple[str, str] | None:
     r"""Return both texts without line numbers, or None if the old text has none.
 
-    It does if *all* its lines begin with a number and a tab and the numbers count up by one. The
-    new text loses its numbers where all its lines have them.
+    The old text has line numbers if *all* its lines begin with a number and a tab and the numbers
+    count up by one. The new text's numbers are removed if all its lines have them.
 
     Raises:
         UnclearEdit: Only some lines of the new text have numbers.
@@ -77,8 +80,8 @@ def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None
     r"""Return both texts without the marks of lines that are not in the file yet, or None if the old
     text has none.
 
-    It has if *all* its lines begin with a number or a mark and a tab, and at least one with a mark.
-    The new text loses its own where all its lines have them.
+    The old text has marks if *all* its lines begin with a number or a mark and a tab, and at least
+    one with a mark. The new text's numbers and marks are removed if all its lines have them.
 
     Raises:
         UnclearEdit: Only some lines of the new text have numbers or marks.
@@ -124,17 +127,16 @@ def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
 
 
 def strip_consistent_numbers(content: str, first: int, neighbours: Sequence[str]) -> str:
-    r"""Return whole lines for line `first` (1-based) without line numbers, if all of them carry
-    their own.
+    r"""Return whole lines without line numbers, if every line begins with its own number.
 
-    They do if they are what `number_lines` makes of lines that start there. There is no quoted
-    text to compare with here, so nothing less will do: a table may begin its lines with a number.
+    The numbers must be exactly those that `number_lines` writes from line `first` on. There is no
+    quoted text to compare with here, and a table may begin its lines with a number.
 
     Args:
         content: The lines, which end in `\n`.
-        first: Where they go.
-        neighbours: The lines of the text there. If one begins like a numbered line, the text is of that
-            kind, and the numbers belong to it.
+        first: The line at which they are inserted, 1-based.
+        neighbours: The lines of the text there. If one begins with a number and a tab, the numbers
+            belong to the text and are kept.
     """
     bare = _strip_numbers(content)
     as_shown = number_lines([f"{line}\n" for line in _lines(bare)], first)
@@ -163,9 +165,9 @@ def _strip_numbers(text: str) -> str:
 
 
 MAX_CHARACTERS = 20_000
-"""Code points of one answer."""
+"""The maximum number of code points of one answer."""
 MAX_LINE = 200
-"""Code points of a line that an answer quotes."""
+"""The maximum number of code points of a quoted line."""
 
 
 def join_bounded(lines: Sequence[str], go_on: str) -> str:

@@ -1,4 +1,4 @@
-"""An error in a form that a stranger may see: its kind and its place, without its message.
+"""Tracebacks without private data: an error's kind and its place, without its message.
 
 An error's message may quote a line of a document, a question, a path. So the message is left out,
 and numbers that the error carries (an error number of the system, of SQLite) replace it. Paths
@@ -85,7 +85,7 @@ def _calls(error: BaseException) -> Iterator[str]:
 
 
 def _call(call: traceback.FrameSummary) -> str:
-    """Return where a call is; its line only where that is a program's, known to all who have it."""
+    """Return the place of a call, with its source line only if it is code of a known package."""
     where = package_path(call.filename)
     line = f"\n    {call.line}" if call.line and "/" in where else ""
     return f"  {where}:{call.lineno} in {call.name}{line}"

@@ -25,7 +25,7 @@ _MAX_EDITS = 64
 
 
 Run = tuple[int, int, int]
-"""Where a common run starts in both, and its length."""
+"""The start of a common run in each of two sequences, and its length."""
 
 
 class _Gap(NamedTuple):
@@ -230,8 +230,8 @@ def find_occurrences(text: str, query: str) -> list[int]:
 
     In a text full of repeats `query` occurs at nearly every step, and comparing all of it each time would
     take the product of both lengths. Two places that overlap by half or more show that `query` repeats
-    itself at their distance: then it occurs as far after the second place again if that little more is
-    there, and nowhere between (Fine and Wilf, 1965).
+    itself at their distance: then the next possible place is at the same distance after the second,
+    where only the end of `query` is compared (Fine and Wilf, 1965).
     """
     places: list[int] = []
     at, n = text.find(query), len(query)

@@ -51,13 +51,13 @@ _MAY_HIDE = re.compile(
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""All that may hide, found twenty times as fast; whether it does, `_HIDES` tells at that place."""
+"""All characters that may be hidden, found twenty times as fast; `_HIDES` decides at a place."""
 _SOFT_HYPHEN = "\xad"
 _PROSE = (
     ".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc", ".org", ".tex", ".html", ".htm", ".xhtml",
     ".xml", ".po", ".srt", ".vtt",
 )  # fmt: skip
-"""Endings of files in which a soft hyphen says where a long word may be parted; in code it hides."""
+"""Extensions of files in which soft hyphens are normal; in code they are hidden characters."""
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f]")
 _SHOWN = re.compile(rf"<({BAR}+)U\+([0-9A-F]{{4,6}})>")
 CONFUSABLES = str.maketrans(
@@ -67,12 +67,12 @@ CONFUSABLES = str.maketrans(
     "\u0131\u0261\u0251\u0585",
     "aesijklmhopctyxdhqwaikvoptuxcigao",
 )
-"""Cyrillic, Greek and other letters that look like a Latin one, all folded."""
+"""Cyrillic, Greek and other letters that look like a Latin letter, all case-folded."""
 _CAPITALS = {
     "\u0412": "b", "\u0392": "b", "\u0395": "e", "\u0396": "z", "\u0397": "h", "\u039c": "m",
     "\u039d": "n", "\u0422": "t", "\u0474": "v",
 }  # fmt: skip
-"""Those that look like a Latin capital, while the small letter looks like another or none."""
+"""Letters that look like a Latin capital, while the small letter looks like another or none."""
 _LATIN_1 = 0xFF
 _MIN_CONFUSABLE = 3
 """Minimum length of a word that may be confused with another; shorter matches are chance."""
@@ -83,7 +83,7 @@ _TWO_LATIN_LETTERS = re.compile(r"[A-Za-z][^A-Za-z]*[A-Za-z]")
 def describe_spoofing(new: Iterable[str], old: Iterable[str], name: str = "") -> str:
     """Return why `new` in place of `old` could deceive a person, as a sentence; "" if it can't.
 
-    Signs that are in `old` already may stay, as often as they occur there. `name` is the file's.
+    Signs that are in `old` already may stay, as often as they occur there. `name` is the file's name.
     """
     new, old = tuple(new), tuple(old)
     if all(map(str.isascii, new)) and not any(map(_CONTROLS.search, new)):
@@ -132,7 +132,7 @@ def _unescape_match(shown: re.Match[str]) -> str:
     bars, code = shown[1], int(shown[2], 16)
     if len(bars) > 1:
         return f"<{bars[1:]}U+{shown[2]}>"
-    # A number that is not a character's was not made here.
+    # `escape_hidden` does not write a number that is no character.
     return chr(code) if code <= sys.maxunicode and not 0xD800 <= code < 0xE000 else shown[0]
 
 
@@ -227,7 +227,7 @@ _WHOLE = re.compile(_token_pattern(f"{BAR}*"))
 _ESCAPED_TOKEN = re.compile(rf"({_token_pattern(f'{BAR}+')}){BAR}")
 _MAY_BE_ESCAPED = re.compile(rf"[<\[\]](?:{BAR}|\Z)")
 _LONGEST = 150
-"""Characters of a token with its bars, about."""
+"""The approximate maximum length of a token with its bars, in code points."""
 
 
 def escape_special_tokens(text: str) -> str:

@@ -33,7 +33,7 @@ class StrippedDocument:
 
     Attributes:
         real: The text with blocks.
-        plain: The same without blocks.
+        plain: The text without blocks.
         blocks: The removed blocks, in order of place.
     """
 
@@ -42,9 +42,10 @@ class StrippedDocument:
     blocks: tuple[InlineBlock, ...]
 
     def to_plain_position(self, position: Position) -> Position:
-        """Return the place in the plain text of a place in the real text; in a block its start.
+        """Return the place in the plain text of a place in the real text.
 
-        For lines of a block that are in the plain text too, return these lines.
+        A place in the old lines of a block stays in these lines. Any other place in a block
+        becomes the start of the block.
         """
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             if position.line < block.first:
@@ -59,7 +60,7 @@ class StrippedDocument:
         return Range(start, max(start, end))
 
     def to_real_line(self, line: int) -> int:
-        """Return the real line of a line of the plain text; for a line that a block replaces, its first."""
+        """Return the real line of a plain line; the block's first line for a replaced line."""
         for block, shift in zip(self.blocks, self._line_shifts, strict=False):
             if line < block.first + shift:
                 return line - shift
@@ -68,7 +69,7 @@ class StrippedDocument:
         return line - self._line_shifts[-1]
 
     def to_real_lines(self, first: int, end: int) -> tuple[int, int] | None:
-        """Return where whole lines of the plain text, or a gap between two, are in the real one.
+        """Return the real lines (half-open) of whole plain lines, or of a gap between two of them.
 
         Returns:
             None if a block replaces one of these lines or is between two of them.
@@ -83,7 +84,7 @@ class StrippedDocument:
 
     @cached_property
     def _line_shifts(self) -> tuple[int, ...]:
-        """How far lines are moved before each block, and after the last one."""
+        """The shift from real to plain lines before each block, and after the last block."""
         return tuple(accumulate(map(_n_more, self.blocks), initial=0))
 
     def _in_block(self, block: InlineBlock, shift: int, position: Position) -> Position:
@@ -168,7 +169,7 @@ def plain_changes(
 
 
 def _is_of_whole_lines(change: TextChange) -> bool:
-    """Return whether the line that a change ends at the start of stays as it is."""
+    """Return whether a change that ends at the start of a line leaves this line unchanged."""
     return bool(line_end(change.text)) or (not change.text and not change.range.start.character)
 
 
@@ -193,20 +194,20 @@ def _blocks_of(document: TextDocument, known: Collection[str]) -> tuple[InlineBl
 
 
 SIGN = "ai-edit"
-"""What every such block holds."""
+"""The name of a block's fence."""
 MAX_BLOCKS = 1_000
-"""Blocks of one text; more are left alone."""
+"""The maximum number of blocks that are read in one text."""
 MAX_ID = 200
-"""Characters of an id."""
+"""The maximum number of characters of an id."""
 MAX_CONTENT = 2_000_000
-"""Characters of the JSON of one block."""
+"""The maximum number of characters of a block's JSON."""
 
 _MOST_OPEN = 10
-"""Fences without an end that are looked at in one search: each costs a look at all lines below."""
+"""The maximum number of unclosed fences in one search: each costs a scan of all lines below."""
 _AT_ONCE = 10_000
-"""Lines that are read together."""
+"""The number of lines that are read at a time."""
 _IN_HEAD = 200
-"""Characters of a first line that are looked at: the name of a block's fence is shorter."""
+"""The number of characters of a line that are checked for a fence and its name."""
 # With more than three spaces before it a fence is code.
 _OPENING = re.compile(r"(?s)(?P<indent> {0,3})(?P<fence>`{3,}|~{3,})[ \t]*(?P<info>.*)")
 _CLOSING = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*")
@@ -220,8 +221,8 @@ class MalformedBlock:
     """A fence that looks like a block and is not a valid one.
 
     Attributes:
-        line: Its first line, 0-based.
-        problem: Its error, as the end of a sentence.
+        line: The first line of the fence, 0-based.
+        problem: The error, as the end of a sentence.
     """
 
     line: int
@@ -230,11 +231,11 @@ class MalformedBlock:
 
 @dataclass(frozen=True, slots=True)
 class ImportedBlocks:
-    """What a search for blocks by their shape found.
+    """The result of a search for blocks by their shape.
 
     Attributes:
-        blocks: Whole ones, in order of place; line ends within are those of the text around.
-        bad: The others, in order of place.
+        blocks: The valid blocks, in order of place, with the line ends of the surrounding text.
+        bad: The malformed blocks, in order of place.
     """
 
     blocks: tuple[InlineBlock, ...] = ()
@@ -242,7 +243,7 @@ class ImportedBlocks:
 
 
 def find_imported(lines: Sequence[str]) -> ImportedBlocks:
-    """Find the blocks of a whole note in `lines` (with their line ends); a very long one takes a while."""
+    """Find the blocks of a note with these lines (with line ends); slow for a very long note."""
     blocks: list[InlineBlock] = []
     bad: list[MalformedBlock] = []
     for first, last, opening in _fenced(lines):
@@ -313,7 +314,7 @@ def _match_opening(line: str) -> re.Match[str] | None:
 def _closes(line: str, fence: str) -> bool:
     """Return whether a line closes a fence."""
     if line[:1] not in {fence[0], " "}:
-        return False  # nearly all lines, and soon seen
+        return False  # the fast path for nearly all lines
     found = _CLOSING.fullmatch(without_end(line))
     return found is not None and found[1].startswith(fence)
 

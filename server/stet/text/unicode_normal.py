@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 LONGEST = 30
-"""Marks in a row, as UAX #15 has it: no writing comes near it."""
+"""The maximum number of marks in a row (UAX #15); no real text comes near it."""
 _CUT = "\N{COMBINING GRAPHEME JOINER}"
 # Marks are no letters for `re`; the last two become marks under NFKC.
 _ROW = re.compile(rf"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){{{LONGEST + 1}}}")
