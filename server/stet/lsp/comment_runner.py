@@ -20,7 +20,7 @@ from stet.agent.turn import MODES, Ask, CommentLocation
 from stet.context.context_builder import EditorLocation
 from stet.lsp.chat.chat_controller import DEFAULT_CHAT
 from stet.lsp.editor_client import Client
-from stet.lsp.tasks import Spawn, Start
+from stet.lsp.tasks import Spawn
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import HunkState
 from stet.text.ai_comments import AiComment, Marker, instruction_on_line
@@ -111,14 +111,13 @@ class CommentRunner:
     """Starts the turns that comments ask for. Touched on the event loop only."""
 
     def __init__(
-        self, workspace: Workspace, ledger: ReviewLedger, client: Client, agent: Agent, start: Start
+        self, workspace: Workspace, ledger: ReviewLedger, client: Client, agent: Agent
     ) -> None:
-        """Create the runner. `agent` answers the turns; `start` begins work in the background."""
+        """Create the runner; `agent` answers the turns."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
         self._agent = agent
-        self._start = start
         self._started: dict[str, set[str]] = {}
         self._in_order: dict[str, asyncio.Lock] = {}
 
@@ -138,7 +137,7 @@ class CommentRunner:
         if document is None or not self._workspace.settings.instructions.on_save:
             return
         changes = self._workspace.changes_since_opened(uri)
-        self._start(self._after_saving(document, changes), "comments of a saved file")
+        self._client.start(self._after_saving(document, changes), "comments of a saved file")
 
     def handle_event(self, event: AgentEvent) -> None:
         """Record a comment whose turn has started, so that a save does not ask for it again."""

@@ -16,11 +16,11 @@ could not be loaded at the start.
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
+from stet.lsp.tasks import Spawn
 from stet.review.journal import RestoredState
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import LIVE, Hunk, HunkKind, HunkState
@@ -88,8 +88,6 @@ log = logging.getLogger(__name__)
 
 _RESTORABLE = LIVE | {HunkState.ACCEPTED}
 
-Spawn = Callable[[Coroutine[Any, Any, None], str], asyncio.Task[None]]
-
 
 class ReviewPersistence:
     """Between the ledger and the disk. Touched on the event loop only."""
@@ -100,7 +98,7 @@ class ReviewPersistence:
         ledger: ReviewLedger,
         store: StateStore,
         system: System,
-        spawn: Spawn,
+        spawn: Spawn[None],
     ) -> None:
         """Read nothing yet; `spawn` starts work in the background."""
         self._workspace = workspace
@@ -277,7 +275,10 @@ class StoreMaintenance:
     """A task that calls `StateStore.flush` in a worker while the store has unwritten data."""
 
     def __init__(
-        self, store: Callable[[], StateStore], spawn: Spawn, catch_up: Callable[[], Awaitable[None]]
+        self,
+        store: Callable[[], StateStore],
+        spawn: Spawn[None],
+        catch_up: Callable[[], Awaitable[None]],
     ) -> None:
         """Made on the event loop, before its store.
 

@@ -38,27 +38,19 @@ READY_SECONDS = 10.0
 """How long a command waits for the state of earlier runs."""
 
 
-class Readiness:
-    """Whether settings are read and proposals, chats and presets of earlier runs are restored."""
+class Readiness(asyncio.Event):
+    """Set when settings are read and proposals, chats and presets of earlier runs are restored."""
 
     def __init__(self) -> None:
-        self._ready = asyncio.Event()
+        super().__init__()
         self._n_waiting = 0
-
-    def set(self) -> None:
-        """Let all that wait go on."""
-        self._ready.set()
-
-    async def wait(self) -> None:
-        """Wait until `set` is called."""
-        await self._ready.wait()
 
     def enqueue(self) -> "WaitTurn | None":
         """Give a command its place among those that wait; None if it needs none.
 
         The returned function waits until it is the command's turn; call it once.
         """
-        if self._ready.is_set() and not self._n_waiting:
+        if self.is_set() and not self._n_waiting:
             return None
         self._n_waiting += 1
         return self._wait_turn
@@ -71,7 +63,7 @@ class Readiness:
         """
         try:
             async with asyncio.timeout(READY_SECONDS):
-                await self._ready.wait()
+                await self.wait()
         except TimeoutError:
             raise RequestFailed(
                 f"Stet has not read the proposals and chats of earlier runs within {READY_SECONDS:g} s; "

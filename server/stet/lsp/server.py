@@ -243,7 +243,7 @@ async def _run_session(server: StetLanguageServer) -> int:
     reading, writing = stdio.take_streams()
     server.lifetime.listen_to_signals()
     frames = server.input = FrameReader(server.protocol.receive, server.lifetime.end)
-    output = await stdio.connect(reading, writing, frames.feed, frames.end)
+    output = await stdio.connect(reading, writing, frames)
     server.protocol.set_writer(output)
     await server.lifetime.wait()
     code = 0 if server.protocol.phase is SessionPhase.SHUT_DOWN else 1

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+NOT_STARTED = "Stet could not start; its log says why"
 _MOST_PROBLEMS = 10
 """Problems of settings that are shown at once; another person's file may hold thousands."""
 _MAX_PROBLEM = 500
@@ -111,7 +112,7 @@ class Startup:
         if self._missing:
             raise ImportError(self._missing)
         if self.pipeline is None:
-            raise RuntimeError("Stet could not start; its log says why")
+            raise RuntimeError(NOT_STARTED)
         return self.pipeline
 
     @property

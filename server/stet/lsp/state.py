@@ -206,7 +206,7 @@ class AgentUi:
         self.chats = ChatController(
             workspace, ledger, client, generated, agent=self.agent, number=number
         )
-        self.comment_runner = CommentRunner(workspace, ledger, client, self.agent, tasks.start)
+        self.comment_runner = CommentRunner(workspace, ledger, client, self.agent)
         self.comment_check = CommentCheck(workspace, tasks.spawn)
         self.request_log = RequestLogDocument(workspace, store, client, generated)
 

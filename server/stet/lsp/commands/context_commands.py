@@ -9,10 +9,9 @@ from typing import Any, get_args
 from stet.lsp.arguments import CommandArguments
 from stet.lsp.lsp_errors import InvalidParams, RequestFailed, report_as
 from stet.lsp.preset_controller import MAX_DEPTH, ContextChange, ContextChangeRefused, UnknownPreset
+from stet.lsp.startup import NOT_STARTED
 from stet.lsp.state import ServerState
 from stet.settings.values import Scope
-
-_NOT_STARTED = "Stet could not start; its log says why"
 
 
 def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]:
@@ -30,7 +29,7 @@ def context(state: ServerState, values: tuple[object, ...]) -> dict[str, object]
         )
     # What earlier runs have kept comes first.
     if change != ContextChange() and not state.startup.is_loaded:
-        raise RequestFailed(_NOT_STARTED)
+        raise RequestFailed(NOT_STARTED)
     with report_as(InvalidParams, UnknownPreset, ContextChangeRefused, message="stet.context: {}"):
         state.documents.presets.change(change)
     return state.documents.presets.state()

@@ -20,11 +20,10 @@ from stet.lsp.presentation.hunk_selection import resolve_location, resolve_uri, 
 from stet.lsp.presentation.serialize import turn_to_json
 from stet.lsp.preset_controller import UnknownPreset
 from stet.lsp.routing import WaitTurn, call_in_turn
+from stet.lsp.startup import NOT_STARTED
 from stet.lsp.state import ServerState
 from stet.review.proposal import HunkState
 from stet.text.document import TextDocument
-
-_NOT_STARTED = "Stet could not start; its log says why"
 
 
 def ask(state: ServerState, values: tuple[object, ...]) -> object:
@@ -115,7 +114,7 @@ async def _build_context(
     question = _with_attachments(state, question, preset)
     answerer = state.startup.pipeline
     if answerer is None:
-        raise RequestFailed(_NOT_STARTED)
+        raise RequestFailed(NOT_STARTED)
     await state.documents.block_import.import_asked(question)
     with report_as(RequestFailed, TurnFailed):
         parts = await answerer.preview(question, state.agent.session(question.chat))
@@ -152,7 +151,7 @@ def _with_attachments(state: ServerState, question: Ask, preset: str | None) -> 
     if preset is None:
         return dataclasses.replace(question, attachments=state.workspace.attachments)
     if not state.startup.is_loaded:
-        raise RequestFailed(_NOT_STARTED)
+        raise RequestFailed(NOT_STARTED)
     with report_as(InvalidParams, UnknownPreset):
         attachments = state.documents.presets.preset_attachments(preset)
         return dataclasses.replace(question, attachments=attachments)

@@ -78,22 +78,20 @@ def take_streams() -> tuple[int, int]:
     return reading, writing
 
 
-async def connect(
-    reading: int, writing: int, feed: Callable[[bytes], None], ended: Callable[[], None]
-) -> "_PipeOutput | _FileOutput":
-    """Start reading: `feed` gets the bytes, `ended` is called when either side is gone.
+async def connect(reading: int, writing: int, frames: "FrameReader") -> "_PipeOutput | _FileOutput":
+    """Start reading: `frames` gets the bytes, and is told when either side is gone.
 
     Returns:
         The writer of messages.
     """
     loop = asyncio.get_running_loop()
     if _is_pipe(reading) and _is_pipe(writing) and not _is_same(reading, writing):
-        output = _PipeOutput(ended)
+        output = _PipeOutput(frames.end)
         await loop.connect_write_pipe(lambda: output, os.fdopen(writing, "wb", buffering=0))
         source = os.fdopen(reading, "rb", buffering=0)
-        await loop.connect_read_pipe(lambda: _PipeInput(feed, ended), source)
+        await loop.connect_read_pipe(lambda: frames, source)
         return output
-    arguments = (reading, loop, feed, ended)
+    arguments = (reading, loop, frames)
     threading.Thread(target=_read_in_thread, args=arguments, name="stdin", daemon=True).start()
     return _FileOutput(writing)
 
@@ -106,18 +104,6 @@ def _is_pipe(descriptor: int) -> bool:
 def _is_same(reading: int, writing: int) -> bool:
     """Return whether both are one socket, which can't be two pipes of the event loop."""
     return os.path.sameopenfile(reading, writing)
-
-
-class _PipeInput(asyncio.Protocol):
-    def __init__(self, feed: Callable[[bytes], None], ended: Callable[[], None]) -> None:
-        self._feed = feed
-        self._ended = ended
-
-    def data_received(self, data: bytes) -> None:
-        self._feed(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
-        self._ended()
 
 
 class _PipeOutput(asyncio.BaseProtocol):
@@ -185,25 +171,22 @@ class _FileOutput:
 
 
 def _read_in_thread(
-    descriptor: int,
-    loop: asyncio.AbstractEventLoop,
-    feed: Callable[[bytes], None],
-    ended: Callable[[], None],
+    descriptor: int, loop: asyncio.AbstractEventLoop, frames: "FrameReader"
 ) -> None:
     try:
         # Not `sys.stdin.buffer`: a thread that holds its lock can't be abandoned at exit.
         while data := os.read(descriptor, CHUNK):
-            loop.call_soon_threadsafe(feed, data)
+            loop.call_soon_threadsafe(frames.feed, data)
     except OSError as error:
         log.warning("standard input can't be read: %s", error)
     try:
-        loop.call_soon_threadsafe(ended)
+        loop.call_soon_threadsafe(frames.end)
     except RuntimeError:
         return  # the loop has ended before its input
 
 
-class FrameReader:
-    """Cuts what is fed into bodies and delivers them in order."""
+class FrameReader(asyncio.Protocol):
+    """Cuts what is fed, or read from a pipe, into bodies and delivers them in order."""
 
     def __init__(
         self, deliver: Callable[[bytes], bool], ended: Callable[[], None] = lambda: None
@@ -229,10 +212,16 @@ class FrameReader:
         self._buffer += data
         self._deliver_next()
 
+    data_received = feed
+
     def end(self) -> None:
         """Note that no more bytes come."""
         self._is_at_end = True
         self._deliver_next()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Note that the pipe has ended."""
+        self.end()
 
     def hold(self) -> None:
         """Deliver nothing after the body that is being delivered, until `release`."""

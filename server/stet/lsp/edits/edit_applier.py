@@ -269,8 +269,7 @@ class EditApplier:
         Raises:
             EditError: If something is in the way, or the editor did not do it.
         """
-        await self._check_policy([self._ledger.hunk(hunk_id) for hunk_id in ids])
-        document = await self._document(uri)
+        document = await self.current([self._ledger.hunk(hunk_id) for hunk_id in ids])
         valid = self._still_valid(ids, approval)
         if not valid:
             return False  # the user took the approval back meanwhile

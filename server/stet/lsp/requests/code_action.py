@@ -22,7 +22,7 @@ from stet.review.proposal import OPEN, Hunk, HunkKind, HunkState
 from stet.review.resolve.prepared_edit import group_label
 from stet.settings.values import PromptSettings
 from stet.text.ai_comments import Marker, instruction_on_line
-from stet.text.document import MARKDOWN, TextDocument
+from stet.text.document import MARKDOWN
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
 from stet.workspace.activity import ActivitySource, inferred_range
@@ -87,22 +87,14 @@ def code_actions(
         others += _prompt_actions(state, params, place)
     candidates, document = find_candidates(buffer.lines, place), workspace.document(uri)
     if candidates and document:
-        return _with_comment_actions(state, document, candidates, params, (actions, others))
+
+        async def with_comment_actions() -> _Actions:
+            known = await state.agent_ui.comment_check.lines(document)
+            found = comment_actions(uri, candidates, known)
+            return _requested(params, [*actions, *found, *others])
+
+        return with_comment_actions()
     return _requested(params, [*actions, *others])
-
-
-async def _with_comment_actions(
-    state: ServerState,
-    document: TextDocument,
-    candidates: CommentCandidates,
-    params: lsp.CodeActionParams,
-    around: tuple[_Actions, _Actions],
-) -> _Actions:
-    """Return the actions in `around` with the actions for instructions between them."""
-    known = await state.agent_ui.comment_check.lines(document)
-    found = comment_actions(params.text_document.uri, candidates, known)
-    first, last = around
-    return _requested(params, [*first, *found, *last])
 
 
 def _requested(params: lsp.CodeActionParams, actions: _Actions) -> _Actions:

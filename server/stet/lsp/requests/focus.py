@@ -34,12 +34,10 @@ def did_change_selection(state: ServerState, params: object) -> None:
     selections = params.get("selections")
     if not isinstance(selections, list) or not selections:
         raise InvalidParams("`selections` is a list of objects with `anchor` and `active`")
-    ranges, carets = [], []
-    for entry in selections:
-        stretch = lsp.Range(_position(entry, "anchor"), _position(entry, "active"))
-        ranges.append(convert.to_range(stretch, lines, encoding))
-        carets.append(convert.to_position(stretch.end, lines, encoding))
-    workspace.activity.select(uri, ranges, ActivitySource.NOTIFIED, carets[0])
+    sent = [lsp.Range(_position(one, "anchor"), _position(one, "active")) for one in selections]
+    ranges = [convert.to_range(stretch, lines, encoding) for stretch in sent]
+    caret = convert.to_position(sent[0].end, lines, encoding)
+    workspace.activity.select(uri, ranges, ActivitySource.NOTIFIED, caret)
     visible = params.get("visibleRange")
     if visible is not None:
         stretch = lsp.Range(_position(visible, "start"), _position(visible, "end"))
