@@ -9,7 +9,8 @@ has asked for it as OpenCode does, and everything else after it has said that it
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -107,7 +108,7 @@ class OpenCodeConnection:
             OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
             OpenCodeRefused: If the server requires another password.
         """
-        async with _FailureTranslator():
+        async with _failures_as_unreachable():
             return await self._identify()
 
     async def request(
@@ -125,7 +126,7 @@ class OpenCodeConnection:
             OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
             OpenCodeRefused: If the server answers with an error.
         """
-        async with _FailureTranslator():
+        async with _failures_as_unreachable():
             request = _HttpRequest(method, path, query, body)
             answer = await self._verified_answer(request)
         self._check_status(answer, request)
@@ -233,23 +234,21 @@ class OpenCodeConnection:
             raise OpenCodeRefused(answer.status, f"it refused {asked} with status {answer.status}")
 
 
-class _FailureTranslator:
-    """Turns failures of the network into `OpenCodeUnreachable`, also that of an answer that takes too long."""
+@asynccontextmanager
+async def _failures_as_unreachable() -> AsyncIterator[None]:
+    """Convert failures of the network within the block, and an answer that takes too long.
 
-    def __init__(self) -> None:
-        self._timeout = asyncio.timeout(SECONDS)
-
-    async def __aenter__(self) -> None:
-        await self._timeout.__aenter__()
-
-    async def __aexit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        try:
-            await self._timeout.__aexit__(kind, error, trace)
-        except TimeoutError as late:
-            raise OpenCodeUnreachable(f"it did not answer within {SECONDS:g} s") from late
-        if isinstance(error, (httpx2.HTTPError, httpx2.InvalidURL)):
-            message = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
-            raise OpenCodeUnreachable(quote_line(message)) from error
+    Raises:
+        OpenCodeUnreachable: Instead of them.
+    """
+    try:
+        async with asyncio.timeout(SECONDS):
+            yield
+    except TimeoutError as late:
+        raise OpenCodeUnreachable(f"it did not answer within {SECONDS:g} s") from late
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        message = Redactor().excerpt(str(error) or type(error).__name__, MAX_LINE)
+        raise OpenCodeUnreachable(quote_line(message)) from error
 
 
 async def _body_of(response: httpx2.Response, path: str) -> bytes:
