@@ -356,9 +356,6 @@ def new_marks(new: Iterable[str], known: str) -> str:
 
     Marks that a model has spelt in its own way count too: none is to be written.
     """
-    for text in new:
-        if "edacted" in text or "EDACTED" in text:
-            for found in _LOOSE.finditer(text):
-                if found.group() not in known:
-                    return found.group()
-    return ""
+    texts = (text for text in new if "edacted" in text or "EDACTED" in text)
+    marks = (found.group() for text in texts for found in _LOOSE.finditer(text))
+    return next((mark for mark in marks if mark not in known), "")
