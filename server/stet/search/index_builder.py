@@ -133,13 +133,10 @@ class IndexBuilder:
             return
         self._due.update(keys)
         if folders := {key for key in keys if key not in self._known}:
-            inside = (each for each in self._known if not folders.isdisjoint(_folders_of(each)))
-            self._due.update(dict.fromkeys(inside))
+            known = (each for each in self._known if not folders.isdisjoint(_folders_of(each)))
             # Of a new folder some tell no more than that it is there.
-            for folder in folders:
-                self._due.update(
-                    (canonical(each.uri), None) for each in self._source.files_below(folder)
-                )
+            below = (each for folder in folders for each in self._source.files_below(folder))
+            self._due.update(dict.fromkeys((*known, *(canonical(each.uri) for each in below))))
         if len(self._due) > STORM:
             self._scan_all()
         elif any(key.endswith(("/.gitignore", "/.stetignore")) for key in keys):

@@ -209,10 +209,8 @@ class SearchEngine:
     def drop(self, uris: Iterable[str]) -> None:
         """Take files out."""
         with self._store.writing():
-            changes: list[tuple[list[int], list[int]]] = [
-                (self._store.drop(uri), []) for uri in uris
-            ]
-        self._changed(changes)
+            dropped = [self._store.drop(uri) for uri in uris]
+        self._changed([(chunks, []) for chunks in dropped])
 
     def _changed(self, changes: Sequence[tuple[list[int], list[int]]]) -> None:
         """Record, for each file, the chunks that went and those that came."""
@@ -308,10 +306,9 @@ class SearchEngine:
         return asked, rank_chunks(rows, words, meaning, cosines, files)
 
     def _frequency(self, term: str) -> int:
-        known = self._frequencies.get(term)
-        if known is None:
-            known = self._frequencies[term] = self._store.frequency(term)
-        return known
+        if term not in self._frequencies:
+            self._frequencies[term] = self._store.frequency(term)
+        return self._frequencies[term]
 
     def _without_excluded(self, without: Exclusion, only: Sequence[int] | None) -> list[int]:
         """Return the chunks with a vector, without the excluded files and texts.
