@@ -276,11 +276,9 @@ def plan(passage: RewritePassage, *, small: bool) -> RewritePlan:
             the text around a selection if this text is shown.
     """
     mark = _mark_for(passage)
+    known_examples = (_COMPREHENSION, _SENTENCE if small else _PHRASE)
     examples = []
-    for known, request, before, after, (head, tail) in (
-        _COMPREHENSION,
-        _SENTENCE if small else _PHRASE,
-    ):
+    for known, request, before, after, (head, tail) in known_examples:
         around = "" if small else _marked(f"example.{known}", (head, before, tail), 1, _MARK)
         examples.append((_question(request, known, before, around), f"```\n{after}```"))
     parts = (passage.before, passage.text, passage.after)

@@ -427,21 +427,16 @@ def rebase_prepared(
     """
     if not isinstance(prepared.draft, EditDraft):
         return None
-    firsts = []
-    for hunk in prepared.authorized.hunks:
-        first = shift_first_line((hunk.old_start, hunk.old_end), changes)
-        if first is None:
-            return None
-        firsts.append(first)
-    return prepared.moved_to(now, firsts)
+    hunks = prepared.authorized.hunks
+    shifted = [shift_first_line((hunk.old_start, hunk.old_end), changes) for hunk in hunks]
+    firsts = [first for first in shifted if first is not None]
+    return prepared.moved_to(now, firsts) if len(firsts) == len(hunks) else None
 
 
 def shift_range(line_range: Range, changes: Sequence[TextChange]) -> Range | None:
     """Return whole lines after `changes`; None if a change is in them or beside them."""
     first = shift_first_line((line_range.start.line, line_range.end.line), changes)
-    if first is None:
-        return None
-    return line_range.shifted(first - line_range.start.line)
+    return None if first is None else line_range.shifted(first - line_range.start.line)
 
 
 def shift_first_line(lines: tuple[int, int], changes: Sequence[TextChange]) -> int | None:
