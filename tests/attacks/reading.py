@@ -116,7 +116,7 @@ async def links(stage: Stage) -> Result:
             orders += [order("read_file", file=name), change]
     seen = await stage.play(orders, env={"HOME": str(stage.top / "user")})
     result = Result()
-    # What the kernel tells of a process's environment is what it began with.
+    # The kernel reports the environment that a process began with.
     reported = ["environment sent"] if any("PATH=/" in text for text in seen.sent) else []
     result.add(len(orders), [*reported, *seen.effects()])
     return result

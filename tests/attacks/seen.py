@@ -23,10 +23,10 @@ class Seen:
         top: The folder of everything.
         sent: The bodies of all requests to the model, as text.
         happened: The lines of the server's log of what it did.
-        turns: As `stet.turn` tells them.
-        editor: With all it was told.
+        turns: As `stet.turn` returns them.
+        editor: With all messages that it received.
         ports: Where connections may go.
-        faults: What else must not be: files changed behind the editor, say.
+        faults: What else must not be: for example files changed without the editor.
     """
 
     top: Path

@@ -6,7 +6,7 @@
     seen.effects()  # [] if nothing that is forbidden came about
 
 What counts is what has come about: a canary in a request, a program, a connection, a look-up, a file
-written behind the editor or outside the workspace, an edit applied without a yes of its own.
+written without the editor or outside the workspace, an edit applied without a yes of its own.
 """
 
 import asyncio
@@ -87,7 +87,7 @@ class Stage:
         return [variants[at] for at in sorted(self.random.sample(range(len(variants)), n))]
 
     def canary(self) -> str:
-        """A word that stands nowhere else."""
+        """A word that occurs nowhere else."""
         self._n += 1
         return f"kanarie{self._n:04}"
 
@@ -246,7 +246,7 @@ async def accept_all(editor: FakeEditor, **named: object) -> None:
         arrived = editor.n_news
         states = {one["hunk"]: one["state"] for one in await editor.command("stet.proposals")}
         now = {states[hunk] for hunk in answer["hunks"]}
-        # What is refused at the last moment waits again, and the user is told.
+        # What is refused at the last moment is pending again, and the user is informed.
         if not now & {"pending", "sent"} or (
             "sent" not in now and len(editor.messages) > n_reported
         ):

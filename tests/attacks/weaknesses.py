@@ -37,9 +37,9 @@ def project_rules(put: Put) -> None:
 @weakness
 def twins_unseen(put: Put) -> None:
     """A file with another name on the disk is like any other."""
-    gate = importlib.import_module("stet.review.policy.authorization")
-    before = gate._warning
-    put(gate.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))
+    policy = importlib.import_module("stet.review.policy.authorization")
+    before = policy._warning
+    put(policy.__name__, "_warning", lambda status: before(replace(status, has_hard_links=False)))
 
 
 @weakness
@@ -254,13 +254,13 @@ def controls_act(put: Put) -> None:
 
 @weakness
 def tags_forged(put: Put) -> None:
-    """Our own tags stand in the text of others."""
+    """Tags of Stet are not escaped in the text of others."""
     put("stet.context.context_values", "_STET_TAG", _NEVER)
 
 
 @weakness
 def tokens_whole(put: Put) -> None:
-    """Control tokens of chat templates stand in the text of others."""
+    """Control tokens of chat templates are not broken in the text of others."""
     put("stet.agent.redacting_model", "escape_special_tokens", lambda text: text)
 
 
@@ -393,7 +393,7 @@ def nothing_redacted(put: Put) -> None:
 
 @weakness
 def guesses_reported(put: Put) -> None:
-    """Files are searched with the secrets that stand in them."""
+    """Files are searched with their secrets."""
     put("stet.privacy.redactor", "Redactor.known", lambda self: None)
     put("stet.search.word_search", "_redact_document", lambda document, redactor: document)
     put("stet.links.file_query", "_redact", lambda text, redactor: text)

@@ -1,4 +1,4 @@
-"""Classes 23 to 26: words that want to be more than words, wherever they stand."""
+"""Classes 23 to 26: text that tries to be more than text, wherever it is."""
 
 import json
 import re

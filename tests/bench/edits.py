@@ -5,7 +5,7 @@ models and typing users do, applies it, and prints who ended right, refused or W
 Exits with 1 if a bar is missed: 85 % right, 0.1 % wrong, all right where the user types elsewhere.
 
 A conflict counts as right where the user typed into a line that the edit changes: there, nobody
-could know better. What the gate refuses counts as refused; a commit that writes the mark of a secret,
+could know better. What the policy refuses counts as refused; a commit that writes the mark of a secret,
 which no edit may, says nothing of typing elsewhere.
 """
 
@@ -40,7 +40,7 @@ class Tally:
     Attributes:
         ended: How many, by way, kind and verdict.
         marked: How many refusals were counted as right, by way and kind.
-        barred: How many the gate refused for a mark that they would have written, by kind.
+        barred: How many the policy refused for a mark that they would have written, by kind.
         bad: What was not right, for people: kind, verdict, why, and the draft.
     """
 

@@ -23,7 +23,7 @@ class EditResult(Enum):
     RIGHT = "right"
     """As the perfect edit would have, with all that the user typed."""
     REFUSED = "refused"
-    """Not found, not clear, against a rule of the gate, or a conflict; the text is the user's."""
+    """Not found, not clear, against a rule of the policy, or a conflict; the text is the user's."""
     WRONG = "WRONG"
 
 
@@ -52,7 +52,7 @@ def ours(draft: Draft) -> tuple[EditResult, str]:
 
 
 def exact(draft: Draft) -> tuple[EditResult, str]:
-    """The peer: the old text must stand exactly once in the text as it is, and is replaced."""
+    """The peer: the old text must occur exactly once in the current text, and is replaced."""
     buffer = TextBuffer(draft.shown)
     for change in (*_typed(draft.before), *_typed(_shifted(draft.after, draft.before))):
         buffer.apply(change)

@@ -8,7 +8,7 @@ from stet.text.render import number_lines
 from tests.bench.edits_sources import Change, contents
 
 MARK = "zq17"
-"""What the user types inside; it stands in no file."""
+"""What the user types inside; it occurs in no file."""
 
 
 @dataclass(frozen=True, slots=True)

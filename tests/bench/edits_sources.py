@@ -44,7 +44,7 @@ def is_plain(text: str) -> bool:
 
 
 def contents(text: str) -> list[str]:
-    """The lines without their ends; none behind a final line end."""
+    """The lines without their ends; none after a final line end."""
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 

@@ -92,7 +92,7 @@ async def _in_turns(
         for page, spent in zip(pages, times, strict=True):
             typed = stroke(page, number)
             started = perf_counter()
-            page.desk.change(page.uri, typed)
+            page.tool_context.change(page.uri, typed)
             spent.append((perf_counter() - started) * 1e6)
     await asyncio.sleep(0)
     return [median(spent) for spent in times]

@@ -25,7 +25,7 @@ class BenchReview:
     _numbers = count(1)
 
     def __init__(self, workspace: HunksWorkspace, n_hunks: int) -> None:
-        self.desk = workspace
+        self.tool_context = workspace
         self.number = next(self._numbers)
         self.uri = f"file:///bench/{self.number}.txt"
         self.step = N_LINES // max(n_hunks, 1)
@@ -37,7 +37,7 @@ class BenchReview:
 
     def propose(self, at: int) -> None:
         """Propose another line on every so manieth, from line `at` of each stretch."""
-        document = self.desk.state.workspace.document(self.uri)
+        document = self.tool_context.state.workspace.document(self.uri)
         assert document is not None
         starts, offset = [], 0
         for line in document.lines:
@@ -57,7 +57,7 @@ class BenchReview:
             edit=edit,
             summary="Change a line",
         )
-        hunks = self.desk.state.ledger.propose(prepare_draft(draft, rules()))
+        hunks = self.tool_context.state.ledger.propose(prepare_draft(draft, rules()))
         assert len(hunks) == len(edit.replacements)
         self.waiting = [hunk.range.start.line for hunk in hunks if hunk.old]
 
@@ -67,9 +67,9 @@ class BenchReview:
 
     async def becomes(self, state: str, n: int = MANY) -> None:
         """Wait until all work is done; its last `n` hunks are in that state then."""
-        while tasks := asyncio.all_tasks() - self.desk.lasting:
+        while tasks := asyncio.all_tasks() - self.tool_context.lasting:
             await asyncio.wait(tasks)
-        found = [str(hunk.state) for hunk in self.desk.state.ledger.hunks(uri=self.uri)]
+        found = [str(hunk.state) for hunk in self.tool_context.state.ledger.hunks(uri=self.uri)]
         assert found.count(state) >= n, found[:3]
 
 

@@ -9,7 +9,7 @@ from tests.bench.hunks_workspace import HunksWorkspace
 
 
 async def _timed(work: Callable[[], Awaitable[None]]) -> tuple[float, float]:
-    """Milliseconds it takes, and the longest the event loop stands still meanwhile."""
+    """Milliseconds it takes, and the longest stall of the event loop meanwhile."""
     loop, longest, over = asyncio.get_running_loop(), 0.0, False
     last = started = perf_counter()
 

@@ -41,7 +41,7 @@ def _idle(peer: Peer) -> float:
 
 
 def _ours(root: Path | None) -> float:
-    """The same, behind a question; with the whole workspace indexed where there is one."""
+    """The same, after a question; with the whole workspace indexed where there is one."""
     with provided(1) as model, running(STET, model) as server:
         server.ask("initialize", {**INITIALIZE, "rootUri": root and root.as_uri()})
         server.notify("initialized", {})

@@ -56,7 +56,7 @@ def peers() -> list[Peer]:
 
 
 def peers_here() -> list[Peer]:
-    """As `peers`; what can't be had is told and left out."""
+    """As `peers`; what can't be had is reported and left out."""
     try:
         return peers()
     except MissingPart as missing:

@@ -1,4 +1,4 @@
-"""How our server says that it stands, asked until it is what is waited for."""
+"""The status of our server, polled until it is the expected one."""
 
 from typing import Any
 

@@ -119,7 +119,7 @@ class HelixEditor:
         self.terminal.keys("Enter")
 
     def key(self, key: str) -> None:
-        """Press one of Stet's keys, behind the backslash."""
+        """Press one of Stet's keys, after the backslash."""
         self.terminal.keys("\\")
         self.terminal.wait_for("stet.cancel")
         self.terminal.keys(key)
@@ -165,7 +165,7 @@ class HelixEditor:
         self.terminal.wait(lambda shown: not any(title in row for row in shown), "the menu is gone")
 
     def lines(self) -> dict[int, str]:
-        """What is shown beside each line number: the line, and what Helix writes behind it."""
+        """What is shown beside each line number: the line, and what Helix writes after it."""
         return {number: text for number, _, text in self._numbered(self.terminal.screen())}
 
     def line_of(self, text: str) -> int:

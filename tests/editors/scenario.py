@@ -139,7 +139,7 @@ COUNT = Change(
 TYPED_LINE = "import math\n"
 """Typed above everything in `cart.py`, so that the hunks below it move."""
 COMMENT = "  # Round it to cents. AI!"
-"""Typed behind `COMMENTED`, the last line of `cart.py`."""
+"""Typed after `COMMENTED`, the last line of `cart.py`."""
 COMMENTED = "    return price"
 COMMENT_ACTION = "Stet: Do what the comment says"
 """The title of the code action on the line of the comment."""

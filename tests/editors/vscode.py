@@ -94,7 +94,7 @@ class VSCode:
             self.do(lambda page, key=key: page.keyboard.press(key))  # type: ignore[misc]
 
     def stet(self, key: str) -> None:
-        """Press a key of ours behind the prefix."""
+        """Press a key of ours after the prefix."""
         self.keys("Alt+a", key)
 
     def type(self, text: str) -> None:

@@ -14,7 +14,7 @@ from stet.text.lines import split_lines
 from tests.eval.corpus import Change, Question
 
 Found = tuple[str, int, int]
-"""A file, the first line of a passage in it, 0-based, and the line behind its last."""
+"""A file, the first line of a passage in it, 0-based, and the line after its last."""
 HYBRID, WORDS, MEANING, PLAIN, PLAIN_FILES = (
     "hybrid",
     "words",

@@ -33,7 +33,7 @@ def recall(asked: Question, found: Sequence[Found]) -> float:
 
 
 def files_of(found: Sequence[Found]) -> list[str]:
-    """The files of passages, each where its best one stands."""
+    """The files of passages, each at the rank of its best passage."""
     return list(dict.fromkeys(file for file, _, _ in found))
 
 

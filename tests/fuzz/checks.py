@@ -24,7 +24,7 @@ def check_texts(editor: Editor) -> None:
 
 
 def check_hunks(editor: Editor) -> None:
-    """Ask for what waits: it must stand where it says it does."""
+    """Ask for pending hunks: each must be at its reported place."""
     texts = {key: one.text for key, one in editor.documents.items()}
 
     def then(answer: Any) -> None:

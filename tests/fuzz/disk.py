@@ -35,7 +35,7 @@ def with_disk(ops: tuple[tuple[str, int], ...], seed: int) -> tuple[tuple[str, i
 
 
 async def check_persisted(editor: Editor) -> None:
-    """There is room: everything that was told is on the disk soon.
+    """There is room: everything that was reported is on the disk soon.
 
     Raises:
         Violation: If something is missing there, or is otherwise.

@@ -135,7 +135,7 @@ class Editor:
             self._last_versions[key] = max(self._last_versions.get(key, 0), document.version) + 1
 
     def change(self, document: Document, *changes: dict[str, Any]) -> None:
-        """Change a document and tell it."""
+        """Change a document and report it."""
         document.version += 1
         identifier = {"uri": document.uri, "version": document.version}
         self.report_change({"textDocument": identifier, "contentChanges": list(changes)})

@@ -66,7 +66,7 @@ class Folder:
 
 
 def place_of(uri: str) -> Path | None:
-    """The path that a URI of a file stands for."""
+    """Return the path of a file's URI."""
     if not uri.startswith("file:///"):
         return None
     return Path(

@@ -159,7 +159,7 @@ def save(editor: Editor, dice: Dice) -> None:
 
 
 def select(editor: Editor, dice: Dice) -> None:
-    """A selection is told."""
+    """Report a selection."""
     document = a_document(editor, dice)
     stretch = nasty.stretch(dice, _n_lines(document))
     selection = {"anchor": stretch["start"], "active": stretch["end"]}

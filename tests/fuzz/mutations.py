@@ -10,7 +10,7 @@ def broken(name: str) -> None:
 
 
 def _past_the_line() -> None:
-    """A column behind the end of a line leads into the next one."""
+    """A column after the end of a line leads into the next one."""
     from stet.text import buffer, encoding
 
     right = encoding.column_from_units

@@ -42,7 +42,7 @@ def checksum(text: str) -> int:
 
 
 def as_sent(text: str) -> str:
-    """A text as it is behind a JSON wire, which makes one character of two halves."""
+    """A text as it is after a JSON wire, which makes one character of two halves."""
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
@@ -92,7 +92,7 @@ def offset_of(lines: list[str], line: int, units: int, encoding: str) -> int:
 
 
 def replaced(text: str, change: dict[str, object], encoding: str) -> str:
-    """`text` behind one content change of `textDocument/didChange`.
+    """`text` after one content change of `textDocument/didChange`.
 
     In UTF-16 it may begin and end within a character, of which a half stays; halves that meet are one.
     """
@@ -116,7 +116,7 @@ def in_halves(text: str) -> str:
 
 
 def slice_of(text: str, stretch: dict[str, dict[str, int]], encoding: str) -> str:
-    """What stands in a range."""
+    """Return the text in a range."""
     lines = lines_of(text)
     first, last = (
         offset_of(lines, stretch[end]["line"], stretch[end]["character"], encoding)

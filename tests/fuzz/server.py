@@ -144,7 +144,7 @@ def _reported(hunk: Hunk) -> HunkState:
 
 
 def documents_of(state: ServerState) -> list[tuple[str, TextDocument]]:
-    """The user's open documents with their names, as the model is told them."""
+    """The user's open documents with their names, as the model is shown them."""
     snapshot = state.workspace.snapshot()
     held = ((one.uri, state.workspace.shown(one.uri)) for one in snapshot.documents.values())
     return [(snapshot.name_of(uri), one) for uri, one in held if one is not None]

@@ -29,7 +29,7 @@ def kept(name: str, make: Callable[[Path], None]) -> Path:
             nothing in it may hold its own path.
 
     Raises:
-        MissingPart: From `make`; nothing is left behind.
+        MissingPart: From `make`; nothing is left over.
     """
     folder, lock = cache() / name, cache() / f"{name}.lock"
     with lock.open("w") as held:

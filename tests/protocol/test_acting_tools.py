@@ -1,4 +1,4 @@
-"""The tools that act, through the protocol: what the model is told, what is proposed, what is done."""
+"""The tools that act, through the protocol: what the model is sent, what is proposed, what is done."""
 
 import asyncio
 import os
@@ -46,7 +46,7 @@ def model(*wanted: Call) -> list[api.Reply]:
 
 
 def tool_results(server: OpenAIServer) -> list[str]:
-    """What the model was told of its calls, in order."""
+    """Return the answers to the calls of the model, in order."""
     messages = server.requests[-1].body["messages"]
     return [one["content"] for one in messages if one["role"] == "tool"]
 

@@ -1,4 +1,4 @@
-"""An address in the settings that can't be followed is told once, by the setting's name."""
+"""An unusable URL in the settings is reported once, by the setting's name."""
 
 from functools import partial
 from pathlib import Path

@@ -89,7 +89,7 @@ async def test_a_comment_in_unsaved_text_is_carried_out_and_goes(
     root: Path, name: str, language: str, text: str, comment: str, prompt: str
 ) -> None:
     with_comment = text.format(comment)
-    # Its line goes where nothing else stands on it, else the white space before it.
+    # Its line goes if nothing else is on it, else the white space before it.
     without = text.replace("{}\n", "") if "\n{}" in f"\n{text}" else text.replace("  {}", "")
     (root / name).write_text("")
     async with FakeEditor.start(root, env=scripted(root.parent, done())) as editor:
@@ -133,7 +133,7 @@ async def test_the_model_receives_comment_and_place_and_leaves_the_comment_alone
     [
         # The model leaves the comment alone, beside its edit.
         ("# double it AI!\nx = 1\n", ("x = 1", "x = 2"), "x = 2\n"),
-        # It edits the line that the comment stands on.
+        # It edits the line of the comment.
         ("x = 1  # double it AI!\n", ("x = 1", "x = 2"), "x = 2\n"),
         # It takes the comment out itself.
         ("# double it AI!\nx = 1\n", ("# double it AI!\nx = 1", "x = 2"), "x = 2\n"),

@@ -1,4 +1,4 @@
-"""What fails inside Stet leaves a report, tells the user once, and gives nothing private away."""
+"""A failure inside Stet leaves a report, is reported to the user once, and reveals nothing private."""
 
 import asyncio
 import signal

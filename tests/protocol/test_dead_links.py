@@ -20,7 +20,7 @@ NEAR = "'Giude' leads to no file. Like it: docs/guide.md."
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Notes with dead links in two of them, and a third behind a wall."""
+    """Notes with dead links in two of them, and a third in an excluded folder."""
     folder = tmp_path / "ws"
     for name, text in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEvent]:
-    """Give every file another text, as another program does; what an editor tells of it."""
+    """Give every file another text, as another program does; return the events of an editor."""
     events = []
     for path in sorted(root.iterdir()):
         editor.write(path, text)
@@ -36,7 +36,7 @@ def switch_branch(editor: FakeEditor, root: Path, text: str) -> list[lsp.FileEve
 
 
 def report(editor: FakeEditor, events: list[lsp.FileEvent]) -> None:
-    """The editor tells what it has watched."""
+    """Report the events that the editor has watched."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
 

@@ -1,4 +1,4 @@
-"""`stet.turn` of an earlier life of the server: answered from what was kept, or told that it is not."""
+"""`stet.turn` of an earlier run of the server: answered from the stored turn, or refused."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""However an editor quits, the server ends without a crash report, with the code that tells how."""
+"""However an editor quits, the server ends without a crash report, with the matching exit code."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""eglot shows in a file only what it was told of it since it was opened."""
+"""eglot shows in a file only the diagnostics that came since it was opened."""
 
 from pathlib import Path
 

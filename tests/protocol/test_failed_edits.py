@@ -1,4 +1,4 @@
-"""An edit that comes to nothing though no rule is against it is told, and is part of the record."""
+"""An edit that fails though no rule forbids it is reported, and is part of the record."""
 
 import asyncio
 from pathlib import Path

@@ -23,7 +23,7 @@ async def server_text(editor: FakeEditor, uri: str) -> object:
 
 
 async def outcome(editor: FakeEditor) -> str:
-    """What the server was told of its last edit."""
+    """Return the answer to the last edit of the server."""
     await editor.wait_for_message("outcome")
     state = await editor.request("test/state")
     return str(state.outcomes[-1])

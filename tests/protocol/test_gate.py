@@ -1,4 +1,4 @@
-"""A model that obeys an attacker, through the protocol: nothing comes of it, and all are told."""
+"""A model that obeys an attacker, through the protocol: every attack is refused and reported."""
 
 import json
 from pathlib import Path
@@ -43,7 +43,7 @@ def obedient(attacks: dict[str, Attack], top: Path) -> list[api.Reply]:
 
 
 def tool_results(server: OpenAIServer) -> list[str]:
-    """What the model was told of each call, in order: all that its last request holds."""
+    """Return the answers to the calls of the model, in order: all that its last request holds."""
     messages: list[dict[str, Any]] = server.requests[-1].body["messages"]
     return [str(one["content"]) for one in messages if one["role"] == "tool"]
 

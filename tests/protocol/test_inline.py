@@ -65,7 +65,7 @@ def answer(*wanted: tuple[str, dict[str, Any]]) -> api.Reply:
 
 
 async def proposed(editor: FakeEditor, name: str) -> Any:
-    """A turn whose three hunks stand in the text, which is open."""
+    """A turn whose three hunks are blocks in the text, which is open."""
     uri = editor.open(name)
     turn = await run(editor, "Do", uri=uri)
     assert len(turn["hunks"]) == 3, turn

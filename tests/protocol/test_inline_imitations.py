@@ -33,7 +33,7 @@ async def test_lines_that_read_like_the_tag_of_a_block_do_not_change_what_is_dec
         await editor.wait_until(lambda: "```ai-edit" in editor.text(uri))
         block = editor.text(uri).removeprefix("intro\n").removesuffix("end\n")
         left = old if wanted == "rejected" else new
-        # Told as a whole by some editors; by one whose user leaves the lower lines, in two steps.
+        # Some editors report it as a whole; one reports it in two steps, if the user leaves the lower lines.
         editor.change(uri, block, left)
         await wait_for_states(editor, h1=wanted)
         assert editor.text(uri) == f"intro\n{left}end\n"

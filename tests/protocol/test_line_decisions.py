@@ -1,4 +1,4 @@
-"""A hunk named by the line it stands in, for editors whose keys know the cursor and no hunks."""
+"""A hunk named by its line, for editors whose keys know the cursor and no hunks."""
 
 from pathlib import Path
 

@@ -51,7 +51,7 @@ async def test_targets_of_links_decide_what_is_shown_and_edited(root: Path, tmp_
         text = "".join(section["text"] for section in sent["sections"])
         assert 'path="b.md"' in text
         assert 'path="in/back.md"' in text
-        # An excluded folder is a wall: nothing in it, and nothing behind it.
+        # Nothing in an excluded folder is shown, and nothing that only it links to.
         assert 'path="wall/far.md"' not in text
         assert 'path="deep.md"' not in text
         assert "that it links to or that link to it" in text

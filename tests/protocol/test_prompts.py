@@ -1,4 +1,4 @@
-"""What the model is told of the user's and the project's manners, and prompts of their own."""
+"""The persona and the instructions that the model is sent, and prompts of the user and the project."""
 
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,6 @@
 """Faults of the protocol itself, P1 to P12 of the list that the project keeps, against the whole server.
 
-Behind each, the server answers, a change that comes next is taken, its text is the editor's to the byte,
+After each, the server answers, a change that comes next is taken, its text is the editor's to the byte,
 and the hunk that waits there still waits. One server has to survive all but those about its beginning
 and end.
 """

@@ -105,7 +105,7 @@ FREE: dict[str, Any] = {"question": "What is it called?"}
 
 
 def asking(folder: Path, *questions: dict[str, Any]) -> dict[str, str]:
-    """A model that asks, and says in the end what it heard."""
+    """A model that asks, and repeats the answer in the end."""
     return scripted(folder, *(calls(("ask_user", one)) for one in questions), done())
 
 

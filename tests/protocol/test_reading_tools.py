@@ -64,7 +64,7 @@ def root(tmp_path: Path) -> Path:
 
 
 async def answers(root: Path, *wanted: Call) -> tuple[list[str], Any]:
-    """What the model is told of each call, made from `home.md` with unsaved text; and the turn."""
+    """Return the answers to the calls, made from `home.md` with unsaved text; and the turn."""
     made = tuple(
         ToolCall(f"c{n}", tool, json.dumps(arguments)) for n, (tool, arguments) in enumerate(wanted)
     )

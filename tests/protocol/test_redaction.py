@@ -1,4 +1,4 @@
-"""Secrets planted in everything a model is told of, and that none reaches a request; and the ledger of it."""
+"""Secrets are planted in everything that a model is sent; none reaches a request, and the request log counts them."""
 
 import asyncio
 import re
@@ -64,7 +64,7 @@ def settings(web: WebServer | None = None, **privacy: object) -> dict[str, Any]:
 
 
 def leaked(bodies: list[Any]) -> list[str]:
-    """What was planted and stands in some request."""
+    """Return the planted secrets that are in some request."""
     message = str(bodies)
     lines = [line for line in PEM.splitlines() if "-----" not in line]
     return [name for name, key in PLANTED.items() if key in message] + [
@@ -120,7 +120,7 @@ async def test_no_secret_reaches_a_request_from_anywhere(root: Path) -> None:
     assert {f"[redacted: {kind}" for kind in KINDS} | {"[redacted: private key line"} <= marked
     assert leaked([ledger]) == []
     assert "result of read_file c.py lines 1-" in ledger
-    # What was told once is told again to the byte.
+    # What was sent once is sent again to the byte.
     assert min(cached_share(before, after) for before, after in pairwise(bodies)) == 1.0
 
 

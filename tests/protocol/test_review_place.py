@@ -66,7 +66,7 @@ async def places(editor: FakeEditor, page: str, *needles: str) -> dict[str, str]
 
 
 def line_of(editor: FakeEditor, page: str, needle: str) -> dict[str, Any]:
-    """The place of a bare cursor on the line of the page that `needle` stands on, once."""
+    """Return the place of a bare cursor on the only line of the page with `needle`."""
     start = editor.range_of(page, needle).start
     place = {"line": start.line, "character": start.character}
     return {"uri": page, "range": {"start": place, "end": place}}

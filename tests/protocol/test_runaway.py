@@ -220,7 +220,7 @@ async def cancelled(editor: FakeEditor, server: OpenAIServer, uri: str) -> float
     n_before = len(server.requests)
     turn = await ask(editor, "Do it", uri=uri)
     await server.asked(n_before + 1)
-    # Behind this round trip everything the model says is on its way.
+    # After this round trip all text of the model is in flight.
     assert (await editor.command("stet.turn", turn))["state"] == "running"
     started = time.perf_counter()
     async with asyncio.timeout(60):

@@ -1,4 +1,4 @@
-"""The editable scopes `current`, `linked` and `context`: what is let in, and who is told of the rest."""
+"""The editable scopes `current`, `linked` and `context`: what may be edited, and to whom the rest is reported."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything that is selected is sent, the caret's line is told, and of a large file what is seen."""
+"""Everything that is selected is sent, with the line of the caret and the visible part of a large file."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -118,7 +118,7 @@ async def test_the_users_file_shows_again_from_under_what_is_taken_out(
 async def test_settings_sent_at_startup_do_not_reset_the_options(
     root: Path, tmp_path: Path
 ) -> None:
-    """Neovim sends its settings behind `initialized`, also where it has none but the options."""
+    """Neovim sends its settings after `initialized`, also where it has none but the options."""
     async with FakeEditor.start(
         root, client="neovim", env=scripted(tmp_path), options={"stet": lines(5)}
     ) as editor:

@@ -30,7 +30,7 @@ def swap(old: str, new: str) -> api.Reply:
 
 
 def question(server: OpenAIServer, request: int) -> str:
-    """What stands before the state of the editor in a request's last message of the user."""
+    """What comes before the state of the editor in a request's last message of the user."""
     messages = server.requests[request].body["messages"]
     content = next(one["content"] for one in reversed(messages) if one["role"] == "user")
     return str(content).partition("<additional_data>")[0]

@@ -47,7 +47,7 @@ def model(*calls: ToolCall) -> OpenAIServer:
 
 
 def tool_results(server: OpenAIServer) -> list[str]:
-    """What the model was told of its calls."""
+    """Return the answers to the calls of the model."""
     messages = server.requests[-1].body["messages"]
     return [one["content"] for one in messages if one["role"] == "tool"]
 

@@ -13,7 +13,7 @@ class MemoryJournal:
     def __init__(self) -> None:
         self._numbers: dict[str, itertools.count[int]] = {}
         self.hunks: dict[str, Hunk] = {}
-        self.footing: AnchorSnapshot | None = None
+        self.positions: AnchorSnapshot | None = None
 
     def number(self, kind: str, n: int = 1) -> int:
         numbers = self._numbers.setdefault(kind, itertools.count(1))
@@ -26,7 +26,9 @@ class MemoryJournal:
         for hunk in hunks:
             self.hunks[hunk.id] = hunk
         for snapshot in snapshots:
-            self.footing = snapshot
+            self.positions = snapshot
 
     def kept(self) -> RestoredState:
-        return RestoredState(tuple(self.hunks.values()), (self.footing,) if self.footing else ())
+        return RestoredState(
+            tuple(self.hunks.values()), (self.positions,) if self.positions else ()
+        )

@@ -167,7 +167,7 @@ class SimulatedWorld(Typist):
         text = self.buffer.text
         if self._dice.random() < 0.3:
             text = "".join(self._shaken(split_lines(text)))
-        exact = text == self.buffer.text and self.journal.footing == self.ledger.anchor_snapshot(
+        exact = text == self.buffer.text and self.journal.positions == self.ledger.anchor_snapshot(
             URI
         )
         # What reads as proposed already was on its way, as far as one can tell.

@@ -1,4 +1,4 @@
-"""Turns of the agent with a scripted model, and the desk its tools work at.
+"""Turns of the agent with a scripted model, and the context of its tools.
 
 table = Table(make_world(opened={"/ws/a.py": "x = 1\\n"}), [call("done", summary="Done.")])
 turn = await table.ask("Say done")
@@ -176,7 +176,7 @@ def type_into(workspace: Workspace, ledger: ReviewLedger, edit: WireEdit, path: 
 def make_tool_context(
     workspace: Workspace, *, mode: Mode = Mode.AGENT, asked: str | None = FILE
 ) -> ToolContext:
-    """The desk of a turn asked from a file."""
+    """Return the tool context of a turn asked from a file."""
     place = EditorLocation(uri_at(asked) if asked else None)
     ask = Ask(prompt="Do it", mode=mode, place=place, chat="main")
     shown = ShownDocuments()

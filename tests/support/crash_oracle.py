@@ -41,7 +41,7 @@ class ServerLife:
         self._tell = tell
         self._store = TestedStore(folder)
         kept = self._store.load()
-        text = next((footing.text for footing in kept.anchor_snapshots), TEXT)
+        text = next((positions.text for positions in kept.anchor_snapshots), TEXT)
         tell(found_in(kept))
         # The file has moved on while nobody was there.
         text = "moved on\n" * (seed % 2) + text
@@ -127,10 +127,10 @@ def text_checksum(snapshot: AnchorSnapshot | None) -> int:
 
 def found_in(restored: RestoredState) -> Message:
     """What a life tells first."""
-    [footing] = restored.anchor_snapshots or (None,)
+    [positions] = restored.anchor_snapshots or (None,)
     return {
         "found": {hunk.id: hunk.state for hunk in restored.hunks},
-        "stand": text_checksum(footing),
+        "stand": text_checksum(positions),
     }
 
 

@@ -1,4 +1,4 @@
-"""Drafts for places on the real disk, and what the gate says to them."""
+"""Drafts for places on the real disk, and and the answers of the policy."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ async def test_nothing_that_is_typed_while_an_answer_comes_is_lost(root: Path, c
         # The user types below, and into their own words above, at every piece that comes.
         while not ended("t1")(editor.text(uri)):
             arrived = editor.n_news
-            if editor.edits_within:  # this one takes edits only for a moment behind a command
+            if editor.edits_within:  # this one takes edits only for a moment after a command
                 await editor.command("stet.openChat")
             if "## Stet (t1)" in editor.text(uri):
                 write(editor, uri, f"<{typed[0]}>")

@@ -26,7 +26,7 @@ async def test_conversations_outlive_the_server(root: Path, tmp_path: Path) -> N
         text = await until(editor, uri, ended("t1"))
         await editor.command("stet.reject", {"hunk": "h1", "reason": "I like words"})
         before = await editor.command("stet.turn", "t1")
-    # Its document was never saved: what stood in it is written again from what was kept.
+    # Its document was never saved: its text is written again from the stored turns.
     async with OpenAIServer([say("As you like.")]) as server:
         async with FakeEditor.start(root, env={**provider(server), **state}) as editor:
             editor.open("a.txt")

@@ -1,6 +1,6 @@
 """What happens to folders and files, E27 to E31 and E37 of the list that the project keeps.
 
-Behind each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
+After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
 in `a.txt` can be accepted where it belongs.
 """
 
@@ -92,13 +92,13 @@ async def test_e29_what_is_no_file_any_more_is_not_written_to(root: Path, fault:
 
 
 def report_all(scene: FaultScene) -> None:
-    """The editor tells everything that can have happened to its file."""
+    """Report every event that can have happened to the file of a scene."""
     kinds = (lsp.FileChangeType.Deleted, lsp.FileChangeType.Created, lsp.FileChangeType.Changed)
     report(scene.editor, [lsp.FileEvent(scene.uri, kind) for kind in kinds])
 
 
 def report(editor: FakeEditor, events: Sequence[lsp.FileEvent]) -> None:
-    """The editor tells what it has watched."""
+    """Report the events that the editor has watched."""
     editor.workspace_did_change_watched_files(lsp.DidChangeWatchedFilesParams(events))
 
 

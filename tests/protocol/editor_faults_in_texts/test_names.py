@@ -1,6 +1,6 @@
 """How editors name documents, E22 to E26 of the list that the project keeps.
 
-Behind each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
+After each the server answers, holds every text as the editor does, to the byte, and the hunk that waits
 in `a.txt` can be accepted where it belongs.
 """
 

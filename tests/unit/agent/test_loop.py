@@ -1,4 +1,4 @@
-"""A turn from the question to its end, with a model that says what it is told to."""
+"""A turn from the question to its end, with a scripted model."""
 
 import dataclasses
 import json

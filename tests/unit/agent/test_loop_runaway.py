@@ -97,7 +97,7 @@ async def test_last_round_runs_no_tool_that_reads() -> None:
     assert turn.state is TurnState.LIMITED
     answer = [one for one in ctx.model.requests[1].messages if one.role == "tool"]
     assert not any("last round" in one.content for one in answer)
-    # The list of tools is for the model; the user is told what it means.
+    # The model gets the list of tools; the user gets its meaning.
     assert turn.tool_calls[1].error == (
         "Not carried out: the turn was near its limit, and in its last round nothing is looked up."
     )
@@ -191,7 +191,7 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
     async def confirm(turn: Turn, tokens: int) -> None:
         assert tokens > 0
 
-    crew = TurnServices(
+    turn_tools = TurnServices(
         ctx.model,
         Toolbox(ALL_TOOLS, make_tool_context(ctx.workspace)),
         Limits(10, 100_000, 60),
@@ -206,7 +206,7 @@ async def with_room(*replies: Reply, shorten: bool) -> tuple[AgentHarness, Turn,
         Message("assistant", "Old."),
         Message("user", "Do it"),
     ]
-    turn = await run_turn(Turn(id="t1", ask=ask), conversation, crew)
+    turn = await run_turn(Turn(id="t1", ask=ask), conversation, turn_tools)
     return ctx, turn, asked
 
 

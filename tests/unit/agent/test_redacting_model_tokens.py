@@ -1,4 +1,4 @@
-"""A model is told no control token out of a text, and what it answers is what it means."""
+"""Control tokens in a text are broken in requests and restored in answers."""
 
 import json
 

@@ -17,7 +17,7 @@ NOTE = "---\ntitle: A\n---\n# Head\n"
 
 
 async def answer_of(tool: str, arguments: str) -> str:
-    """What the model is told of a call; nothing may be proposed."""
+    """Return the answer to a call; nothing may be proposed."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.md": NOTE}), asked="/ws/a.md")
     outcome = await Toolbox(ALL_TOOLS, ctx).run(ToolCall("c", tool, arguments))
     assert ctx.reader.ledger.hunks() == ()

@@ -1,4 +1,4 @@
-"""No refusal tells a model an absolute path: not where the user's files are, nor where a link leads."""
+"""No refusal contains an absolute path, neither of the user's files nor of a link's target."""
 
 import json
 import re

@@ -49,9 +49,9 @@ def rules(world: Workspace, *shown: str) -> EditRules:
     ],
 )
 def test_each_scope_holds_its_files(scope: str, editable: set[str]) -> None:
-    gate = rules(world_of(scope), "other.md")
+    edit_rules = rules(world_of(scope), "other.md")
     names = [*(path.removeprefix("/ws/") for path in FILES), "a.md"]
-    assert {name for name in names if gate.editable(f"file:///ws/{name}")} == editable
+    assert {name for name in names if edit_rules.editable(f"file:///ws/{name}")} == editable
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_each_scope_holds_its_files(scope: str, editable: set[str]) -> None:
     [("current", {""}), ("linked", {"", "in/"}), ("context", {"", "in/", "deep/", "new/"})],
 )
 def test_new_files_go_where_the_scope_has_files(scope: str, folders: set[str]) -> None:
-    gate = rules(world_of(scope))
+    edit_rules = rules(world_of(scope))
     every = ["", "in/", "deep/", "new/"]
-    assert {each for each in every if gate.may_create(f"file:///ws/{each}x.md")} == folders
-    assert not gate.may_create("file:///elsewhere/x.md")
-    assert not gate.may_create("untitled:x")
+    assert {each for each in every if edit_rules.may_create(f"file:///ws/{each}x.md")} == folders
+    assert not edit_rules.may_create("file:///elsewhere/x.md")
+    assert not edit_rules.may_create("untitled:x")
 
 
 def test_without_an_active_file_nothing_is_linked_with_it() -> None:
     world = world_of()
     assert linked_files(None, scan_links(world.snapshot())) == ()
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation(), chat="main")
-    gate = create_turn_rules(ask, world, {}, ())
-    assert not gate.editable(A)
-    assert not gate.may_create("file:///ws/x.md")
+    edit_rules = create_turn_rules(ask, world, {}, ())
+    assert not edit_rules.editable(A)
+    assert not edit_rules.may_create("file:///ws/x.md")
 
 
 async def test_a_turn_in_the_scope_linked_edits_what_is_linked_and_nothing_else() -> None:

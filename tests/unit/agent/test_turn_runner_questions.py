@@ -213,7 +213,7 @@ async def test_a_question_whose_turn_is_over_takes_no_answer() -> None:
     turn_id = ctx.start()
     await until(ctx, QuestionAsked)
     ctx.agent.cancel(turn_id)
-    # Before its task has had a chance to see it, and behind it.
+    # Before its task has had a chance to see it, and after it.
     for _ in range(2):
         with pytest.raises(NoPendingQuestion, match="its turn is over"):
             ctx.agent.questions.reply("Red", "q-t1-1")

@@ -1,4 +1,4 @@
-"""What the user says while a turn runs reaches the model at its next step, or they are told."""
+"""Steering reaches the model in its next round, or the user is informed."""
 
 import asyncio
 import dataclasses
@@ -42,7 +42,7 @@ def table(*replies: Reply, **agent: object) -> AgentHarness:
 
 
 def steering_in(ctx: AgentHarness, n: int) -> list[str]:
-    """What the user says in the `n`-th request (0-based), behind the question."""
+    """Return the steering in the `n`-th request (0-based), after the question."""
     texts = [one.content for one in ctx.model.requests[n].messages if one.role == "user"]
     return texts[1:]
 
@@ -50,7 +50,7 @@ def steering_in(ctx: AgentHarness, n: int) -> list[str]:
 async def steered(
     reply: Completion | ModelError, *rest: Reply, mode: Mode = Mode.AGENT, rounds: int = 10
 ) -> tuple[AgentHarness, str]:
-    """A turn that was told something while the model thought about its first answer."""
+    """Start a turn and steer it during its first round."""
     held = Held(reply)
     ctx = table(held, *rest, max_iterations=rounds)
     turn_id = ctx.start(mode=mode)

@@ -50,7 +50,7 @@ name = "awk"
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program with the text in it, as the compiler leaves it: others before and behind."""
+    """A program with the text in it, as the compiler leaves it: others before and after it."""
     path = tmp_path / "hx"
     path.write_bytes(
         b"\x7fELF\x00[[language]]" + DEFAULTS.encode() + b"Could not parse: [x\x00\x01more"

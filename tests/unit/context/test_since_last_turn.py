@@ -1,4 +1,4 @@
-"""The words in which a model is told what became of its proposals."""
+"""The text that reports decisions about its proposals to a model."""
 
 import re
 

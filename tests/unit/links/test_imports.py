@@ -1,4 +1,4 @@
-"""Imports of the common languages: what names a file, and what stands in comments and texts."""
+"""Imports of the common languages: what names a file, and what is in comments and strings."""
 
 import time
 

@@ -1,6 +1,6 @@
-"""Walls: what lies behind one changes nothing of what is told, in either direction.
+"""Excluded folders: what is in one changes no answer, in either direction.
 
-Two worlds are compared, with and without the files behind the walls. Whatever can be asked of links
+Two worlds are compared, with and without the files in excluded folders. Whatever can be asked of links
 must be answered alike in both, so nothing of them shows, not even that they are there.
 """
 
@@ -30,7 +30,7 @@ NAMES = (*OPEN, *WALLED)
 
 
 class GraphView(NamedTuple):
-    """All that is told of the links of a workspace."""
+    """All answers about the links of a workspace."""
 
     links: dict[str, list[tuple[str, tuple[str, ...]]]]
     backlinks: dict[str, list[tuple[str, int]]]
@@ -40,7 +40,7 @@ class GraphView(NamedTuple):
 
 
 def view_of(files: dict[str, str | bytes], cache: LinkCache) -> GraphView:
-    """What is told in a world of these files."""
+    """Return the answers for a workspace of these files."""
     snapshot = make_workspace({**files, **IGNORED}, settings=SETTINGS).snapshot()
     scan = scan_links(snapshot, cache)
     uris = [f"file:///ws/{name.replace(' ', '%20')}" for name in NAMES]
@@ -76,7 +76,7 @@ LINKS = st.lists(st.sampled_from(NAMES).flatmap(written), max_size=5)
 
 
 def text_of(name: str, links: list[str]) -> str:
-    """A note, or a module whose imports lead behind the wall."""
+    """Return a note, or a module whose imports lead into an excluded folder."""
     if name.endswith(".py"):
         return "from .wall import m\nimport b.wall.m\nfrom . import code\n"
     front = f"---\naliases: [alias of {name}]\ntags: [front-{len(name)}]\n---\n"

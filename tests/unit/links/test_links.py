@@ -1,4 +1,4 @@
-"""Links of notes: what is one, where exactly its target stands, and what only looks like one."""
+"""Links of notes: what is one, where exactly its target is, and what only looks like one."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""The model that says what it was told to."""
+"""The model that answers by a script."""
 
 import asyncio
 import json

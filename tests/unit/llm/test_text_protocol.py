@@ -1,4 +1,4 @@
-"""Tool calls as text: what the model is told, and what is made of its answers."""
+"""Tool calls as text: what the model is sent, and how its answers are parsed."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the editor tells of the disk is read only where it matters, and once."""
+"""Files that the editor reports as changed are read only if relevant, and once."""
 
 from collections.abc import Coroutine
 from pathlib import Path

@@ -77,7 +77,7 @@ class World:
 
 
 async def carried(world: World, hunk: str) -> tuple[str, str, int]:
-    """Where a hunk is now, and how, behind all work."""
+    """Return where a hunk is, and its state, after all work is done."""
     await world.settle()
     found = world.ledger.hunk(hunk)
     return found.uri, found.state, found.range.start.line

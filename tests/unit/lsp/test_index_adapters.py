@@ -53,7 +53,7 @@ class Watcher(Client):
 
 
 class Table:
-    """An index that is told how it stands, and its view."""
+    """An index whose state is set, and its view."""
 
     def __init__(self) -> None:
         self.client = Watcher()

@@ -46,7 +46,7 @@ def presets(store: TestedStore) -> PresetController:
 
 
 def origins(presets: PresetController) -> list[tuple[str, str]]:
-    """The presets as the editor is told of them: name and origin."""
+    """Return the presets as the editor gets them: name and origin."""
     presets_state: Any = presets.state()["presets"]
     return [(one["name"], one["from"]) for one in presets_state]
 

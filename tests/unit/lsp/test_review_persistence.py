@@ -1,4 +1,4 @@
-"""Where hunks stand is kept when the user pauses, and they come back from there."""
+"""Positions of hunks are persisted when the user pauses, and restored from there."""
 
 import asyncio
 import os

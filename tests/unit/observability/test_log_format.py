@@ -1,4 +1,4 @@
-"""What may stand in the log."""
+"""What may be written to the log."""
 
 import logging
 import os
@@ -57,7 +57,7 @@ def failed(message: str, level: int = logging.ERROR) -> logging.LogRecord:
 @pytest.mark.parametrize("kind", keys())
 def test_record_holds_no_key_at_any_level(kind: str, level: int) -> None:
     key = keys()[kind]
-    logging.getLogger("stet").setLevel(logging.DEBUG)  # what an error says is told at that level
+    logging.getLogger("stet").setLevel(logging.DEBUG)  # messages of errors are logged at that level
     for one in (
         record(level, f"key = '{key}'"),
         record(level, "key = %r", key),

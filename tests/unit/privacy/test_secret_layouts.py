@@ -1,4 +1,4 @@
-"""Secrets that are told by the layout of what they stand in."""
+"""Secrets that are recognised by the layout of their surroundings."""
 
 import base64
 import textwrap

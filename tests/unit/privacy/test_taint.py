@@ -1,4 +1,4 @@
-"""Who named what a tool acts on: the user is told where it was somebody else."""
+"""Who named what a tool acts on: the user is informed if it was somebody else."""
 
 import pytest
 

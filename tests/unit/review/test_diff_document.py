@@ -301,7 +301,7 @@ def _rebuilt(page: DiffDocument, gone: set[str]) -> str:
 
 
 def _around(lines: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The context before and behind the change."""
+    """Return the context before and after the change."""
     changed = [n for n, line in enumerate(lines) if line.startswith(("+", "-"))]
     return list(lines[: changed[0]]), [
         line for line in lines[changed[-1] + 1 :] if line.startswith(" ")

@@ -1,4 +1,4 @@
-"""What a conversation is told of its proposals and its files."""
+"""The feedback to a conversation about its proposals and its files."""
 
 import dataclasses
 
@@ -57,7 +57,7 @@ class Talk:
         return hunk.id
 
     def draft(self, old: str, new: str, *, turn: str = "t1", chat: str = "main") -> EditDraft:
-        """The wish that one text becomes another."""
+        """Propose that one text becomes another."""
         at = self.live.text.index(old)
         edit = TextEdit((Replacement(at, at + len(old), new),))
         return EditDraft(
@@ -83,7 +83,7 @@ class Talk:
         type_into(self.world, self.ledger, edit)
 
     def news(self, chat: str = "main") -> FeedbackDelta:
-        """What is told; it is known then."""
+        """Return the feedback; it is known then."""
         found = collect_feedback(self.world.snapshot(), self.ledger.hunks(chat=chat), self.known)
         self.known = found.knowledge
         return found
@@ -268,7 +268,7 @@ LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n"]), max_size=8)
 def test_changes_beside_accepted_hunks_lead_from_one_text_to_the_other(
     before: list[str], after: str, data: st.DataObject
 ) -> None:
-    """Old lines are those of the text before; new ones stand where they are said to."""
+    """Old lines are those of the text before; new ones are at their reported places."""
     old = TextDocument(URI, "".join(before))
     talk = Talk(old.text)
     at = data.draw(st.integers(0, len(before)))

@@ -1,4 +1,4 @@
-"""A block is decided by action, or by hand: by what stands where its marks were."""
+"""A block is decided by action, or by hand: by the text that is left where its markers were."""
 
 import pytest
 from hypothesis import given, settings

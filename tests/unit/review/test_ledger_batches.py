@@ -22,9 +22,9 @@ class Recording(NullJournal):
     kept: list[tuple[tuple[str, ...], tuple[str, ...], bool]] = field(default_factory=list)
 
     def persist(
-        self, hunks: Sequence[Hunk], *footings: AnchorSnapshot, decision: bool = False
+        self, hunks: Sequence[Hunk], *snapshots: AnchorSnapshot, decision: bool = False
     ) -> None:
-        ids, files = tuple(hunk.id for hunk in hunks), tuple(one.uri for one in footings)
+        ids, files = tuple(hunk.id for hunk in hunks), tuple(one.uri for one in snapshots)
         self.kept.append((ids, tuple(sorted(files)), decision))
 
 

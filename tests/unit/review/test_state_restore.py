@@ -38,14 +38,14 @@ def test_an_insertion_whose_place_is_lost_is_a_conflict_at_the_same_place_after_
         page.type(1, 0, 3, 0, "")
         [before] = page.hunks
         assert (before.state, page.text) == ("conflict", "alpha\ndelta\n")
-        footing = page.ledger.anchor_snapshot(URI)
-        assert footing is not None
-        assert footing.lost == {before.id}
-        store.note_snapshots([footing])
+        positions = page.ledger.anchor_snapshot(URI)
+        assert positions is not None
+        assert positions.lost == {before.id}
+        store.note_snapshots([positions])
     ledger = restarted(tmp_path, page.text)
     [after] = ledger.hunks()
     assert after == before
-    assert ledger.anchor_snapshot(URI) == footing
+    assert ledger.anchor_snapshot(URI) == positions
 
 
 def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_after_a_restart(
@@ -55,9 +55,9 @@ def test_a_lost_insertion_stays_a_conflict_when_other_lines_come_to_its_place_af
         page = stored_page(store)
         page.propose("alpha\nbeta\nBETWEEN\ngamma\ndelta\n")
         page.type(1, 0, 3, 0, "")
-        footing = page.ledger.anchor_snapshot(URI)
-        assert footing is not None
-        store.note_snapshots([footing])
+        positions = page.ledger.anchor_snapshot(URI)
+        assert positions is not None
+        store.note_snapshots([positions])
     ledger = restarted(tmp_path, page.text)
     ledger.on_disk(URI, "alpha\nnew\ndelta\n")
     assert [hunk.state for hunk in ledger.hunks()] == ["conflict"]
@@ -144,7 +144,7 @@ def test_a_dead_servers_block_in_the_text_goes_before_anothers_hunk_in_the_margi
 
 
 def shown_page(page: ReviewHarness | None = None) -> ReviewHarness:
-    """A page with one hunk, which stands in its text as a block."""
+    """A page with one hunk, which is shown in the text as a block."""
     page = page or ReviewHarness(TEXT)
     [hunk] = page.propose("alpha\nBETA\ngamma\ndelta\n")
     edit = page.ledger.blocks.show(page.document, [hunk.id])
@@ -154,10 +154,10 @@ def shown_page(page: ReviewHarness | None = None) -> ReviewHarness:
     return page
 
 
-def come_back(page: ReviewHarness, footing: AnchorSnapshot, text: str) -> Hunk:
+def come_back(page: ReviewHarness, positions: AnchorSnapshot, text: str) -> Hunk:
     """The hunk of a page in the ledger of a server that comes after, on a file that is `text`."""
     ledger = ReviewLedger()
-    restore_state(ledger, RestoredState(page.hunks, (footing,)), {URI: text})
+    restore_state(ledger, RestoredState(page.hunks, (positions,)), {URI: text})
     [hunk] = ledger.hunks()
     return hunk
 
@@ -166,9 +166,9 @@ def test_a_block_in_pieces_that_was_never_saved_is_not_decided_by_a_restart() ->
     page = shown_page()
     page.replace(page.text.replace("#ai_edit\n", "").replace('"type"', '"ty'))
     assert page.states == ["conflict"]
-    footing = page.ledger.anchor_snapshot(URI)
-    assert footing is not None
-    hunk = come_back(page, footing, TEXT)
+    positions = page.ledger.anchor_snapshot(URI)
+    assert positions is not None
+    hunk = come_back(page, positions, TEXT)
     assert (hunk.state, hunk.old, hunk.new, hunk.inline) == ("pending", "beta\n", "BETA\n", False)
 
 
@@ -215,9 +215,9 @@ def test_a_hunk_that_ends_the_text_keeps_what_was_typed_in_its_last_line_after_a
         page.type(0, 0, 0, 5, "beta\ngamma\n")
         page.ledger.take_theirs(page.hunks[0].id)
         page.type(2, 0, 2, 0, "delta")
-        footing = page.ledger.anchor_snapshot(URI)
-        assert footing is not None
-        store.note_snapshots([footing])
+        positions = page.ledger.anchor_snapshot(URI)
+        assert positions is not None
+        store.note_snapshots([positions])
         [before] = page.hunks
     [after] = restarted(tmp_path, page.text).hunks()
     assert (after.range, after.old, after.new) == (before.range, before.old, before.new)

@@ -56,7 +56,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def stopped(workspace: IndexedWorkspace) -> int:
-    """Have the process stand still before it is asked; its number."""
+    """Stop the process before it is asked, and return its number."""
     await workspace.ready()
     process = workspace.index._process
     assert process is not None

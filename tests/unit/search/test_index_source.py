@@ -1,4 +1,4 @@
-"""Which changes on the disk are told of: those below a workspace, but for folders of no interest."""
+"""Which changes on the disk are reported: those in a workspace, except irrelevant folders."""
 
 import queue
 import threading

@@ -37,7 +37,7 @@ def worker(tmp_path: Path) -> Iterator[IndexWorker]:
 
 
 def begin(folder: Path) -> dict[str, Any]:
-    """What a process is told first."""
+    """Return the first message to a process."""
     root = folder / "ws"
     return {
         "folder": str(folder / "cache"),

@@ -17,7 +17,7 @@ LONG_AGO = 1_700_000_000
 
 
 class Watched(System):
-    """Tells which files were read."""
+    """Records which files were read."""
 
     def __init__(self) -> None:
         super().__init__()

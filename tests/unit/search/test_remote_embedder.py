@@ -57,7 +57,7 @@ class Embeddings(WebServer):
         return found({"object": "list", "data": data[::-1], "model": asked.body["model"]})
 
 
-def desk_for(
+def context_for(
     tmp_path: Path, server: Embeddings, monkeypatch: pytest.MonkeyPatch
 ) -> IndexedWorkspace:
     """A workspace whose settings name the endpoint."""
@@ -80,7 +80,7 @@ async def test_texts_are_embedded_in_one_request_each_once_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Embeddings() as server:
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         await workspace.ready()
         await workspace.until(lambda state: state.chunks == 2 and state.unread == 0)
         assert len(server.asked) == 1
@@ -116,7 +116,7 @@ async def test_refusing_endpoint_is_reported_once_and_words_are_searched(
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
     async with Embeddings() as server:
         server.status = 401
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         await workspace.ready()
         assert await workspace.find("moon") == ["tides.md"]
         while not workspace.reported:  # the texts are sent beside the questions
@@ -139,7 +139,7 @@ async def test_invalid_vectors_are_reported_once_and_their_texts_wait(
     monkeypatch.setattr(meanings, "RETRY_SECONDS", 0.01)
     async with Embeddings() as server:
         server.altered = lambda text, vector: [odd, *vector[1:]]
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         await workspace.ready()
         while len(server.asked) < 8:  # the texts are sent beside the questions
             assert await workspace.find("moon") == ["tides.md"]
@@ -195,7 +195,7 @@ async def test_passage_without_a_vector_does_not_block_others(
             server.is_refused = lambda text: "poison" in text
         else:
             server.altered = lambda text, vector: [None] if "poison" in text else vector
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         for number in range(70):
             about = "poison" if number in (3, 4, 50) else "gulls"
             (workspace.root / f"n{number}.md").write_text(
@@ -222,7 +222,7 @@ async def test_without_the_key_nothing_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Embeddings() as server:
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         monkeypatch.delenv("EMBED_KEY")
         await workspace.ready()
         assert await workspace.find("moon") == ["tides.md"]
@@ -237,7 +237,7 @@ async def test_no_secret_is_sent_to_be_embedded_and_what_is_sent_is_noted(
     key = keys()["GitHub token"]
     parts = [part.lower() for part in re.findall(r"[A-Za-z]+|[0-9]+", key) if len(part) > 3]
     async with Embeddings() as server:
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         (tmp_path / "ws" / "login.py").write_text(
             f"token = '{key}'\npassword = 'tr0ub4dor&3x'\n{private_key()}"
         )
@@ -270,7 +270,7 @@ async def test_vectors_that_are_nearly_alike_do_not_outrank_a_unique_word(
     async with Embeddings() as server:
         server.altered = alike
         server.is_refused = lambda text: not is_embedded and "zirconium ore" in text
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         for at in range(40):
             (workspace.root / f"sample{at}.md").write_text(
                 f"# Where it is kept\n\nOre {at} in the hall.\n"
@@ -295,7 +295,7 @@ async def test_a_passage_without_a_vector_is_found_by_its_unique_word(
     async with Embeddings() as server:
         server.altered = positive
         server.is_refused = lambda text: "zirconium ore" in text
-        workspace = desk_for(tmp_path, server, monkeypatch)
+        workspace = context_for(tmp_path, server, monkeypatch)
         for at in range(40):
             text = f"# Where it is kept\n\nOre {at} in the hall{'s' * (at % 15)}.\n"
             (workspace.root / f"sample{at}.md").write_text(text)

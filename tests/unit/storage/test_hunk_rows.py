@@ -84,8 +84,8 @@ def test_anchor_snapshot_round_trips(
     text: str, positions: tuple[dict[str, tuple[int, int]], frozenset[str]]
 ) -> None:
     lines, lost = positions
-    footing = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
-    assert snapshot_from_row(spans_to_json(footing), text) == footing
+    anchor_snapshot = AnchorSnapshot("file:///ws/a.txt", text, lines, lost & lines.keys())
+    assert snapshot_from_row(spans_to_json(anchor_snapshot), text) == anchor_snapshot
 
 
 @given(st.text())

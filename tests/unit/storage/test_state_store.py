@@ -26,8 +26,8 @@ OLD = "a\nb\nc\nd\n"
 DAY = 86_400.0
 
 
-def footing(hunks: list[Hunk], text: str = OLD, uri: str = URI) -> AnchorSnapshot:
-    """Where hunks stand in the text they were made for."""
+def anchor_snapshot(hunks: list[Hunk], text: str = OLD, uri: str = URI) -> AnchorSnapshot:
+    """Return a snapshot of the positions of hunks in the text that they were made for."""
     return AnchorSnapshot(
         uri, text, {hunk.id: (hunk.range.start.line, hunk.range.end.line) for hunk in hunks}
     )
@@ -39,7 +39,7 @@ def two() -> list[Hunk]:
 
 
 def numbered(number: int, state: HunkState = HunkState.PENDING) -> Hunk:
-    """A hunk about a whole file, which needs no footing."""
+    """A hunk about a whole file, which needs no anchor snapshot."""
     return make_hunk(number, HunkKind.REMOVE, old="gone\n", state=state)
 
 
@@ -58,10 +58,10 @@ def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
     )
     move = make_hunk(3, HunkKind.MOVE, new_uri="file:///ws/b.txt")
     with store_in(tmp_path) as store:
-        store.persist([first, odd], footing([first, odd]))
+        store.persist([first, odd], anchor_snapshot([first, odd]))
         store.persist([move])
     with store_in(tmp_path) as store:
-        assert store.load() == RestoredState((first, odd, move), (footing([first, odd]),))
+        assert store.load() == RestoredState((first, odd, move), (anchor_snapshot([first, odd]),))
         assert store.messages == []
 
 
@@ -75,7 +75,9 @@ def test_no_half_of_a_character_in_any_text_keeps_others_from_the_disk(odd: list
         strange = dataclasses.replace(second, uri=uri, new=odd[2], reason=odd[3])
         row = ChatRow(odd[4], "{}", {odd[5]: odd[6]})
         with store_in(Path(folder)) as store:
-            store.persist([first, strange], footing([first]), footing([strange], uri=uri))
+            store.persist(
+                [first, strange], anchor_snapshot([first]), anchor_snapshot([strange], uri=uri)
+            )
             store.persist_chat(row)
             store.persist_presets({odd[7]: "{}"})
         with store_in(Path(folder)) as store:
@@ -90,7 +92,7 @@ def test_the_latest_state_counts(tmp_path: Path) -> None:
     first, second = two()
     accepted = dataclasses.replace(first, state=HunkState.ACCEPTED, changed=3)
     with store_in(tmp_path) as store:
-        store.persist([first, second], footing([first, second]))
+        store.persist([first, second], anchor_snapshot([first, second]))
         store.persist([accepted], decision=True)
     with store_in(tmp_path) as store:
         assert store.load().hunks == (accepted, second)
@@ -103,7 +105,7 @@ def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_ke
     first, second = two()
     third = make_hunk(3, HunkKind.REMOVE, old="gone\n", state=HunkState.PENDING)
     with store_in(tmp_path) as store:
-        store.persist([first, second], footing([first, second]))
+        store.persist([first, second], anchor_snapshot([first, second]))
         decided = [
             dataclasses.replace(hunk, state=HunkState.REJECTED, changed=9)
             for hunk in (first, second)
@@ -117,7 +119,7 @@ def test_hunks_that_are_as_they_were_new_ones_and_others_with_other_texts_are_ke
 def test_ranges_come_from_the_latest_snapshot(tmp_path: Path) -> None:
     [first, _] = two()
     with store_in(tmp_path) as store:
-        store.persist([first], footing([first]))
+        store.persist([first], anchor_snapshot([first]))
         store.note_snapshots([AnchorSnapshot(URI, "0\n" + OLD, {first.id: (2, 3)})])
         store.flush()
     with store_in(tmp_path) as store:
@@ -201,22 +203,22 @@ def test_decided_hunks_are_kept_for_a_while(tmp_path: Path) -> None:
 def test_places_of_hunks_that_are_dropped_go_with_them(tmp_path: Path) -> None:
     rejected = [dataclasses.replace(hunk, state=HunkState.REJECTED) for hunk in two()]
     with store_in(tmp_path) as store:
-        store.persist(rejected, footing(rejected))
+        store.persist(rejected, anchor_snapshot(rejected))
         store.system.ahead = 20 * DAY
         store.persist(rejected[:1])
-    for days, n_footings, n_texts in ((31, 1, 3), (51, 0, 0)):
+    for days, n_snapshots, n_texts in ((31, 1, 3), (51, 0, 0)):
         with store_in(tmp_path) as store:
             store.system.ahead = days * DAY
-            assert len(store.load().anchor_snapshots) == n_footings
+            assert len(store.load().anchor_snapshots) == n_snapshots
             store.flush()
-            assert query(store.file, "SELECT count(*) FROM footing") == [(n_footings,)]
+            assert query(store.file, "SELECT count(*) FROM footing") == [(n_snapshots,)]
             assert query(store.file, "SELECT count(*) FROM text") == [(n_texts,)]
 
 
 def test_a_log_that_a_killed_server_left_is_emptied(tmp_path: Path) -> None:
     killed = TestedStore(tmp_path)
     for nth in range(50):
-        killed.persist(two(), footing(two(), OLD + "x" * nth))
+        killed.persist(two(), anchor_snapshot(two(), OLD + "x" * nth))
     log = killed.file.with_name("state.db-wal")
     size = log.stat().st_size
     with store_in(tmp_path) as store:
@@ -249,7 +251,7 @@ def test_the_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     with store_in(tmp_path) as store:
         sizes = []
         for nth in range(3 * TIDY_WRITES):
-            store.persist(hunks, footing(hunks, OLD + "x" * nth))
+            store.persist(hunks, anchor_snapshot(hunks, OLD + "x" * nth))
             store.flush()
             sizes.append(store.file.with_name("state.db-wal").stat().st_size)
         assert max(sizes[TIDY_WRITES:]) <= 1.2 * max(sizes[:TIDY_WRITES])
@@ -308,13 +310,13 @@ def test_server_that_was_taken_for_dead_overwrites_nothing(tmp_path: Path) -> No
 def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
-        one.persist([first], footing([first]))
+        one.persist([first], anchor_snapshot([first]))
         other.persist([second], AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
         kept = heir.load()
         assert kept.anchor_snapshots == (
             AnchorSnapshot(URI, "new\n" + OLD + "end\n", {second.id: (4, 5)}),
-            footing([first]),
+            anchor_snapshot([first]),
         )
         assert [hunk.range.start.line for hunk in kept.hunks] == [1, 4]
         heir.persist([], kept.anchor_snapshots[0])
@@ -324,12 +326,12 @@ def test_two_dead_servers_may_have_had_hunks_in_one_file(tmp_path: Path) -> None
 def test_position_of_a_hunk_comes_from_the_latest_snapshot(tmp_path: Path) -> None:
     first, second = two()
     with store_in(tmp_path) as one, store_in(tmp_path) as other:
-        one.persist([first, second], footing([first, second]))
+        one.persist([first, second], anchor_snapshot([first, second]))
         other.persist([], AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}))
     with store_in(tmp_path) as heir:
         assert heir.load().anchor_snapshots == (
             AnchorSnapshot(URI, "new\n" + OLD, {second.id: (4, 5)}),
-            footing([first]),
+            anchor_snapshot([first]),
         )
 
 

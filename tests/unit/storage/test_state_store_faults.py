@@ -22,14 +22,14 @@ pytestmark = pytest.mark.slow
 
 
 def numbered(number: int, size: int = 1) -> Hunk:
-    """A hunk about a whole file, which needs no footing; its text can't be packed."""
+    """A hunk about a whole file, which needs no anchor snapshot; its text can't be packed."""
     text = "".join(chr(0x4E00 + (n * n * 7919 + number) % 20_000) for n in range(size))
     return make_hunk(number, HunkKind.REMOVE, old=text)
 
 
 @contextmanager
 def files_no_larger_than(n_bytes: int) -> Iterator[None]:
-    """As on a disk that is full: writes behind `n_bytes` of any file fail."""
+    """As on a disk that is full: writes after `n_bytes` of any file fail."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
     try:

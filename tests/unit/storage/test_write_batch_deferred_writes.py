@@ -18,7 +18,7 @@ def proposed() -> tuple[Hunk, Hunk]:
     return first, second
 
 
-def footing(*hunks: Hunk, text: str = "1\n2\n3\n" + LONG) -> AnchorSnapshot:
+def anchor_snapshot(*hunks: Hunk, text: str = "1\n2\n3\n" + LONG) -> AnchorSnapshot:
     return AnchorSnapshot(
         URI, text, {hunk.id: (hunk.range.start.line, hunk.range.end.line) for hunk in hunks}
     )
@@ -32,26 +32,26 @@ def test_deferred_rows_are_written_by_the_next_flush(tmp_path: Path) -> None:
     first, second = proposed()
     woken: list[None] = []
     with store_in(tmp_path, wake=lambda: woken.append(None)) as store:
-        store.persist([first, second], footing(first, second))
+        store.persist([first, second], anchor_snapshot(first, second))
         assert (bool(woken), store.has_unwritten) == (True, True)
         assert store.load() == RestoredState()
         store.flush()
         assert (bool(woken), store.has_unwritten) == (True, False)
-        assert store.load() == RestoredState((first, second), (footing(first, second),))
+        assert store.load() == RestoredState((first, second), (anchor_snapshot(first, second),))
 
 
 def test_deferred_rows_are_written_on_close(tmp_path: Path) -> None:
     first, second = proposed()
     with store_in(tmp_path) as store:
-        store.persist([first, second], footing(first, second))
+        store.persist([first, second], anchor_snapshot(first, second))
     with store_in(tmp_path) as store:
-        assert store.load() == RestoredState((first, second), (footing(first, second),))
+        assert store.load() == RestoredState((first, second), (anchor_snapshot(first, second),))
 
 
 def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
     first, second = proposed()
     with store_in(tmp_path) as store:
-        store.persist([first, second], footing(first, second))
+        store.persist([first, second], anchor_snapshot(first, second))
         store.persist([rejected(first)], decision=True)
         assert [hunk.state for hunk in store.load().hunks] == [HunkState.REJECTED]
         store.flush()
@@ -61,13 +61,13 @@ def test_what_is_decided_before_they_are_written_counts(tmp_path: Path) -> None:
 
 def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: Path) -> None:
     first, second = proposed()
-    short = footing(first, second, text="1\n2\n3\n")
+    short = anchor_snapshot(first, second, text="1\n2\n3\n")
     with store_in(tmp_path) as store:
-        store.persist([first, second], footing(first, second))
+        store.persist([first, second], anchor_snapshot(first, second))
         store.note_snapshots([short])
         store.flush()
         assert store.load() == RestoredState((first, second), (short,))
-        store.note_snapshots([footing(first, second)])
+        store.note_snapshots([anchor_snapshot(first, second)])
         store.persist([rejected(second)], short, decision=True)
         store.flush()
         assert store.load() == RestoredState((first, rejected(second)), (short,))
@@ -75,9 +75,9 @@ def test_a_text_that_has_become_short_takes_the_place_of_the_long_one(tmp_path: 
 
 def test_the_latest_of_two_long_texts_is_kept(tmp_path: Path) -> None:
     first, second = proposed()
-    later = footing(first, second, text="1\n2\n3\n" + LONG + "more\n")
+    later = anchor_snapshot(first, second, text="1\n2\n3\n" + LONG + "more\n")
     with store_in(tmp_path) as store:
-        store.persist([first], footing(first))
+        store.persist([first], anchor_snapshot(first))
         store.persist([second], later)
         store.flush()
         assert store.load().anchor_snapshots == (later,)

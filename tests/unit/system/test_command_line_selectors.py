@@ -1,4 +1,4 @@
-"""A command whose argument chooses what is run is told from one that is only told what to work on."""
+"""An argument that chooses what is run is distinguished from one that is only data."""
 
 import pytest
 

@@ -30,7 +30,7 @@ print(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize())
 
 
 def resident(how: str) -> int:
-    """Bytes behind much that was large and is free, with little between that stays."""
+    """Return the resident bytes after large blocks between small ones are freed."""
     argv = [sys.executable, "-c", HOLES, how]
     return int(subprocess.run(argv, capture_output=True, check=True).stdout)
 

@@ -1,4 +1,4 @@
-"""Blocks in a text: written, found, read past; whatever stands round them and in them."""
+"""Blocks in a text: written, found and skipped, whatever is around and in them."""
 
 import json
 import re

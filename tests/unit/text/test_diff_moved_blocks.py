@@ -1,4 +1,4 @@
-"""Blocks that were moved are told as one, and every difference still leads to the other text."""
+"""Moved blocks stay whole, and every diff leads to the other text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -98,7 +98,7 @@ def test_any_text_is_edited_at_its_one_place_or_refused(
             expected_text = plainly(new)
             if forgets_its_line_end(head, plainly(wanted), expected_text):
                 expected_text += "\n"
-            # What comes to stand first may be another such character, which is text.
+            # The next first character may be another such character, which is text.
             assert (
                 plainly(f"x{after}")
                 == f"x{live[: live.startswith(BOM)]}{head}{expected_text}{tail}"

@@ -58,7 +58,7 @@ def test_a_clean_merge_holds_whatever_either_side_wrote_and_nothing_else(
 
 @st.composite
 def edited(draw: st.DrawFn) -> tuple[str, str, str]:
-    """Lines of words, edited by two people whose words tell who wrote them."""
+    """Lines of words, edited by two people whose words show who wrote them."""
     end = draw(st.sampled_from(("\n", "\r\n")))
     n = draw(st.integers(1, 8))
     base = [[f"w{line}{word}" for word in "abcdef"] for line in range(n)]

@@ -1,4 +1,4 @@
-"""What a person can't see is told apart from what honest writing needs."""
+"""Invisible and deceptive characters are distinguished from ordinary writing."""
 
 import unicodedata
 

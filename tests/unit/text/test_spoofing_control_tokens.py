@@ -1,4 +1,4 @@
-"""No control token of a chat template stands in a broken text, and mending it gives the text back."""
+"""A broken text holds no control token of a chat template, and unescaping restores the text."""
 
 import pytest
 from hypothesis import given

@@ -30,7 +30,7 @@ def test_places_of_the_real_text_have_one_in_the_plain_text() -> None:
     lines = {
         0: (0, 1),  # a
         1: (1, 0),  # the mark
-        2: (1, 2),  # one, as it stands in the block
+        2: (1, 2),  # one, as it is in the block
         3: (2, 2),  # two
         5: (1, 0),  # new
         7: (3, 1),  # b

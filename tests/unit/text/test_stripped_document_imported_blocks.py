@@ -18,7 +18,7 @@ def block(before: str = "old", after: str = "new", **other: object) -> str:
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    """What the blocks of a note stand for, and offer."""
+    """Return the old and the new text of the blocks of a note."""
     return [(one.before, one.after) for one in find_imported(split_lines(text)).blocks]
 
 

@@ -29,8 +29,10 @@ def test_delete_file_is_off_by_default_and_disabled_with_its_group() -> None:
     assert "move_file" in names(off)
 
 
-def desk_with(answer: str, problem: str = "", **files: str) -> tuple[ToolContext, list[Question]]:
-    """A desk whose user says `answer`, and whose editor says `problem`."""
+def context_with(
+    answer: str, problem: str = "", **files: str
+) -> tuple[ToolContext, list[Question]]:
+    """Return a tool context whose user answers `answer`, and whose editor reports `problem`."""
     ctx = make_tool_context(make_workspace(opened=files or {"/ws/a.py": "x = 1\n"}))
     asked: list[Question] = []
 
@@ -48,7 +50,7 @@ def desk_with(answer: str, problem: str = "", **files: str) -> tuple[ToolContext
 
 
 async def test_approved_deletion_is_proposed_and_accepted_at_once() -> None:
-    ctx, asked = desk_with("Delete")
+    ctx, asked = context_with("Delete")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py", reason="Not\nused.")
     (hunk,) = ctx.reader.ledger.hunks()
@@ -66,7 +68,7 @@ async def test_approved_deletion_is_proposed_and_accepted_at_once() -> None:
 
 
 async def test_refused_deletion_is_not_proposed() -> None:
-    ctx, _ = desk_with("Keep")
+    ctx, _ = context_with("Keep")
     await use(READ_FILE, ctx, file="a.py")
     with pytest.raises(UserDeclined, match=r"The user keeps a\.py"):
         await DELETE_FILE.run(DELETE_FILE.params(file="a.py"), ctx)  # type: ignore[call-arg]
@@ -74,7 +76,7 @@ async def test_refused_deletion_is_not_proposed() -> None:
 
 
 async def test_deletion_that_the_editor_does_not_apply_is_pending() -> None:
-    ctx, _ = desk_with("Delete", "It is not saved.")
+    ctx, _ = context_with("Delete", "It is not saved.")
     await use(READ_FILE, ctx, file="a.py")
     answer = await use(DELETE_FILE, ctx, file="a.py")
     (hunk,) = ctx.reader.ledger.hunks()
@@ -85,14 +87,14 @@ async def test_deletion_that_the_editor_does_not_apply_is_pending() -> None:
 
 
 async def test_protected_file_is_named_in_the_question() -> None:
-    ctx, asked = desk_with("Keep", **{"/ws/Makefile": "all:\n"})
+    ctx, asked = context_with("Keep", **{"/ws/Makefile": "all:\n"})
     await use(READ_FILE, ctx, file="Makefile")
     await use(DELETE_FILE, ctx, file="Makefile")
     assert "\nCaution: " in asked[0].text
 
 
 async def test_deletion_applies_to_the_file_at_the_time_of_approval() -> None:
-    ctx, _ = desk_with("Delete")
+    ctx, _ = context_with("Delete")
     await use(READ_FILE, ctx, file="a.py")
 
     async def type_first(question: Question) -> str:

@@ -22,8 +22,8 @@ from tests.support.workspaces import close_document, insertion, make_workspace
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
 
-async def reading_desk(text: str = TEXT, **settings: object) -> ToolContext:
-    """A desk at which `a.py` has been read."""
+async def reading_context(text: str = TEXT, **settings: object) -> ToolContext:
+    """Return a tool context in which `a.py` has been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}, settings=Settings(edit=edit)))
     await use(READ_FILE, ctx, file="a.py")
@@ -39,7 +39,7 @@ def result(ctx: ToolContext) -> str:
 
 
 async def test_text_is_replaced_and_the_file_stays_as_it_was() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     answer = await use(
         EDIT_FILE,
         ctx,
@@ -59,13 +59,13 @@ async def test_text_is_replaced_and_the_file_stays_as_it_was() -> None:
 
 
 async def test_every_place_is_replaced_where_that_is_asked() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     await use(EDIT_FILE, ctx, file="a.py", old_text="1", new_text="2", replace_all=True)
     assert result(ctx) == TEXT.replace("1", "2")
 
 
 async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "# typed since\n"))
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
     await use(EDIT_FILE, ctx, file="a.py", position="start", content="# start")
@@ -74,7 +74,7 @@ async def test_a_position_is_that_of_the_text_that_was_shown() -> None:
 
 
 async def test_position_end_is_the_end_of_the_current_text() -> None:
-    ctx = await reading_desk("a")
+    ctx = await reading_context("a")
     type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 1, "b"))
     await use(EDIT_FILE, ctx, file="a.py", position="end", content="c")
     assert result(ctx) == "ab\nc"
@@ -100,20 +100,20 @@ async def test_position_end_is_the_end_of_the_current_text() -> None:
 async def test_edit_without_an_effect_is_reported_with_a_reason(
     arguments: dict[str, object], answer: str
 ) -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     assert (await use(EDIT_FILE, ctx, file="a.py", **arguments)).startswith(answer)
     assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_an_ambiguous_place_is_refused_with_its_lines() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="    return 1", new_text="x")
     assert "2" in answer
     assert "6" in answer
 
 
 async def test_a_gutter_that_was_copied_is_no_part_of_the_text() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     await use(
         EDIT_FILE,
         ctx,
@@ -125,7 +125,7 @@ async def test_a_gutter_that_was_copied_is_no_part_of_the_text() -> None:
 
 
 async def test_lines_that_the_user_changed_are_reported() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 12, "    yield"))
     by_text = await use(
         EDIT_FILE, ctx, file="a.py", old_text="def f():\n    return 1", new_text="x"
@@ -143,7 +143,7 @@ async def test_lines_of_a_file_that_was_never_shown_mean_nothing() -> None:
 
 
 async def test_a_second_edit_of_the_same_lines_is_refused() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="x")
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="y")
     assert "already have a pending hunk" in answer
@@ -151,7 +151,7 @@ async def test_a_second_edit_of_the_same_lines_is_refused() -> None:
 
 
 async def test_policy_refusal_is_reported_to_the_model_and_recorded_for_the_user() -> None:
-    ctx = await reading_desk(can_delete=False)
+    ctx = await reading_context(can_delete=False)
     answer = await use(EDIT_FILE, ctx, file="a.py", position="delete:1", summary="Take it out")
     assert answer.startswith("Error: Refused by the rule edit.canDelete: ")
     (rejected,) = ctx.reader.report.rejected
@@ -249,7 +249,7 @@ def test_arguments_that_do_not_fit_are_refused(tool: Tool, arguments: dict[str, 
 
 
 async def test_what_is_typed_while_the_disk_is_asked_is_in_the_text_that_is_edited() -> None:
-    ctx = await reading_desk()
+    ctx = await reading_context()
     looking = Tasks().spawn(ctx.reader.document_to_edit("a.py"), "look")
     await asyncio.sleep(0)
     type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "# typed\n"))

@@ -27,8 +27,8 @@ CALLS = (
 )
 
 
-async def typing_desk(n_times: int) -> ToolContext:
-    """A desk whose user puts a line at the top each of the first `n_times` the disk is asked."""
+async def typing_context(n_times: int) -> ToolContext:
+    """A tool context whose user inserts a line at the top the first `n_times` that the disk is read."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     await use(READ_FILE, ctx, file="a.py")
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
@@ -57,7 +57,7 @@ def result(ctx: ToolContext) -> str:
 
 
 async def test_a_text_that_changed_meanwhile_is_looked_through_again() -> None:
-    ctx = await typing_desk(1)
+    ctx = await typing_context(1)
     outcomes = await run_batch(CALLS, ctx)
     assert result(ctx) == "typed\none\n2\nthree\n4\n"
     assert [str(outcome).partition(" (")[0] for outcome in outcomes] == [
@@ -67,13 +67,13 @@ async def test_a_text_that_changed_meanwhile_is_looked_through_again() -> None:
 
 
 async def test_a_user_who_never_stops_typing_does_not_keep_edits_from_being_proposed() -> None:
-    ctx = await typing_desk(100)
+    ctx = await typing_context(100)
     _ = await run_batch(CALLS, ctx)
     assert result(ctx).removeprefix("typed\n" * 3) == "one\n2\nthree\n4\n"
 
 
 async def test_what_was_decided_meanwhile_is_not_amended() -> None:
-    ctx = await typing_desk(0)
+    ctx = await typing_context(0)
     (first,) = await run_batch(CALLS[:1], ctx)
     assert "Proposed h1" in str(first)
     loop = asyncio.get_running_loop()
@@ -99,7 +99,7 @@ async def test_what_was_decided_meanwhile_is_not_amended() -> None:
 
 
 async def test_a_large_file_that_changes_all_the_time_is_not_looked_through_on_the_loop() -> None:
-    ctx = await typing_desk(100)
+    ctx = await typing_context(100)
     type_into(
         ctx.reader.workspace, ctx.reader.ledger, insertion(4, 0, "five\n" * 30_000), "/ws/a.py"
     )

@@ -26,7 +26,7 @@ def edit(old: str, new: str, file: str = "a.py") -> Completion:
 
 
 def tool_results(ctx: AgentHarness) -> list[str]:
-    """What the model was told of its calls."""
+    """Return the answers to the calls of the model."""
     return [one.content for one in ctx.model.requests[-1].messages if one.role == "tool"]
 
 

@@ -18,8 +18,8 @@ URI = "file:///ws/a.py"
 TEXT = "def f():\n    return 1\n\n\ndef g():\n    return 1\n"
 
 
-async def working_desk(text: str = TEXT) -> ToolContext:
-    """A desk at which `a.py` has been read, and line 2 is to become `    return 2`."""
+async def working_context(text: str = TEXT) -> ToolContext:
+    """A tool context in which `a.py` has been read, and a hunk changes line 2 to `    return 2`."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": text}))
     await use(READ_FILE, ctx, file="a.py")
     await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
@@ -44,7 +44,7 @@ def result(ctx: ToolContext) -> str:
 
 
 async def test_pending_text_can_be_changed_by_quoting_it() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     (hunk,) = waiting(ctx)
     assert answer == (
@@ -57,7 +57,7 @@ async def test_pending_text_can_be_changed_by_quoting_it() -> None:
 
 
 async def test_a_quote_may_hold_text_of_the_file_around_what_is_pending() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     await use(
         EDIT_FILE,
         ctx,
@@ -69,7 +69,7 @@ async def test_a_quote_may_hold_text_of_the_file_around_what_is_pending() -> Non
 
 
 async def test_putting_the_old_text_back_takes_the_proposal_back() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 1")
     assert answer == "No longer proposed: h1.\n"
     assert states(ctx) == {"h1": "withdrawn"}
@@ -77,20 +77,20 @@ async def test_putting_the_old_text_back_takes_the_proposal_back() -> None:
 
 
 async def test_what_is_proposed_again_stays_as_it_is() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:2", content="    return 2")
     assert answer.startswith("Proposed h1 at line 2 (replace)")
     assert states(ctx) == {"h1": "pending"}
 
 
 async def test_text_of_the_file_has_priority_over_pending_text() -> None:
-    ctx = await working_desk("def f():\n    return 1\nreturn 2\n")
+    ctx = await working_context("def f():\n    return 1\nreturn 2\n")
     await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 9")
     assert result(ctx) == "def f():\n    return 2\nreturn 9\n"
 
 
 async def test_marks_that_were_copied_mean_the_pending_text() -> None:
-    ctx = await working_desk("def f():\n    return 1\nreturn 2\n")
+    ctx = await working_context("def f():\n    return 1\nreturn 2\n")
     shown = await use(READ_FILE, ctx, file="a.py")
     line = next(line for line in shown.splitlines() if "h1+" in line)
     await use(EDIT_FILE, ctx, file="a.py", old_text=line, new_text="    return 9")
@@ -112,7 +112,7 @@ async def test_an_exact_quote_of_pending_text_goes_before_one_that_fits_the_file
 
 
 async def test_a_place_that_is_pending_twice_is_refused() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     await use(EDIT_FILE, ctx, file="a.py", position="replace:6", content="    return 2")
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is there 2 times")
@@ -120,7 +120,7 @@ async def test_a_place_that_is_pending_twice_is_refused() -> None:
 
 
 async def test_all_places_can_be_changed_at_once() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     await use(EDIT_FILE, ctx, file="a.py", position="replace:6", content="    return 2")
     await use(
         EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3", replace_all=True
@@ -129,7 +129,7 @@ async def test_all_places_can_be_changed_at_once() -> None:
 
 
 async def test_pending_text_of_another_conversation_is_not_editable() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     ctx.reader.turn = TurnIdentity("t1", "m", "another")
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
@@ -137,7 +137,7 @@ async def test_pending_text_of_another_conversation_is_not_editable() -> None:
 
 
 async def test_the_users_typing_within_pending_lines_is_kept() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 4, "  "))
     assert "   h1+\t  return 2\n" in await use(READ_FILE, ctx, file="a.py")
     await use(EDIT_FILE, ctx, file="a.py", old_text="  return 2", new_text="  return 3")
@@ -145,7 +145,7 @@ async def test_the_users_typing_within_pending_lines_is_kept() -> None:
 
 
 async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     type_into(ctx.reader.workspace, ctx.reader.ledger, WireEdit(1, 0, 1, 12, "    yield 7"))
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")
     assert answer.startswith("Error: 'a.py': The old text is not in the file.")
@@ -153,13 +153,13 @@ async def test_what_the_user_has_written_over_is_not_there_to_be_quoted() -> Non
 
 
 async def test_overlap_with_a_pending_hunk_is_reported_with_a_remedy() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("To change what is pending, quote that text as `old_text`.")
 
 
 async def test_superseded_hunks_are_reported() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     ctx.reader.turn = TurnIdentity("t2", "m", "main")
     answer = await use(EDIT_FILE, ctx, file="a.py", position="replace:1-2", content="x")
     assert answer.endswith("No longer proposed, because this takes its place: h1.\n")
@@ -167,7 +167,7 @@ async def test_superseded_hunks_are_reported() -> None:
 
 
 async def test_amendment_passes_the_policy_check() -> None:
-    ctx = await working_desk()
+    ctx = await working_context()
     only_adding = dataclasses.replace(ctx.proposer.rules.settings, can_delete=False)
     ctx.proposer.rules = dataclasses.replace(ctx.proposer.rules, settings=only_adding)
     answer = await use(EDIT_FILE, ctx, file="a.py", old_text="return 2", new_text="return 3")

@@ -24,7 +24,7 @@ SETTINGS = Settings(agent=AgentSettings(disabled_tools=(), commands=(LIST, TEST)
 
 
 class Bench:
-    """A desk with programs, and a user who says the same to every question."""
+    """A tool context with programs, and a user who gives the same answer to every question."""
 
     def __init__(
         self,

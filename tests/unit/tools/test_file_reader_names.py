@@ -1,4 +1,4 @@
-"""A file that is not there: the names that are like its own are told, of those that may be shown."""
+"""The answer for a missing file contains similar names of visible files."""
 
 import pytest
 

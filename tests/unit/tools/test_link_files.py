@@ -14,7 +14,7 @@ OTHERS: dict[str, str | bytes] = {
 }
 
 
-def desk_of(
+def context_of(
     text: str, others: dict[str, str | bytes] | None = None, name: str = "a.md"
 ) -> ToolContext:
     world = make_workspace({**OTHERS, **(others or {})}, opened={f"/ws/{name}": text})
@@ -24,7 +24,7 @@ def desk_of(
 async def linked(note: str, to: str = "b.md", **more: object) -> str:
     """The note with the link accepted."""
     others = more.pop("others", None)
-    ctx = desk_of(note, others)  # type: ignore[arg-type]
+    ctx = context_of(note, others)  # type: ignore[arg-type]
     answer = await use(LINK_FILES, ctx, file="a.md", to=to, **more)
     assert answer.startswith("Proposed "), answer
     document = ctx.reader.workspace.document("file:///ws/a.md")
@@ -85,7 +85,7 @@ async def test_link_after_a_heading_goes_to_the_end_of_its_section(
 
 
 async def test_what_is_linked_there_already_is_not_proposed() -> None:
-    ctx = desk_of("# A\n[[b]]\n# C\n")
+    ctx = context_of("# A\n[[b]]\n# C\n")
     answer = await use(LINK_FILES, ctx, file="a.md", to="b.md", after="A")
     assert answer == "a.md links to b.md there already, at line 2; nothing is proposed.\n"
     assert ctx.reader.ledger.hunks() == ()
@@ -93,7 +93,7 @@ async def test_what_is_linked_there_already_is_not_proposed() -> None:
 
 
 async def test_files_that_cannot_be_linked_are_reported_with_a_remedy() -> None:
-    ctx = desk_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
+    ctx = context_of("# A\n", {"/ws/.env": "KEY=1", "/ws/code.py": ""})
     code = await use(LINK_FILES, ctx, file="code.py", to="b.md")
     assert code.startswith("Error: 'code.py' is no Markdown note")
     assert "`edit_file`" in code

@@ -30,8 +30,8 @@ FILES = {
 A = "# A\n\n![p](img/p.png) [c](sub/c.md)\n"
 
 
-async def desk_of(*read: str, **settings: object) -> ToolContext:
-    """A desk at which `a.md` is open and the named files have been read."""
+async def context_of(*read: str, **settings: object) -> ToolContext:
+    """Return a tool context in which `a.md` is open and the named files have been read."""
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     world = make_workspace(
         {**FILES, "/ws/img/p.png": b"\0"}, opened={"/ws/a.md": A}, settings=Settings(edit=edit)
@@ -55,7 +55,7 @@ def accepted(ctx: ToolContext) -> dict[str, str]:
 
 
 async def test_a_move_is_one_proposal_with_all_its_links() -> None:
-    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    ctx = await context_of("a.md", "b.md", "sub/c.md")
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     move = next(h for h in ctx.reader.ledger.hunks() if h.kind is HunkKind.MOVE)
     assert (move.uri, move.new_uri) == ("file:///ws/a.md", "file:///ws/sub/n.md")
@@ -72,12 +72,12 @@ async def test_a_move_is_one_proposal_with_all_its_links() -> None:
 
 
 async def test_a_folder_is_a_place_too() -> None:
-    ctx = await desk_of("d.md")
+    ctx = await context_of("d.md")
     assert "d.md becomes sub/d.md." in await use(MOVE_FILE, ctx, file="d.md", to="sub/")
 
 
 async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> None:
-    ctx = await desk_of("a.md")
+    ctx = await context_of("a.md")
     answer = await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")
     assert answer == (
         "Error: Moving 'a.md' changes files that you have not read: 'b.md', 'sub/c.md'. Read them, "
@@ -87,7 +87,7 @@ async def test_files_that_would_change_must_be_read_and_are_named_at_once() -> N
 
 
 async def test_invalid_moves_are_reported() -> None:
-    ctx = await desk_of("a.md")
+    ctx = await context_of("a.md")
     for file, to, answer in (
         ("none.md", "x.md", "Error: There is no file 'none.md'."),
         ("a.md", "a.md", "Error: 'a.md' is there already."),
@@ -102,7 +102,7 @@ async def test_invalid_moves_are_reported() -> None:
 
 
 async def test_policy_decides_and_the_refusal_is_reported_to_the_user() -> None:
-    ctx = await desk_of("d.md", can_create=False)
+    ctx = await context_of("d.md", can_create=False)
     answer = await use(MOVE_FILE, ctx, file="d.md", to="e.md")
     assert answer.startswith("Error: Refused by the rule edit.canCreate")
     assert [(r.file, r.position, r.rule) for r in ctx.reader.report.rejected] == [
@@ -111,13 +111,13 @@ async def test_policy_decides_and_the_refusal_is_reported_to_the_user() -> None:
 
 
 async def test_links_outside_the_scope_keep_a_file_where_it_is() -> None:
-    ctx = await desk_of("a.md", scope="current")
+    ctx = await context_of("a.md", scope="current")
     answer = await use(MOVE_FILE, ctx, file="a.md", to="n.md")
     assert answer.startswith("Error: Refused by the rule edit.scope: 'a.md' can't be moved")
 
 
 async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() -> None:
-    ctx = await desk_of(scope="linked")
+    ctx = await context_of(scope="linked")
     ask = Ask(prompt="", mode=Mode.AGENT, place=EditorLocation("file:///ws/a.md"), chat="main")
     linked = ["file:///ws/b.md", "file:///ws/sub/c.md"]
     ctx.proposer.rules = create_turn_rules(ask, ctx.reader.workspace, ctx.reader.shown, linked)
@@ -128,7 +128,7 @@ async def test_in_the_scope_linked_the_links_of_the_current_file_are_in_reach() 
 
 
 async def test_what_is_typed_while_links_are_looked_for_is_kept() -> None:
-    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    ctx = await context_of("a.md", "b.md", "sub/c.md")
     moving = Tasks().spawn(use(MOVE_FILE, ctx, file="a.md", to="n.md"), "move")
     await asyncio.sleep(0)
     type_into(
@@ -163,7 +163,7 @@ async def test_policy_check_runs_in_a_worker_and_again_if_a_text_changes(
         return found
 
     to_thread = asyncio.to_thread
-    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    ctx = await context_of("a.md", "b.md", "sub/c.md")
     monkeypatch.setattr(move_file, "prepare_draft", ask)
     monkeypatch.setattr(asyncio, "to_thread", in_a_thread)
     assert (await use(MOVE_FILE, ctx, file="a.md", to="sub/n.md")).startswith("Proposed")
@@ -178,13 +178,13 @@ PICTURES: dict[str, str | bytes] = {
 }  # fmt: skip
 
 
-def desk_with_pictures(**settings: object) -> ToolContext:
+def context_with_pictures(**settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     return make_tool_context(make_workspace(PICTURES, settings=Settings(edit=edit)), asked=None)
 
 
 async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> None:
-    ctx = desk_with_pictures()
+    ctx = context_with_pictures()
     answer = await use(MOVE_FILE, ctx, file="img/p.png", to="pic.png")
     assert answer == (
         "Error: 'img/p.png' holds no text and need not be read, but the files that link to it must "
@@ -203,7 +203,7 @@ async def test_a_binary_file_is_moved_once_the_notes_that_show_it_are_read() -> 
 
 
 async def test_a_note_that_shows_a_moved_binary_file_must_be_read_if_its_link_stays_too() -> None:
-    ctx = desk_with_pictures()
+    ctx = context_with_pictures()
     assert "not yet: 'd.md'." in await use(MOVE_FILE, ctx, file="img/q.png", to="new/q.png")
     await use(READ_FILE, ctx, file="d.md")
     assert (await use(MOVE_FILE, ctx, file="img/q.png", to="new/q.png")).startswith("Proposed")
@@ -211,13 +211,13 @@ async def test_a_note_that_shows_a_moved_binary_file_must_be_read_if_its_link_st
 
 
 async def test_a_binary_file_that_nothing_links_to_stays() -> None:
-    ctx = desk_with_pictures()
+    ctx = context_with_pictures()
     answer = await use(MOVE_FILE, ctx, file="old/p.png", to="new.png")
     assert answer.startswith("Error: Refused by the rule edit.scope")
 
 
 async def test_in_other_scopes_a_binary_file_stays() -> None:
-    ctx = desk_with_pictures(scope="current")
+    ctx = context_with_pictures(scope="current")
     answer = await use(MOVE_FILE, ctx, file="old/p.png", to="old/n.png")
     assert answer.startswith("Error: Refused by the rule edit.scope")
 
@@ -234,7 +234,7 @@ async def test_a_link_that_can_not_be_written_anew_is_named() -> None:
 
 
 async def test_a_pending_edit_of_a_link_is_in_the_way() -> None:
-    ctx = await desk_of("a.md", "b.md", "sub/c.md")
+    ctx = await context_of("a.md", "b.md", "sub/c.md")
     await use(EDIT_FILE, ctx, file="b.md", old_text="See [[a]]", new_text="Look at [[a]]")
     answer = await use(MOVE_FILE, ctx, file="a.md", to="n.md")
     assert "already have a pending hunk" in answer

@@ -16,14 +16,14 @@ FILES: dict[str, str | bytes] = {
 }
 
 
-def desk_of(settings: Settings | None = None) -> ToolContext:
+def context_of(settings: Settings | None = None) -> ToolContext:
     return make_tool_context(
         make_workspace(FILES, opened={"/ws/a.py": "x = 2\ny = 1\n"}, settings=settings)
     )
 
 
 async def test_a_file_is_opened_at_a_line_and_counts_as_not_read() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     assert await use(OPEN_FILE, ctx, file="a.py", line=2) == (
         "a.py is shown to the user at line 2.\n"
     )
@@ -37,14 +37,14 @@ async def test_a_file_is_opened_at_a_line_and_counts_as_not_read() -> None:
 
 
 async def test_files_that_are_not_opened_are_reported() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     assert await use(OPEN_FILE, ctx, file="a.py", line=3) == (
         "Error: 'a.py' has 2 lines; line 3 is past the end."
     )
     assert "There is no file 'c.py'. `list_files`" in await use(OPEN_FILE, ctx, file="c.py")
     assert "goes up with" in await use(OPEN_FILE, ctx, file="../x", line=1)
     assert "Refused by the rule secret" in await use(OPEN_FILE, ctx, file=".env", line=1)
-    quiet = desk_of(Settings(edit=EditSettings(can_navigate=False)))
+    quiet = context_of(Settings(edit=EditSettings(can_navigate=False)))
     assert "edit.canNavigate" in await use(OPEN_FILE, quiet, file="a.py")
     assert ctx.reader.report.files_to_open == quiet.reader.report.files_to_open == []
 
@@ -55,7 +55,7 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
     async def present(stem: str, text: str) -> None:
         shown.append((stem, text))
 
-    ctx = desk_of()
+    ctx = context_of()
     ctx.editor = EditorActions(show_document=present)
     answer = await use(COPY_FILES, ctx, files=["a.py", "b.md", "a.py", ".env", "sub", "sub/c.txt"])
     assert shown == [
@@ -76,7 +76,7 @@ async def test_files_are_gathered_in_one_document_that_no_text_can_end() -> None
 
 
 async def test_empty_and_too_long_lists_are_refused() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     nothing = await use(COPY_FILES, ctx, files=["pic.png", "none.md"])
     assert nothing.startswith("Error: None of these files can be copied. `list_files` gives names.")
     assert "'pic.png' is not a text file" in nothing
@@ -93,7 +93,7 @@ async def test_unwritable_document_is_reported_to_the_model() -> None:
     async def full(stem: str, text: str) -> None:
         raise OSError(28, "No space left on device")
 
-    ctx = desk_of()
+    ctx = context_of()
     ctx.editor = EditorActions(show_document=full)
     assert "No space left" in await use(COPY_FILES, ctx, files=["a.py"])
     assert ctx.reader.report.copied == []

@@ -31,16 +31,16 @@ TOOLS: list[tuple[Tool, dict[str, object], str]] = [
 each = pytest.mark.parametrize(("tool", "more", "after"), TOOLS, ids=[one[0].name for one in TOOLS])
 
 
-def desk_of(text: str) -> ToolContext:
+def context_of(text: str) -> ToolContext:
     world = make_workspace({"/ws/b.md": ""}, opened={"/ws/a.md": text})
     return make_tool_context(world, asked="/ws/a.md")
 
 
-def typing_desk(n_times: int) -> ToolContext:
-    """A desk whose user puts a line at the end each of the first `n_times` the disk is asked; it must
+def typing_context(n_times: int) -> ToolContext:
+    """A tool context whose user adds a line the first `n_times` that the disk is read; it must
     be asked in a worker thread.
     """
-    ctx = desk_of(NOTE)
+    ctx = context_of(NOTE)
     loop, left = asyncio.get_running_loop(), iter(range(n_times))
 
     async def typed() -> None:
@@ -77,7 +77,7 @@ def result(ctx: ToolContext) -> str:
 async def test_policy_check_reads_the_disk_in_a_worker(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    ctx = typing_desk(0)
+    ctx = typing_context(0)
     answer = await use(tool, ctx, file="a.md", **more)
     assert answer.startswith("Proposed h1"), answer
     assert result(ctx) == after
@@ -87,7 +87,7 @@ async def test_policy_check_reads_the_disk_in_a_worker(
 async def test_a_note_that_changed_meanwhile_is_looked_through_again(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    ctx = typing_desk(2)
+    ctx = typing_context(2)
     answer = await use(tool, ctx, file="a.md", **more)
     assert answer.startswith("Proposed h1"), answer
     assert result(ctx) == after.replace("Body\n", "typed\ntyped\nBody\n")
@@ -97,7 +97,7 @@ async def test_a_note_that_changed_meanwhile_is_looked_through_again(
 async def test_a_note_that_changes_all_the_time_is_left_alone(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    ctx = typing_desk(100)
+    ctx = typing_context(100)
     answer = await use(tool, ctx, file="a.md", **more)
     assert answer == "Error: 'a.md' is being changed. Try again later."
     assert ctx.reader.ledger.hunks() == ()
@@ -107,7 +107,7 @@ async def test_a_note_that_changes_all_the_time_is_left_alone(
 async def test_refusal_is_reported_and_recorded_for_the_user(
     tool: Tool, more: dict[str, object], after: str
 ) -> None:
-    ctx = typing_desk(0)
+    ctx = typing_context(0)
     refusal = Refusal("ignored", "It is ignored.")
     ctx.proposer.rules = dataclasses.replace(
         ctx.proposer.rules, bound=lambda: lambda uri: PathStatus(refusal=refusal)
@@ -132,7 +132,7 @@ async def test_a_large_note_does_not_hold_the_loop(
 ) -> None:
     took = []
     for _ in range(TRIES):
-        ctx = desk_of(f"{head}{BODY}")
+        ctx = context_of(f"{head}{BODY}")
         longest, answer = await longest_stall(use(tool, ctx, file="a.md", **more))
         if head and tool is not LINK_FILES:
             assert answer == "Error: 'a.md', line 2: it is nested too deeply."

@@ -1,4 +1,4 @@
-"""What the gate asks the disk is asked in a worker thread: the event loop goes on meanwhile."""
+"""The policy check reads the disk in a worker thread: the event loop goes on meanwhile."""
 
 import asyncio
 import dataclasses
@@ -26,10 +26,10 @@ TEXT = "x = 1\n# ai! rename x\n"
 TAKEN = CommentTask(URI, "a.py", Range(Position(1, 0), Position(1, 14)), "# ai! rename x", 0)
 
 
-def desk_asked_in_a_worker(
+def context_read_in_a_worker(
     meanwhile: Callable[[ToolContext], None] | None = None, refusal: Refusal | None = None
 ) -> ToolContext:
-    """A desk whose disk can't be asked on the event loop; when it is, something happens on that."""
+    """A tool context whose disk can't be read on the event loop; a read in a worker calls back."""
     ctx = make_tool_context(make_workspace(opened={"/ws/a.py": TEXT}))
     loop = asyncio.get_running_loop()
 
@@ -74,8 +74,8 @@ def desk_asked_in_a_worker(
 async def test_tools_ask_the_disk_in_a_worker(
     tool: Tool, more: dict[str, object], answer: str
 ) -> None:
-    assert (await use(tool, desk_asked_in_a_worker(), **more)).startswith(answer)
-    refused = desk_asked_in_a_worker(refusal=Refusal("ignored", "No."))
+    assert (await use(tool, context_read_in_a_worker(), **more)).startswith(answer)
+    refused = context_read_in_a_worker(refusal=Refusal("ignored", "No."))
     assert await use(tool, refused, **more) == "Error: Refused by the rule ignored: No."
 
 
@@ -97,7 +97,7 @@ async def test_the_comment_that_asked_is_taken_out_of_the_text_as_it_is_when_the
                 ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.py"
             )
 
-    ctx = desk_asked_in_a_worker(types)
+    ctx = context_read_in_a_worker(types)
     assert (await removed(ctx)).summary == "Done."
     (hunk,) = ctx.reader.ledger.hunks()
     assert (hunk.old, hunk.new, hunk.summary) == ("# ai! rename x\n", "", REMOVAL)
@@ -108,7 +108,7 @@ async def test_the_comment_stays_in_a_text_that_is_changed_all_the_time() -> Non
     def types(ctx: ToolContext) -> None:
         type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(0, 0, "typed\n"), "/ws/a.py")
 
-    ctx = desk_asked_in_a_worker(types)
+    ctx = context_read_in_a_worker(types)
     ended = await removed(ctx)
     assert ended.summary == "Done. The comment stays: The file is being changed all the time."
     assert ctx.reader.ledger.hunks() == ()

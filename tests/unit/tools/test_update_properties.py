@@ -15,7 +15,7 @@ from tests.support.workspaces import insertion, make_workspace
 TEXT = "---\ntitle: Old # why\nn: 1\n---\nBody\n"
 
 
-def desk_of(text: str = TEXT, name: str = "a.md", **settings: object) -> ToolContext:
+def context_of(text: str = TEXT, name: str = "a.md", **settings: object) -> ToolContext:
     edit = EditSettings(**settings)  # type: ignore[arg-type]
     world = make_workspace(opened={f"/ws/{name}": text}, settings=Settings(edit=edit))
     return make_tool_context(world, asked=f"/ws/{name}")
@@ -29,7 +29,7 @@ def result(ctx: ToolContext, name: str = "a.md") -> str:
 
 
 async def test_properties_are_proposed_and_the_rest_stays() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"}, remove=["n"])
     (hunk,) = ctx.reader.ledger.hunks()
     assert answer == (
@@ -39,29 +39,29 @@ async def test_properties_are_proposed_and_the_rest_stays() -> None:
 
 
 async def test_unchanged_property_is_not_proposed() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1}, remove=["none"])
     assert answer == "a.md already says so; nothing to do.\n"
     assert ctx.reader.ledger.hunks() == ()
 
 
 async def test_only_notes_get_a_front_matter() -> None:
-    ctx = desk_of("x = 1\n", "a.py")
+    ctx = context_of("x = 1\n", "a.py")
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.py", set={"n": 1})
     assert answer == "Error: 'a.py' is no Markdown note and has no front matter."
-    ctx = desk_of("---\nn: 2\n---\n", "a.html")
+    ctx = context_of("---\nn: 2\n---\n", "a.html")
     await use(UPDATE_PROPERTIES, ctx, file="a.html", set={"n": 1})
     assert result(ctx, "a.html") == "---\nn: 1\n---\n"
 
 
 async def test_bad_yaml_is_an_error_that_names_the_line() -> None:
-    ctx = desk_of("---\nok: 1\nx: [1\n---\n")
+    ctx = context_of("---\nok: 1\nx: [1\n---\n")
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 1})
     assert answer.startswith("Error: 'a.md', line 4: ")
 
 
 async def test_policy_decides() -> None:
-    ctx = desk_of(can_delete=False)
+    ctx = context_of(can_delete=False)
     answer = await use(UPDATE_PROPERTIES, ctx, file="a.md", set={"title": "New"})
     assert answer.startswith("Error: Refused by the rule edit.canDelete")
     assert [(r.position, r.rule) for r in ctx.reader.report.rejected] == [
@@ -70,7 +70,7 @@ async def test_policy_decides() -> None:
 
 
 async def test_what_is_typed_meanwhile_is_kept() -> None:
-    ctx = desk_of()
+    ctx = context_of()
     changing = Tasks().spawn(use(UPDATE_PROPERTIES, ctx, file="a.md", set={"n": 2}), "change")
     await asyncio.sleep(0)
     type_into(ctx.reader.workspace, ctx.reader.ledger, insertion(1, 0, "typed: x\n"), "/ws/a.md")

@@ -1,4 +1,4 @@
-"""What a reader does not see is taken out, and what stands round it stays."""
+"""Invisible characters are removed, and the text around them stays."""
 
 import unicodedata
 

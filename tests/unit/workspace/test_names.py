@@ -1,4 +1,4 @@
-"""Where a path lies below another is told as `pathlib` tells it."""
+"""Whether a path is below another agrees with `pathlib`."""
 
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 

@@ -103,7 +103,7 @@ def test_deny_holds_for_open_files_outside_the_roots() -> None:
 
 @pytest.mark.parametrize("mark", ["\uff01", "\ufe57", "\u200b!", "\u2060\uff01", "\u3164!"])
 def test_only_a_plain_exclamation_mark_cancels_a_setting(mark: str) -> None:
-    # A project's settings are searched for it, in the letters that stand there.
+    # A project's settings are searched for it, in the letters that are there.
     privacy = PrivacySettings(deny=("*.secret", f"{mark}*.secret"))
     context = ContextSettings(excluded_folders=("vault", f"{mark}vault"))
     files = {"/ws/a.secret": "", "/ws/vault/b.md": "", f"/ws/{mark}vault/c.md": ""}

@@ -1,4 +1,4 @@
-"""What stands in a text as a block of something proposed is no part of what a model is shown."""
+"""Blocks of hunks in a text are not shown to a model."""
 
 from stet.text.position import Position, Range
 from stet.workspace.workspace import Workspace

@@ -1,4 +1,4 @@
-"""A rewrite replaces exactly the selected characters, whatever else stands on their lines."""
+"""A rewrite replaces exactly the selected characters, and leaves the rest of their lines."""
 
 import pytest
 from hypothesis import assume, given
@@ -304,7 +304,7 @@ def test_every_selection_is_replaced_to_the_character(
     if start == end:
         return
     passage = RewritePassage.of(document, "a.md", selected, "Shout")
-    # Of a selection that begins with a fence, the answer's own fence can't be told from its text.
+    # Of a selection that begins with a fence, the answer's own fence can't be distinguished from its text.
     assume(not passage.text.lstrip().startswith("```"))
     # A fence ends the last line of what is in it; the selection has an end where it has one.
     new = new_text(f"```\n{answer}\n```", passage, "selection")

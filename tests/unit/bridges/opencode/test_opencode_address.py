@@ -1,4 +1,4 @@
-"""Which server is told: on this machine or protected, and no login in the settings."""
+"""Which server may be informed: on this machine or protected, and no login in the settings."""
 
 import pytest
 

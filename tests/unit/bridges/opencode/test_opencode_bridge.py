@@ -1,4 +1,4 @@
-"""When the server is told, and what happens while it is away."""
+"""When the server is informed, and what happens while it is away."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What may be told of the editor: open files, focus, selection; nothing the filter keeps back."""
+"""What may be sent of the editor: open files, focus, selection; nothing that the filter hides."""
 
 from dataclasses import replace
 

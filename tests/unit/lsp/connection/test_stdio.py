@@ -100,5 +100,5 @@ def test_headers_that_come_a_byte_at_a_time_take_no_longer_than_they_are_long(
         for byte in headers.encode():
             reader.feed(bytes((byte,)))
 
-    # Below what is kept of headers at most, behind which they are cut anyway.
+    # Below the limit of headers, after which they are cut anyway.
     assert grows_evenly(feed, text, 8_000)

@@ -45,7 +45,7 @@ class Interruption:
     def __init__(
         self, nth: int, act: Callable[[], None], monkeypatch: pytest.MonkeyPatch, *, before: bool
     ) -> None:
-        """It comes before the disk looks, or when it has looked and nobody has heard yet."""
+        """It comes before the disk looks, or when it has looked and nobody has the result yet."""
         self.came = False
         self._left = nth
         self._act = act

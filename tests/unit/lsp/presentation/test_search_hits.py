@@ -1,4 +1,4 @@
-"""What is found stands in the editor's own text, and nothing in it acts."""
+"""Results are excerpts of the editor's text, and they are escaped."""
 
 from dataclasses import replace
 

@@ -20,14 +20,14 @@ from tests.support.review_harness import restore_state
 
 def test_blocks_are_found_again_after_a_restart() -> None:
     page = shown()
-    footing = page.ledger.anchor_snapshot(page.uri)
-    assert isinstance(footing, AnchorSnapshot)
+    positions = page.ledger.anchor_snapshot(page.uri)
+    assert isinstance(positions, AnchorSnapshot)
     again = InlineReviewHarness("zero\n" + MARKED, CODE)
     again.ledger = ReviewLedger()
     kept = tuple(
         Hunk(**{name: getattr(h, name) for name in Hunk.__dataclass_fields__}) for h in page.hunks
     )
-    restore_state(again.ledger, RestoredState(kept, (footing,)), {CODE: again.text})
+    restore_state(again.ledger, RestoredState(kept, (positions,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [texts(hunk) for hunk in page.hunks]
     again.accept()
@@ -68,10 +68,10 @@ def test_of_blocks_in_a_file_read_again_only_those_that_are_missing_wait_in_the_
 
 def test_blocks_that_were_never_saved_are_not_decided_by_a_restart() -> None:
     page = shown()
-    footing = page.ledger.anchor_snapshot(page.uri)
-    assert isinstance(footing, AnchorSnapshot)
+    positions = page.ledger.anchor_snapshot(page.uri)
+    assert isinstance(positions, AnchorSnapshot)
     again = InlineReviewHarness(OLD, CODE)
-    restore_state(again.ledger, RestoredState(page.hunks, (footing,)), {CODE: again.text})
+    restore_state(again.ledger, RestoredState(page.hunks, (positions,)), {CODE: again.text})
     again.ledger.opened(CODE, again.buffer.lines)
     assert [texts(hunk) for hunk in again.hunks] == [
         ("pending", "two\n", "2\n", False),

@@ -1,4 +1,4 @@
-"""What a model that obeys an attacker gets: refusals, each told to it and to the user."""
+"""What a model that obeys an attacker gets: refusals, each reported to it and to the user."""
 
 import json
 from pathlib import Path
@@ -28,8 +28,8 @@ from tests.support.settings_parsing import parse_settings
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 
 
-async def loose_desk(root: Path) -> ToolContext:
-    """A desk in the trapped workspace, at which some files have been read."""
+async def loose_context(root: Path) -> ToolContext:
+    """A tool context in the trapped workspace, in which some files have been read."""
     world = Workspace(System(), parse_settings(SETTINGS).settings)
     world.add_root(root.as_uri())
     ctx = make_tool_context(world, asked=None)
@@ -39,8 +39,8 @@ async def loose_desk(root: Path) -> ToolContext:
 
 
 async def carried_out(attack: Attack, top: Path) -> tuple[ToolContext, str]:
-    """The desk behind the attack, and what the model is told."""
-    ctx = await loose_desk(build(top))
+    """Return the tool context after the attack, and the answer to the model."""
+    ctx = await loose_context(build(top))
     before = disk(top)
     answer = await use(TOOLS[attack.tool], ctx, **attack.at(top))
     assert disk(top) == before
@@ -91,7 +91,7 @@ async def test_file_that_programs_obey_is_proposed_and_needs_its_own_approval(
 async def test_arguments_that_are_no_text_propose_nothing(
     tool: str, arguments: dict[str, object], tmp_path: Path
 ) -> None:
-    ctx = await loose_desk(build(tmp_path))
+    ctx = await loose_context(build(tmp_path))
     toolbox = Toolbox(ALL_TOOLS, ctx)
     outcome = await toolbox.run(ToolCall("c1", tool, json.dumps(arguments)))
     assert outcome.error

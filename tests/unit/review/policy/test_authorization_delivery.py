@@ -1,4 +1,4 @@
-"""The gate looks again at the moment of delivery: links that were turned, files that have come."""
+"""The policy is checked again at the delivery: changed links, new files."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the gate makes of files that the user has open."""
+"""The policy for files that the user has open."""
 
 from dataclasses import replace
 from pathlib import Path

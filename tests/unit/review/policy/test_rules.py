@@ -1,4 +1,4 @@
-"""The gate refuses by rule and says which; what the model is told comes from the same rules."""
+"""The policy check refuses by rule and names it; the statements for the model come from the same rules."""
 
 from dataclasses import replace
 
@@ -18,21 +18,21 @@ from tests.support.review_harness import rules
 OLD = "one\ntwo\n"
 
 
-def rule_against(new: str, gate: EditRules, old: str = OLD) -> str | None:
+def rule_against(new: str, edit_rules: EditRules, old: str = OLD) -> str | None:
     """Which rule refuses that `old` becomes `new`."""
     document = TextDocument("file:///ws/a.md", old, version=1)
     edit = TextEdit((Replacement(0, len(old), new),))
     draft = EditDraft(turn="t1", author="m", document=document, name="a.md", edit=edit, summary="s")
     ledger = ReviewLedger()
     try:
-        ledger.propose(prepare_draft(draft, gate))
+        ledger.propose(prepare_draft(draft, edit_rules))
     except ProposalRefused as refused:
         return refused.refusal.rule if not ledger.hunks() else "kept all the same"
     return None
 
 
 @pytest.mark.parametrize(
-    ("new", "gate", "rule"),
+    ("new", "edit_rules", "rule"),
     [
         ("one\n2\n", rules(), None),
         ("one\n2\n", rules(read_only=True), "mode"),
@@ -49,8 +49,8 @@ def rule_against(new: str, gate: EditRules, old: str = OLD) -> str | None:
         ("one\n", rules(can_add=False), None),
     ],
 )
-def test_every_rule_of_editing_is_held(new: str, gate: EditRules, rule: str | None) -> None:
-    assert rule_against(new, gate) == rule
+def test_every_rule_of_editing_is_held(new: str, edit_rules: EditRules, rule: str | None) -> None:
+    assert rule_against(new, edit_rules) == rule
 
 
 def test_line_added_after_a_last_line_without_an_end_is_an_addition() -> None:
@@ -58,7 +58,7 @@ def test_line_added_after_a_last_line_without_an_end_is_an_addition() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "rule"),
+    ("edit_rules", "rule"),
     [
         (rules(), None),
         (rules(read_only=True), "mode"),
@@ -67,20 +67,20 @@ def test_line_added_after_a_last_line_without_an_end_is_an_addition() -> None:
         (rules(can_add=False, can_delete=False), None),
     ],
 )
-def test_every_rule_of_creating_is_held(gate: EditRules, rule: str | None) -> None:
+def test_every_rule_of_creating_is_held(edit_rules: EditRules, rule: str | None) -> None:
     draft = CreateDraft(
         turn="t1", author="m", uri="file:///ws/b.md", name="b.md", text="b", summary="s"
     )
     broken: list[str | None] = []
     try:
-        ReviewLedger().propose(prepare_draft(draft, gate))[0]
+        ReviewLedger().propose(prepare_draft(draft, edit_rules))[0]
     except ProposalRefused as refused:
         broken.append(refused.refusal.rule)
     assert broken == ([rule] if rule else [])
 
 
 @pytest.mark.parametrize(
-    ("gate", "rule"),
+    ("edit_rules", "rule"),
     [
         (rules(), None),
         (rules(read_only=True), "mode"),
@@ -89,7 +89,7 @@ def test_every_rule_of_creating_is_held(gate: EditRules, rule: str | None) -> No
         (rules(can_add=False, can_delete=False), None),
     ],
 )
-def test_every_rule_of_moving_is_held(gate: EditRules, rule: str | None) -> None:
+def test_every_rule_of_moving_is_held(edit_rules: EditRules, rule: str | None) -> None:
     draft = MoveDraft(
         turn="t1",
         author="m",
@@ -99,7 +99,7 @@ def test_every_rule_of_moving_is_held(gate: EditRules, rule: str | None) -> None
         new_name="b.md",
         summary="s",
     )
-    assert rule_of(draft, gate) == rule
+    assert rule_of(draft, edit_rules) == rule
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_file_without_text_moves_when_all_that_link_to_it_are_read(
     linked_from: tuple[str, ...], changed: dict[str, object], rule: str | None
 ) -> None:
     changes = {"scope": "context"} | changed
-    gate = replace(
+    edit_rules = replace(
         rules(scope=changes.pop("scope")),
         editable=lambda uri: uri == "file:///ws/read.md",
         may_create=lambda uri: uri.startswith("file:///ws/"),
@@ -133,11 +133,11 @@ def test_a_file_without_text_moves_when_all_that_link_to_it_are_read(
         holds_text=False,
         linked_from=linked_from,
     )
-    assert rule_of(replace(draft, **changes), gate) == rule  # type: ignore[arg-type]
+    assert rule_of(replace(draft, **changes), edit_rules) == rule  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("gate", "rule"),
+    ("edit_rules", "rule"),
     [
         (rules(), None),
         (rules(read_only=True), "mode"),
@@ -146,28 +146,28 @@ def test_a_file_without_text_moves_when_all_that_link_to_it_are_read(
         (rules(can_add=False, can_create=False), None),
     ],
 )
-def test_every_rule_of_removing_is_held(gate: EditRules, rule: str | None) -> None:
+def test_every_rule_of_removing_is_held(edit_rules: EditRules, rule: str | None) -> None:
     draft = RemoveDraft(
         turn="t1", author="m", uri="file:///ws/a.md", name="a.md", text=OLD, summary="s"
     )
-    assert rule_of(draft, gate) == rule
+    assert rule_of(draft, edit_rules) == rule
 
 
-def rule_of(draft: Draft, gate: EditRules) -> str | None:
+def rule_of(draft: Draft, edit_rules: EditRules) -> str | None:
     """Which rule is against a draft."""
     try:
-        authorize(draft, gate)
+        authorize(draft, edit_rules)
     except ProposalRefused as refused:
         return refused.refusal.rule
     return None
 
 
 @pytest.mark.parametrize(
-    ("gate", "rule"),
+    ("edit_rules", "rule"),
     [(rules(), None), (rules(can_navigate=False), "edit.canNavigate")],
 )
-def test_the_rule_of_opening_is_held(gate: EditRules, rule: str | None) -> None:
-    refusal = check_open(gate, "a.md", "file:///ws/a.md")
+def test_the_rule_of_opening_is_held(edit_rules: EditRules, rule: str | None) -> None:
+    refusal = check_open(edit_rules, "a.md", "file:///ws/a.md")
     assert (refusal and refusal.rule) == rule
 
 

@@ -1,4 +1,4 @@
-"""What the model is told of the rules is what can refuse it: no more and no less."""
+"""The rules that the model is sent are those that can refuse its edits."""
 
 import ast
 from pathlib import Path
@@ -13,7 +13,7 @@ SOURCES = [
     "workspace/paths.py", "workspace/privacy_filter.py",
 ]  # fmt: skip
 AT_DELIVERY = {"protected"}
-"""Not the model's: it is told to the user whose yes it holds up."""
+"""Not for the model: it is reported to the user whose approval it stops."""
 
 
 def rules_in_the_code() -> set[str]:
@@ -27,9 +27,9 @@ def rules_in_the_code() -> set[str]:
     return found
 
 
-def stated(gate: EditRules) -> set[str]:
-    """The rules that the model is told of."""
-    return {rule for names in policy_sentences(gate) for rule in names.split()}
+def stated(edit_rules: EditRules) -> set[str]:
+    """Return the rules that the model is sent."""
+    return {rule for names in policy_sentences(edit_rules) for rule in names.split()}
 
 
 OFF = {"can_add": False, "can_delete": False, "can_create": False, "can_navigate": False}

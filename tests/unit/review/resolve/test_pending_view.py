@@ -75,7 +75,7 @@ def test_text_added_to_pending_lines_joins_their_hunk() -> None:
 def test_change_across_deleted_lines_includes_the_deletion() -> None:
     ledger = ReviewLedger()
     propose(ledger, change(4, 8, ""))  # lines 2 and 3
-    (second,) = amend(ledger, change(2, 6, "x\n"))  # lines 1 and 4, one behind the other now
+    (second,) = amend(ledger, change(2, 6, "x\n"))  # lines 1 and 4, next to each other now
     assert (ledger.hunk(second).old, ledger.hunk(second).new) == ("1\n2\n3\n4\n", "x\n")
 
 

@@ -1,4 +1,4 @@
-"""An edit of several hunks of which the editor's user took some: the text tells which."""
+"""An edit of several hunks of which the editor's user took some: the text shows which."""
 
 import itertools
 from collections.abc import Callable, Collection, Sequence

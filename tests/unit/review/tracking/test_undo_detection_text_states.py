@@ -19,7 +19,7 @@ def words(dice: random.Random, n: int) -> str:
 
 
 def propose_neighbours(dice: random.Random, page: ReviewHarness) -> list[str]:
-    """Propose two or three hunks that touch, in any order; none if they can't be told apart."""
+    """Propose two or three hunks that touch, in any order; none if they can't be distinguished."""
     lines = page.text.splitlines(keepends=True)
     at, edits, made = dice.randrange(3), [], []
     for _ in range(dice.choice([2, 3])):
