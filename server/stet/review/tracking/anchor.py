@@ -20,6 +20,7 @@ from stet.review.tracking.tracked_span import (
     last_gap,
     lines_around,
     redo_sequence,
+    with_one_end,
     without_ends,
 )
 from stet.text.block_codec import InlineBlock, find_blocks, has_leftovers
@@ -177,16 +178,12 @@ class Anchor(TrackedSpan):
         lower, upper = self.end - n, self.first
         if is_distinctive(self._base):
             lower, upper = min(lower, self.first - n), max(upper, self.end)
-        starts = range(max(lower, min_first), min(upper, max_end - n) + 1)
-        found = [at for at in starts if self._is_base_at(lines, at)]
+        first = max(lower, min_first)
+        near = with_one_end(lines[first : min(upper + n, max_end)])
+        found = find_line_runs(near, with_one_end(self._base))
         if len(found) == 1:
-            self.restore_span(LineSpan(found[0], found[0] + n, is_lost=False), lines)
-
-    def _is_base_at(self, lines: Sequence[str], first: int) -> bool:
-        return all(
-            without_end(lines[first + at]) == without_end(line)
-            for at, line in enumerate(self._base)
-        )
+            at = first + found[0]
+            self.restore_span(LineSpan(at, at + n, is_lost=False), lines)
 
     def _merge(self, lines: Sequence[str], last_read: str) -> str | None:
         """Return the text to write in place of the current lines; None if there is a conflict.

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from stet.review.tracking.anchor import Anchor, BlockAnchor
 from stet.review.tracking.replay import ReplacedLines, fingerprint_of, lines_before
-from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, is_distinctive
+from stet.review.tracking.tracked_span import ChangeRecord, LineSpan, is_distinctive, with_one_end
 from stet.text.edit import TextChange
 from stet.text.lines import whole_lines, without_end
 from stet.text.sequence import find_line_runs
@@ -459,12 +459,8 @@ def relocate(anchor: Anchor, lines: Sequence[str]) -> tuple[int, int] | None:
 
     Return None if the base has too few letters, is there more than once, or is a gap between lines.
     """
-    wanted = _with_one_end(whole_lines(anchor.base))
+    wanted = with_one_end(whole_lines(anchor.base))
     if anchor.is_insertion or not is_distinctive(wanted):
         return None
-    places = find_line_runs(_with_one_end(lines), wanted)
+    places = find_line_runs(with_one_end(lines), wanted)
     return (places[0], places[0] + len(wanted)) if len(places) == 1 else None
-
-
-def _with_one_end(lines: Sequence[str]) -> list[str]:
-    return [f"{without_end(line)}\n" for line in lines]

@@ -148,6 +148,11 @@ def without_ends(around: tuple[str, str]) -> tuple[str, str]:
     return without_end(around[0]), without_end(around[1])
 
 
+def with_one_end(lines: Iterable[str]) -> list[str]:
+    """Return lines with one kind of line end, also where a last line has none, to be compared."""
+    return [f"{without_end(line)}\n" for line in lines]
+
+
 def is_distinctive(lines: Iterable[str]) -> bool:
     """Return whether lines have enough letters and digits to be distinguished from others."""
     return sum(sum(map(str.isalnum, line)) for line in lines) >= MIN_ALPHANUMERIC
