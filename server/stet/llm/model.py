@@ -156,7 +156,6 @@ class Request:
             provider can't be told so, all of them can be called.
         grammar: A GBNF grammar the answer must follow; only models with `constrained` obey it.
         max_tokens: A cap on the answer, or None for the model's own.
-        stop: Texts that end the answer.
         ceiling: Tokens, about, beyond which an answer is broken off: a provider need not know of it,
             and what is thought or called counts as what is said does. None for no end.
         patience: Seconds of silence that are borne at most, where the model's own time-outs are
@@ -168,7 +167,6 @@ class Request:
     allowed: tuple[str, ...] = ()
     grammar: str = ""
     max_tokens: int | None = None
-    stop: tuple[str, ...] = ()
     ceiling: int | None = None
     patience: float | None = None
 

@@ -38,7 +38,6 @@ _CAPS = ("max_tokens", "max_completion_tokens")
 _DROPPABLE = {
     "stream_options": re.compile(r"stream_options|include_usage|stream options"),
     "temperature": re.compile(r"temperature"),
-    "stop": re.compile(r"""['"`]stop['"`]"""),
     "cache_prompt": re.compile(r"cache_prompt"),
 }
 _BAD_REQUEST = {400, 422}
@@ -257,7 +256,6 @@ class OpenAIModel:
             if request.allowed and self.endpoint.provider in _NARROWS_TOOLS:
                 body["tool_choice"] = to_api_tool_choice(request.allowed)
         options = {
-            "stop": list(request.stop) or None,
             "max_tokens": request.max_tokens or self._sampling.max_tokens,
             "temperature": self._sampling.temperature,
             "cache_prompt": self._sampling.cache_prompt,

@@ -83,21 +83,20 @@ async def test_request_holds_the_required_fields_only(
     }
 
 
-async def test_settings_and_request_set_temperature_cap_and_stop(
+async def test_settings_and_request_set_temperature_and_cap(
     server: OpenAIServer, output: ModelOutput
 ) -> None:
     server.add(say("a"), say("b"))
     model = model_at(server, sampling=Sampling(temperature=0.5, max_tokens=100))
     await output.ask(model)
-    await output.ask(model, Request((Message("user", "x"),), max_tokens=7, stop=("END",)))
+    await output.ask(model, Request((Message("user", "x"),), max_tokens=7))
     await model.close()
     sent = [
-        {k: asked.body.get(k) for k in ("temperature", "max_tokens", "stop")}
-        for asked in server.requests
+        {k: asked.body.get(k) for k in ("temperature", "max_tokens")} for asked in server.requests
     ]
     assert sent == [
-        {"temperature": 0.5, "max_tokens": 100, "stop": None},
-        {"temperature": 0.5, "max_tokens": 7, "stop": ["END"]},
+        {"temperature": 0.5, "max_tokens": 100},
+        {"temperature": 0.5, "max_tokens": 7},
     ]
 
 
