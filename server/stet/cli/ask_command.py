@@ -156,7 +156,7 @@ class _AskSession:
         if place is None:
             return arguments
         try:
-            arguments["uri"] = uri = self._client.open(place.path, place.language)
+            arguments["uri"] = uri = self._client.open(place.path)
         except UnicodeDecodeError as error:
             raise CliError(f"{place.path} is not UTF-8 text") from error
         except OSError as error:

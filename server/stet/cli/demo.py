@@ -18,7 +18,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stet.cli.files import FileArgument, save
+from stet.cli.files import save
 from stet.cli.model_command import describe_choice
 from stet.cli.terminal import CliError, Terminal, coloured, hunk_diff, indented
 from stet.llm.model import NoModel
@@ -150,7 +150,7 @@ class _DemoSession:
         """Open, select, ask, look, accept, save."""
         client, path = self._client, self._root / job.file
         first, last = job.lines
-        uri = client.open(path, FileArgument(path).language)
+        uri = client.open(path)
         self._step("opened", f"{job.file} ({job.text.count(chr(10))} lines)")
         self._step("selected", f"line {first}" if first == last else f"lines {first} to {last}")
         self._step("asked", f"“{job.prompt}”")

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from stet.cli.terminal import CliError
 from stet.lsp.headless.editor_documents import UnsavedChange
-from stet.outline.languages import language_named
 from stet.system.no_follow import PinnedPath, pin_path
 
 
@@ -37,11 +36,6 @@ class FileArgument:
 
     path: Path
     lines: tuple[int, int] | None = None
-
-    @property
-    def language(self) -> str:
-        """LSP's name of the file's language, as far as its ending tells."""
-        return language_named(self.path.suffix) or "plaintext"
 
 
 def parse_file_argument(written: str) -> FileArgument:

@@ -39,11 +39,6 @@ def test_invalid_location_is_a_usage_error(folder: Path, written: str) -> None:
     assert error.value.code == 2
 
 
-def test_the_language_follows_the_ending() -> None:
-    languages = [FileArgument(Path(name)).language for name in ("a.PY", "b.md", "c.tsx", "d")]
-    assert languages == ["python", "markdown", "typescriptreact", "plaintext"]
-
-
 def test_the_workspace_is_where_one_is_unless_the_file_lies_elsewhere(
     folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lsprotocol import types as lsp
 
+from stet.outline.languages import language_named
 from stet.system.system import System
 from stet.text.buffer import TextBuffer
 from stet.text.encoding import Encoding
@@ -101,7 +102,7 @@ class EditorDocuments:
         self._open: dict[str, EditorDocument] = {}
         self._gone: dict[str, UnsavedChange] = {}
 
-    def open(self, path: Path, language: str = "") -> tuple[str, Notice]:
+    def open(self, path: Path) -> tuple[str, Notice]:
         """Open a file; its URI, and what to tell the server.
 
         Raises:
@@ -110,7 +111,7 @@ class EditorDocuments:
         """
         uri = uri_of(path)
         content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
-        return uri, self._opened(EditorDocument.read(uri, path, content), language)
+        return uri, self._opened(EditorDocument.read(uri, path, content))
 
     def text(self, uri: str) -> str | None:
         """Return the current text of an open document, or None if the document is not open."""
@@ -188,7 +189,7 @@ class EditorDocuments:
             content = self._find_or_load(change.old_uri).content
             yield from self._remove(change.old_uri)
             moved = EditorDocument.read(change.new_uri, _local(change.new_uri), content)
-            yield self._opened(replace(moved, on_disk=None), "")
+            yield self._opened(replace(moved, on_disk=None))
         else:
             yield from self._remove(change.uri)
 
@@ -196,20 +197,20 @@ class EditorDocuments:
         path, options = _local(change.uri), change.options or lsp.CreateFileOptions()
         is_open = canonical(change.uri) in self._open
         if not is_open and self._system.stat(path) is None:
-            yield self._opened(EditorDocument(change.uri, path, "", 0, None), "")
+            yield self._opened(EditorDocument(change.uri, path, "", 0, None))
         elif options.overwrite:
             existing = self._find_or_load(change.uri)
-            yield self._opened(EditorDocument(change.uri, path, "", 0, existing.on_disk), "")
+            yield self._opened(EditorDocument(change.uri, path, "", 0, existing.on_disk))
         elif not options.ignore_if_exists:
             raise EditUnsupported(f"{change.uri} exists already")
         elif not is_open:
-            yield self._opened(self._find_or_load(change.uri), "")
+            yield self._opened(self._find_or_load(change.uri))
 
     def _edit(self, change: lsp.TextDocumentEdit) -> Iterator[Notice]:
         uri = change.text_document.uri
         document = self._find_or_load(uri)
         if canonical(uri) not in self._open:
-            yield self._opened(document, "")
+            yield self._opened(document)
         changes: list[lsp.TextDocumentContentChangeEvent] = []
         buffer, version = TextBuffer(document.text), document.version + 1
         for edit in _bottom_up(change.edits):
@@ -234,12 +235,11 @@ class EditorDocuments:
                 lsp.DidCloseTextDocumentParams(lsp.TextDocumentIdentifier(document.uri)),
             )
 
-    def _opened(self, document: EditorDocument, language: str) -> Notice:
+    def _opened(self, document: EditorDocument) -> Notice:
         real = self._system.real_path(document.path)
         self._open[canonical(document.uri)] = replace(document, real=real)
-        item = lsp.TextDocumentItem(
-            document.uri, language or "plaintext", document.version, document.text
-        )
+        language = language_named(document.path.suffix) or "plaintext"
+        item = lsp.TextDocumentItem(document.uri, language, document.version, document.text)
         return lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item)
 
     def _find_or_load(self, uri: str) -> EditorDocument:

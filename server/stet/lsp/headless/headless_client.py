@@ -238,14 +238,14 @@ class HeadlessClient:
         finally:
             await self._stop()
 
-    def open(self, path: Path, language: str = "") -> str:
+    def open(self, path: Path) -> str:
         """Open a file as an editor does; its URI.
 
         Raises:
             OSError: If it can't be read.
             UnicodeDecodeError: If it is not UTF-8.
         """
-        uri, notice = self.documents.open(path, language)
+        uri, notice = self.documents.open(path)
         self._wire.protocol.notify(*notice)
         return uri
 

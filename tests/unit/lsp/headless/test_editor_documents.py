@@ -56,6 +56,15 @@ def test_columns_count_in_the_negotiated_encoding(documents: EditorDocuments) ->
     assert documents.text(uri) == "one x\nthree\n"
 
 
+def test_the_language_follows_the_ending() -> None:
+    paths = [Path("/ws", name) for name in ("a.PY", "b.md", "c.tsx", "d")]
+    documents = EditorDocuments(MemorySystem({str(path): "" for path in paths}))
+    opened = [documents.open(path)[1][1] for path in paths]
+    items = [one.text_document for one in opened if isinstance(one, lsp.DidOpenTextDocumentParams)]
+    languages = [item.language_id for item in items]
+    assert languages == ["python", "markdown", "typescriptreact", "plaintext"]
+
+
 def test_a_plain_change_map_is_an_edit_too(documents: EditorDocuments) -> None:
     edit = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), lsp.Position(0, 1)), "B")
     documents.apply(lsp.WorkspaceEdit(changes={uri_of(B): [edit]}))
