@@ -230,9 +230,7 @@ class AgentLoop:
         return await self._request_completion()
 
     def _record_compaction(self, usage: Usage | None) -> bool:
-        """Return charge a compaction to the turn. Return whether there was one (`usage` is not
-        None).
-        """
+        """Charge a compaction to the turn. Return whether there was one (`usage` is not None)."""
         if usage is None:
             return False
         self._n_counted_messages = self._counted_tokens = 0
