@@ -31,24 +31,24 @@ from stet.workspace.uris import canonical, is_tracked
 
 
 class ActivitySource(Enum):
-    """How we came to know where the user is."""
+    """The source of a report on the user's location."""
 
     NOTIFIED = "notified"
-    """The editor says so by itself whenever it changes (`$/stet/didFocus`, `didChangeSelection`)."""
+    """The editor reports every change (`$/stet/didFocus`, `didChangeSelection`)."""
     COMMAND = "command"
     """The user gave the place once: by `stet.focus`, or with `stet.ask`."""
     REQUEST = "request"
-    """Inferred from where an ordinary request points: code action, highlight ..."""
+    """Inferred from the position in an ordinary request: code action, highlight ..."""
     HOVER = "hover"
-    """Inferred from a hover, which in some editors is where the mouse is, not the cursor."""
+    """Inferred from a hover, which in some editors is at the mouse, not at the cursor."""
     EDIT = "edit"
-    """Inferred from where the user typed."""
+    """Inferred from the place of an edit."""
     OPENED = "opened"
-    """Inferred from a document having been opened."""
+    """Inferred from the opening of a document."""
 
     @property
     def is_explicit(self) -> bool:
-        """Whether somebody said it, as opposed to our having inferred it."""
+        """Whether the location was reported, not inferred."""
         return self in (ActivitySource.NOTIFIED, ActivitySource.COMMAND)
 
 
@@ -75,9 +75,9 @@ class Selection:
 
     @property
     def caret(self) -> Position:
-        """Return where the caret is: as the editor said, else at the end of the main range.
+        """The position of the caret: the reported one, else at the end of the main range.
 
-        Clamp it to the text.
+        The position is not clamped to the text.
         """
         has_caret = self.source is ActivitySource.NOTIFIED or self.ranges[0].is_empty
         return self.cursor if has_caret else self.ranges[0].caret
@@ -105,7 +105,7 @@ class Selection:
 
 
 def may_move(range_: Range, change: TextChange) -> bool:
-    """Return whether `change` can have moved a place of `range_`; a quick look, for every
+    """Return whether `change` may have moved a place of `range_`, by a quick check for every
     keystroke.
     """
     start = change.range.start.line
@@ -133,7 +133,7 @@ def inferred_range(range_: Range) -> Range:
 
 
 def _range_after(range_: Range, change: TextChange) -> Range:
-    """Return `range_` in the text after `change`; empty where its text was typed over."""
+    """Return `range_` in the text after `change`; empty if its text was replaced."""
     if range_.start == range_.end:
         place = map_position(range_.start, change, Bias.RIGHT)
         return Range(place, place)
@@ -144,13 +144,13 @@ def _range_after(range_: Range, change: TextChange) -> Range:
 
 @dataclass(frozen=True, slots=True)
 class ActivityView:
-    """Where the user was at one moment.
+    """The user's location at one moment.
 
     Attributes:
-        active: URI of the document the user is in; None when nothing is open or focused.
+        active: URI of the active document; None if no document is open or focused.
         recent: URIs of the open documents, the most recently used first.
-        selections: What is selected, by canonical URI.
-        visible_ranges: What can be seen, by canonical URI.
+        selections: The selections, by canonical URI.
+        visible_ranges: The visible ranges, by canonical URI.
     """
 
     active: str | None = None
@@ -168,15 +168,15 @@ class ActivityView:
 
 
 class Activity:
-    """The mutable side: owned by the `Workspace`, told of every event on the event loop.
+    """The mutable location, owned by the `Workspace`, which reports every event on the event loop.
 
     Attributes:
-        moved: Is called when another document is active, opened or closed, or something else is
-            selected; not when a bare cursor moves. On the hot path.
+        moved: A callback for when another document is active, opened or closed, or the selection
+            changes; not for a move of a bare cursor. On the hot path.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
-        """`now` is a monotonic clock, in seconds."""
+        """Start with no documents; `now` is a monotonic clock, in seconds."""
         self._now = now
         self.moved: Callable[[], None] = lambda: None
         self._active: str | None = None
@@ -186,12 +186,12 @@ class Activity:
         self._positions: set[str] = set()  # documents whose explicit selection inferences respect
         self._visible: dict[str, Range] = {}
         self._is_reported = False  # the editor sends notifications of its own
-        self._is_unfocused = False  # the editor said that nothing is focused
+        self._is_unfocused = False  # the editor reported that nothing is focused
         self._closed_active: str | None = None
 
     @property
     def active(self) -> str | None:
-        """URI of the document the user is in, as the editor spells it."""
+        """URI of the active document, in the editor's spelling."""
         return None if self._active is None else self._spelling[self._active]
 
     def focus(self, uri: str | None, source: ActivitySource = ActivitySource.NOTIFIED) -> None:
@@ -226,7 +226,7 @@ class Activity:
         seen = self._visible.get(key)
         is_seen = seen is None or seen.start.line <= at.line <= seen.end.line
         if source is ActivitySource.NOTIFIED and not is_seen:
-            # Editors move the caret into view: if it is elsewhere, so is the user.
+            # Editors scroll to the caret: a visible range without the caret is outdated.
             del self._visible[key]
         if source.is_explicit:
             self._positions.add(key)
@@ -298,13 +298,13 @@ class Activity:
         self.moved()
 
     def view(self) -> ActivityView:
-        """Return where the user is at this moment."""
+        """Return the user's present location."""
         recent = tuple(uri for key, uri in reversed(self._spelling.items()) if key in self._open)
         selections = MappingProxyType(dict(self._selections))
         return ActivityView(self.active, recent, selections, MappingProxyType(dict(self._visible)))
 
     def _note(self, uri: str, source: ActivitySource) -> str:
-        """Take an event in a document: remember it, move the pointer where the rules say so."""
+        """Record an event in a document, and move the pointer if the rules require this."""
         key = canonical(uri)
         if key not in self._open:
             self._spelling[key] = uri
@@ -316,7 +316,7 @@ class Activity:
         return key
 
     def _select(self, key: str, selection: Selection) -> None:
-        """Keep what is selected in a known document."""
+        """Store the selection in a known document."""
         before = self._selections.get(key)
         self._selections[key] = selection
         if not (selection.is_bare and (before is None or before.is_bare)):
@@ -336,7 +336,7 @@ class Activity:
             if known is not None and known.source is ActivitySource.COMMAND:
                 self._positions.discard(previous)
             if previous not in self._open:
-                self._forget(previous)  # no report says when it goes
+                self._forget(previous)  # no report follows when it is closed
         if key is not None:
             self._spelling[key] = self._spelling.pop(key)
         if key != previous:

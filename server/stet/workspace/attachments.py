@@ -1,8 +1,8 @@
-"""What the user has attached to their questions: files, folders, and perhaps a scope for them.
+"""The user's attachments to their questions: files, folders, and optionally a scope for them.
 
-A file or folder is named by a URI (`file:` or `untitled:`), a path relative to a root, or an absolute
-path in a root. Refused is what is outside the roots and not open, what the privacy filter hides, and what
-does not exist. Whether a file holds text is found out when it is read.
+A file or folder is named by a URI (`file:` or `untitled:`), a path relative to a root, or an
+absolute path in a root. A file is refused if it is outside the roots and not open, if the privacy
+filter hides it, or if it does not exist. Whether a file contains text is checked when it is read.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,11 +20,11 @@ class Attachments:
     """The attachments of a question, in addition to its scope.
 
     Attributes:
-        files: URIs, in the order in which they were attached, each file once.
-        folders: URIs, as `files`.
-        scope: Instead of `context.scope`; None: `context.scope`.
-        link_depth: Instead of `context.linkDepth`; None: `context.linkDepth`.
-        problems: Names in a preset without a file, with the reason, a sentence each.
+        files: The files' URIs, in the order of attaching, each file once.
+        folders: The folders' URIs, as `files`.
+        scope: The scope; None for `context.scope`.
+        link_depth: The link depth; None for `context.linkDepth`.
+        problems: One sentence for each name in a preset that can't be attached, with the reason.
     """
 
     files: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Attachments:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether there are no attachments and no overridden settings."""
         return not (self.files or self.folders or self.scope or self.link_depth is not None)
 
     def with_more(self, files: Iterable[str] = (), folders: Iterable[str] = ()) -> "Attachments":
@@ -44,22 +44,22 @@ class Attachments:
         return replace(self, files=more_files, folders=_each_once((*self.folders, *folders)))
 
     def without(self, uri: str) -> "Attachments":
-        """Return the attachments without a file or folder, and without all in it."""
+        """Return the attachments without a file or folder and everything in it."""
         gone = canonical(uri)
         return self._mapped(lambda key: None if _is_in(key, gone) else key)
 
     def renamed(self, uri: str, new_uri: str) -> "Attachments":
-        """Return the attachments after a file or folder, with all in it, was renamed."""
+        """Return the attachments after a file or folder was renamed, with everything in it."""
         old, new = canonical(uri), canonical(new_uri)
         return self._mapped(lambda key: new + key[len(old) :] if _is_in(key, old) else key)
 
     def holds(self, uri: str) -> bool:
-        """Return whether a file or folder is itself among them."""
+        """Return whether a file or folder is itself attached."""
         key = canonical(uri)
         return any(key == canonical(file) for file in (*self.files, *self.folders))
 
     def _mapped(self, change: Callable[[str], str | None]) -> "Attachments":
-        """Return the attachments with other URIs in place of those that `change` changes, or none for None; by key."""
+        """Return the attachments with each canonical URI mapped by `change`; None removes a URI."""
 
         def over(uris: tuple[str, ...]) -> tuple[str, ...]:
             found = ((one, change(canonical(one))) for one in uris)
@@ -71,7 +71,7 @@ class Attachments:
 
 
 def _is_in(key: str, folder: str) -> bool:
-    """Return whether `key` is `folder` or lies in it; both canonical."""
+    """Return whether `key` is `folder` or is in it; both canonical."""
     return key == folder or key.startswith(f"{folder}/")
 
 
@@ -89,11 +89,11 @@ class NotAttachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Attachable:
-    """A file or folder that is there and may be shown.
+    """A file or folder that exists and may be shown.
 
     Attributes:
-        uri: Of it.
-        is_folder: Which of the two.
+        uri: The URI of the file or folder.
+        is_folder: Whether it is a folder.
     """
 
     uri: str
@@ -129,8 +129,8 @@ def resolve_attachable(snapshot: Snapshot, name: str) -> Attachable:
 
 
 def attachments_of(preset: PresetSettings, snapshot: Snapshot) -> Attachments:
-    """Return what a preset of the settings attaches now. A name that leads nowhere is a problem of
-    the preset.
+    """Return the attachments of a preset of the settings. A name that can't be attached is a
+    problem of the preset.
     """
     files: list[str] = []
     folders: list[str] = []
@@ -150,8 +150,8 @@ def _located(snapshot: Snapshot, name: str) -> Located:
     """Return the place that a URI or a path means.
 
     Raises:
-        NotAttachable: If it is a URI of something else.
-        PathRefused: If it is no place in the workspace.
+        NotAttachable: If the URI is neither a file's nor an untitled document's.
+        PathRefused: If the path is not in the workspace.
     """
     is_uri = is_tracked(name) or "://" in name
     if not is_uri or scheme_of(name) == "untitled":

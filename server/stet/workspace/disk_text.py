@@ -1,9 +1,9 @@
-"""Text from the disk: what is text, and how it is decoded."""
+"""Text files on the disk: detection of text, and decoding."""
 
 MAX_FILE_BYTES = 1_000_000
 """Files larger than this are not shown, searched or listed; open documents may be larger."""
 SNIFFED_BYTES = 8192
-"""How much of a file is looked at to tell text from other data, as git does."""
+"""The number of bytes that are read to distinguish text from other data, as in git."""
 
 _BINARY_ENDINGS = (
     *(".7z", ".bz2", ".gz", ".jar", ".rar", ".tar", ".tgz", ".xz", ".zip", ".zst"),
@@ -16,21 +16,19 @@ _BINARY_ENDINGS = (
 
 
 def is_binary(head: bytes) -> bool:
-    """Return whether the first bytes of a file show that it is no text: a NUL among them."""
+    """Return whether the first bytes of a file contain a NUL, so that the file is no text."""
     return b"\0" in head[:SNIFFED_BYTES]
 
 
 def has_binary_ending(name: str) -> bool:
-    """Return whether a file name alone says that there is no text inside, so that it need not be
-    opened.
-    """
+    """Return whether a file's name shows that the file contains no text and need not be opened."""
     return name.lower().endswith(_BINARY_ENDINGS)
 
 
 def decode(data: bytes) -> str:
     """Decode `data` as UTF-8, without its byte order mark, as editors load text.
 
-    What is not UTF-8 is read as Latin-1, which never fails and keeps every byte apart.
+    Data that is not UTF-8 is decoded as Latin-1, which never fails and keeps every byte distinct.
     """
     try:
         return data.decode("utf-8-sig")

@@ -1,6 +1,6 @@
-"""Search by a regular expression: what is open as it is in the editor, the rest from the disk.
+"""Search by a regular expression in the text of open documents and of the other files on disk.
 
-Open documents that are too long to be searched are named in a sentence for the model.
+Open documents that are too long to be searched are listed in a sentence for the model.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ class InvalidRegex(Exception):
 
 @dataclass(frozen=True, slots=True)
 class GrepHit:
-    """One line found.
+    """A line that matches.
 
     Attributes:
-        name: The file, relative to its root.
-        line: 1-based.
-        text: The line, without its end; a long one is cut.
+        name: The file's name, relative to its root.
+        line: The line number, 1-based.
+        text: The text of the line, without its line end; a long text is cut.
     """
 
     name: str
@@ -54,10 +54,10 @@ class GrepResult:
 
 
 async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
-    """Return every line that matches `pattern`, below `folder`; empty for everywhere.
+    """Return every line that matches `pattern` in the files below `folder`; empty for all files.
 
     Raises:
-        InvalidRegex: With a sentence.
+        InvalidRegex: If the pattern is invalid or takes too long; the message is a sentence.
     """
     process = await snapshot.system.start_process(module_command("stet.workspace.grep_helper"))
     found = GrepResult([])
@@ -74,7 +74,7 @@ async def grep(snapshot: Snapshot, pattern: str, folder: str) -> GrepResult:
         await kill_and_wait(process)
     if process.returncode:
         raise InvalidRegex("The search came to no end. Make the pattern simpler, or name a folder.")
-    # Two thousand long lines are two megabytes: to read them takes longer than a keystroke may.
+    # Two thousand long lines are two megabytes: parsing them would delay a keystroke.
     found.hits = await asyncio.to_thread(_parse_hits, output)
     found.is_cut |= len(found.hits) >= MAX_HITS
     return found
@@ -84,7 +84,7 @@ def _parse_hits(output: bytes) -> list[GrepHit]:
     """Return the hits that the child process wrote.
 
     Raises:
-        InvalidRegex: If it could not read the expression.
+        InvalidRegex: If the process could not compile the expression.
     """
     found = list(map(json.loads, output.decode("utf-8", "surrogatepass").splitlines()))
     if found and isinstance(found[0], dict):

@@ -1,4 +1,4 @@
-"""The process that searches text, so that a slow pattern stalls nothing and can be killed.
+"""The process that searches text, so that a slow pattern blocks nothing and can be killed.
 
 It reads `{"pattern": "...", "known": [...]}`, then one JSON array `[name, text]` a line, and writes
 one JSON array `[name, line, text]` a hit; lines are 1-based. The answer to an invalid pattern is
@@ -17,9 +17,9 @@ from itertools import islice
 from stet.privacy.redactor import Redactor
 
 HITS_PER_FILE = 20
-"""One file may not fill the answer."""
+"""The maximum number of hits in one file."""
 MAX_HITS = 2_000
-"""Of one search: enough to say that there are more."""
+"""The maximum number of hits of one search."""
 MAX_LINE = 1000
 """The maximum length of a returned line, in code points."""
 
@@ -40,7 +40,7 @@ def main() -> None:
     n_left = MAX_HITS
     for line in sys.stdin:
         name, text = json.loads(line)
-        # All is read, even if no hit is wanted any more: who writes it waits for that.
+        # Read all input, even if no more hits are needed: the writing process waits for this.
         for hit in islice(_hits(text, pattern, redactor), n_left):
             sys.stdout.write(json.dumps([name, *hit]) + "\n")
             n_left -= 1

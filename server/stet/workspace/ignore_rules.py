@@ -4,17 +4,17 @@ Both are read in every folder from the root down; `.git/info/exclude` counts as 
 `.gitignore`. As in git, the deeper file wins, later lines win over earlier ones, `!` negates, and
 an ignored folder is final: nothing below it can be included again. The two kinds differ:
 
-- `.stetignore` is *hard*: never shown, whatever the user does. It is checked first, and its `!`
-  also includes files that a `.gitignore` leaves out.
-- `.gitignore` is *soft*: not part of the project, so not listed, searched, read or attached; but
-  the file in which the user asks is shown (`stet.workspace.privacy_filter`).
+- `.stetignore` is *hard*: its files are never shown. It is checked first, and its `!` also includes
+  files that a `.gitignore` excludes.
+- `.gitignore` is *soft*: its files are not part of the project, so not listed, searched, read or
+  attached; but the file in which the user asks is shown (`stet.workspace.privacy_filter`).
 
 Patterns are matched exactly as git matches them (https://git-scm.com/docs/gitignore): a `/` inside
 a pattern ties it to the folder of its file, a `/` at its end matches only folders, `!` negates, the
 last pattern that matches decides. Each pattern is applied to one entry, never to entries below it:
 a walk stops at an ignored folder.
 
-Patterns come from strangers' repositories, so every match must be fast: a pattern is matched part
+Patterns come from untrusted repositories, so every match must be fast: a pattern is matched part
 by part, `**` by the set of places that it can reach, and the stars inside a part keep their first
 match (atomic groups), which is enough for globs.
 """
@@ -39,9 +39,9 @@ class IgnorePattern:
     """One line of an ignore file.
 
     Attributes:
-        parts: What each part of a path must match; None for `**`, any number of parts.
-        negated: It began with `!`.
-        directory_only: It ended with `/`.
+        parts: The expression for each part of a path; None for `**`, any number of parts.
+        negated: Whether the line begins with `!`.
+        directory_only: Whether the line ends with `/`.
     """
 
     parts: tuple[re.Pattern[str] | None, ...]
@@ -57,7 +57,7 @@ class IgnorePattern:
             if part is not None:
                 places = {at + 1 for at in places if at < len(path) and part.match(path[at])}
             elif index == len(self.parts) - 1:
-                return min(places) < len(path)  # `a/**` is what lies in a, not a
+                return min(places) < len(path)  # `a/**` matches what is in a, not a
             else:
                 places = set(range(min(places), len(path) + 1))
             if not places:
@@ -72,9 +72,7 @@ class IgnorePatterns:
     patterns: tuple[IgnorePattern, ...]
 
     def match(self, path: tuple[str, ...], *, is_folder: bool) -> bool | None:
-        """Return whether the entry at `path` is named; None where no pattern says anything about
-        it.
-        """
+        """Return whether the entry at `path` is ignored; None if no pattern matches the entry."""
         for pattern in reversed(self.patterns):
             if pattern.matches(path, is_folder=is_folder):
                 return not pattern.negated
@@ -96,10 +94,10 @@ def parse_patterns(lines: Iterable[str]) -> tuple[IgnorePatterns, tuple[str, ...
 
 
 def _parse(text: str) -> IgnorePattern:
-    """Return one pattern.
+    """Return the pattern of one line.
 
     Raises:
-        InvalidIgnorePattern: If it can match nothing.
+        InvalidIgnorePattern: If the pattern can match nothing.
     """
     takes_back = text.startswith("!")
     text = text[takes_back:]
@@ -115,7 +113,7 @@ def _glob(part: str) -> re.Pattern[str]:
     """Return the regular expression for one part of a pattern.
 
     Raises:
-        InvalidIgnorePattern: If it can match nothing.
+        InvalidIgnorePattern: If the part can match nothing.
     """
     if not part:
         raise InvalidIgnorePattern(part)
@@ -134,7 +132,7 @@ def _glob(part: str) -> re.Pattern[str]:
 
 
 def _regex_pieces(part: str) -> Iterator[str]:
-    """Yield `*` for a star, an expression of one character for everything else."""
+    """Yield `*` for each star, and the expression of one character for every other part."""
     at = 0
     while at < len(part):
         character = part[at]
@@ -159,7 +157,7 @@ def _bracket_regex(part: str, at: int) -> tuple[str, int]:
     """Return the regular expression for `[...]` with content from `at` on, and the end of `[...]`.
 
     Raises:
-        InvalidIgnorePattern: If it is not closed, or names no character.
+        InvalidIgnorePattern: If the bracket is not closed, or contains no character.
     """
     found = re.compile(r"([!^]?)(\]?(?:\\.|[^\]\\])*)\]", re.DOTALL).match(part, at)
     if found is None:
@@ -179,21 +177,21 @@ STET_IGNORE = ".stetignore"
 _EXCLUDE = (".git", "info", "exclude")
 _IN_ROOT = ((STET_IGNORE,), (GIT_IGNORE,), _EXCLUDE)
 MAX_IGNORE_BYTES = 256_000
-"""What is read of one ignore file."""
+"""The maximum number of bytes that are read from one ignore file."""
 
 
 class IgnoreDecision(Enum):
-    """What the ignore files say of a file."""
+    """The decision of the ignore files about a file."""
 
     SHOWN = "shown"
     IGNORED = "ignored"
-    """By a `.gitignore`: soft."""
+    """Excluded by a `.gitignore`: soft."""
     DENIED = "denied"
-    """By a `.stetignore`: hard."""
+    """Excluded by a `.stetignore`: hard."""
 
 
 class IgnoreRules:
-    """The ignore files of all roots, read when asked for and again when they have changed."""
+    """The ignore files of all roots, read on demand and again after a change."""
 
     def __init__(self, system: System) -> None:
         self._system = system

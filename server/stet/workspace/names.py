@@ -1,4 +1,4 @@
-"""Names of files as a model or a person writes them: what is refused before the disk is asked.
+"""Names of files as a model or a person writes them: the checks that need no disk access.
 
 Pure functions on text, so that the rules of Windows can be tested on every machine. A name is relative to
 a root with `/` between its parts, or absolute; whether it leads out of the roots is decided where the
@@ -22,8 +22,8 @@ def parts_below(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
     """Return the names that lead from `base` down to `path`, or None if `path` is not below. There
     are no names if both are equal.
 
-    As `path.relative_to(base).parts`, in a tenth of the time: a question about files asks it hundreds
-    of times. Links are not resolved; on Windows case does not count.
+    This is `path.relative_to(base).parts` in a tenth of the time: one request calls it hundreds of
+    times. Links are not resolved; on Windows case does not count.
     """
     parts, above = path.parts, base.parts
     n_above = len(above)
@@ -34,9 +34,9 @@ def parts_below(path: PurePath, base: PurePath) -> tuple[str, ...] | None:
 
 
 MAX_NAME = 4096
-"""Length of a whole name, in characters."""
+"""The maximum length of a whole name, in code points."""
 MAX_PART = 255
-"""Length of one part of it, in bytes of UTF-8: what common file systems allow."""
+"""The maximum length of one part of a name, in bytes of UTF-8, as on common file systems."""
 
 _ENCODED = re.compile(r"%(?:25)*(?:2e|2f|5c|00)", re.IGNORECASE)
 _DEVICES = re.compile(
@@ -45,11 +45,11 @@ _DEVICES = re.compile(
 )
 _SHORT_NAME = re.compile(r"[^.]{1,6}~[0-9]+(?:\.[^.]{0,3})?")
 _JOINERS = "\u200c\u200d"
-"""Invisible, but part of ordinary words and emoji."""
+"""Invisible characters that are part of ordinary words and emoji."""
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
-"""Invisible too, though Unicode counts them among letters and marks (Default_Ignorable)."""
+"""Invisible characters that Unicode counts among letters and marks (Default_Ignorable)."""
 
 
 _ABSOLUTE = re.compile(r"\s*(?:[A-Za-z][\w+.-]*:)*[\\/]")
@@ -60,19 +60,19 @@ _QUOTED_ABSOLUTE = re.compile(
 
 
 def is_absolute(name: str) -> bool:
-    """Return whether a name begins as a path from the top of a disk, or a URI of one, does."""
+    """Return whether a name begins like an absolute path or like the URI of one."""
     return _ABSOLUTE.match(name) is not None
 
 
 def last_part(name: str) -> str:
-    """Return what an absolute name is called where its folders are not to be told."""
+    """Return the last part of an absolute name, for messages that must not reveal its folders."""
     return re.split(r"[\\/]", name.rstrip("\\/ "))[-1] or "/"
 
 
 def without_folders(message: str) -> str:
-    """Return a refusal with each quoted absolute path in it made its last part.
+    """Return a refusal with each quoted absolute path replaced by its last part.
 
-    A refusal tells a model neither where the user's files are nor where a link leads.
+    A refusal reveals to a model neither the place of the user's files nor a link's target.
     """
     return _QUOTED_ABSOLUTE.sub(
         lambda found: f"{found['quote']}{last_part(found['name'])}{found['quote']}", message
@@ -83,8 +83,8 @@ class PathRefused(Exception):
     """A name that Stet does not take for a file of the workspace.
 
     Attributes:
-        rule: Short name of the rule it breaks.
-        message: A sentence that says what is wrong and what to write instead.
+        rule: The short name of the violated rule.
+        message: A sentence with the error and the name to write instead.
     """
 
     def __init__(self, rule: str, message: str) -> None:
@@ -119,7 +119,7 @@ def split_name(name: str, *, windows: bool) -> tuple[bool, tuple[str, ...]]:
 
 
 def windows_fault(part: str) -> str | None:
-    """Return why Windows would not take one part of a path for a plain name."""
+    """Return why one part of a path is not a plain name on Windows; None if it is one."""
     if fault := alias_fault(part):
         return fault
     if any(character in '<>"|?*' for character in part):
@@ -128,9 +128,9 @@ def windows_fault(part: str) -> str | None:
 
 
 def alias_fault(part: str) -> str | None:
-    """Return why one part of a path means something else on Windows than it says.
+    """Return why one part of a path means another name on Windows; None if it does not.
 
-    Nothing new is called so on any machine: a repository is checked out on others.
+    No new file gets such a name on any machine: a repository is checked out on others.
     """
     if _DEVICES.fullmatch(part.rstrip(". ")):
         return f"{part!r} is a device of Windows"
@@ -153,17 +153,17 @@ def folded(part: str) -> str:
 
 @lru_cache(maxsize=4096)
 def loosest(part: str) -> str:
-    """Return `folded`, and as Windows takes it: no stream after a colon, no dots or spaces at the
-    end.
+    """Return `folded` in the form that Windows uses: no stream after a colon, no dots or spaces at
+    the end.
 
-    Two parts with one such form may be one name on some disk.
+    Two parts with the same form may be one name on some disk.
     """
     return folded(part).partition(":")[0].rstrip(". ")
 
 
 def has_odd_characters(name: str) -> bool:
-    """Return whether a name holds control or invisible characters, or halves of some, which no
-    person writes.
+    """Return whether a name contains control characters, invisible characters or lone surrogates,
+    which no person writes.
     """
     return any(
         (unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _JOINERS)
@@ -173,7 +173,7 @@ def has_odd_characters(name: str) -> bool:
 
 
 def _check_characters(name: str) -> None:
-    """Refuse what no rule further on should have to think about."""
+    """Refuse names with characters or a length that the later rules do not handle."""
     if len(name) > MAX_NAME:
         raise PathRefused("too-long", f"The name {name[:60]!r}... is {len(name)} characters long.")
     if "\0" in name:
@@ -185,7 +185,7 @@ def _check_characters(name: str) -> None:
 
 
 def _check_form(name: str) -> None:
-    """Refuse what is a name of another kind."""
+    """Refuse names of another form, such as URIs."""
     if "\\" in name:
         raise PathRefused("backslash", f"{name!r} has a backslash: write `/` between the parts.")
     if name.startswith("//"):
@@ -210,10 +210,10 @@ def _check_part(part: str, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why something may not be shown, or not be changed.
+    """The reason why a file may not be shown or changed.
 
     Attributes:
-        rule: Short name of the rule, or the setting, as the user would search for it.
+        rule: The short name of the rule or the setting, as the user would search for it.
         message: One sentence for a person or a model.
     """
 
@@ -222,7 +222,7 @@ class Refusal:
 
     @property
     def for_model(self) -> str:
-        """Return the sentence as a model may be told it: without absolute paths."""
+        """The sentence for a model, without absolute paths."""
         return without_folders(self.message)
 
 
@@ -232,11 +232,11 @@ _FOLDERS = frozenset(
         ".fos", "_mtn", "{arch}", ".arch-ids", ".repo", ".got", ".plastic", ".bk",
     }
 )  # fmt: skip
-"""Folders and files of one meaning, folded."""
+"""Folders and files of version control with an unmistakable name, folded."""
 _SHORT = re.compile(r"(?:git|hg|svn|jj|sl|bzr|pijul|fslcko|fos|arch-i|repo|got|plasti|bk)~[0-9]+")
 """The short names of these folders on Windows (CVE-2014-9390)."""
 _OLD_FOLDERS = frozenset({"CVS", "RCS", "SCCS", "BitKeeper"})
-"""Folders that are named like what they are about; in small letters they may hold sources."""
+"""Folders of version control with ordinary names; in lower case they may contain sources."""
 _OLD_FILES = {
     "cvs": frozenset(
         {
@@ -250,7 +250,7 @@ _OLD_FILES = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=8192)  # the folders of a path are asked about with each of its files
+@lru_cache(maxsize=8192)  # the folders of a path are checked again for each of its files
 def is_version_control(parts: tuple[str, ...]) -> bool:
     """Return whether a path, given as its parts, is or is below the state of a version control."""
     names = tuple(map(loosest, parts))

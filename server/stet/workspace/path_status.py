@@ -1,9 +1,9 @@
-"""The ground of an edit: what the disk and the user's ignore rules say of the place it is for.
+"""Status of an edit's path: what the path is on disk, and whether the rules allow an edit there.
 
-`inspect_path` looks at a place as it is at this moment. It is asked when something is proposed, and again
-when it is about to be written, because links, folders and ignore files may have changed in between
-(a check that is only made once is a race that the attacker wins). It asks the disk a few dozen
-times; nothing is opened but ignore files.
+`inspect_path` returns the present status. It is called when an edit is proposed, and again when the
+edit is about to be written, because links, folders and ignore files may have changed in between (a
+single check would be a race that an attacker wins). It accesses the disk a few dozen times, and
+opens only ignore files.
 """
 
 import os
@@ -18,7 +18,7 @@ from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_PATH = 4096
-"""Bytes of an absolute path with its end, as Linux has it; elsewhere it is less or much more."""
+"""The maximum number of bytes of an absolute path with its final NUL, as on Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,16 +26,16 @@ class PathStatus:
     """The status of one path at one moment.
 
     Attributes:
-        names: Its names, as written and with every link resolved, without repeats.
-        project_paths: The same relative to each project that contains it: a root, or a checkout
-            within a root.
-        refusal: Why nothing there may be changed, created, moved or removed; None if it may.
-        creation_refusal: Why no new file may be created there; None if one may.
+        names: The names of the path, as written and with every link resolved, without repeats.
+        project_paths: The names relative to each project that contains the path: a root, or a
+            checkout within a root.
+        refusal: Why the path may not be changed, created, moved or removed; None if it may.
+        creation_refusal: Why no file may be created at the path; None if one may.
         real: The path with every link resolved; None for untitled documents.
         is_link: Whether the entry itself is a link, not only a folder above it.
-        has_hard_links: Whether the file has another name somewhere on the disk (a hard link).
+        has_hard_links: Whether the file has another name on the disk (a hard link).
         is_outside: Whether the resolved path is outside all roots.
-        is_outside_by_link: Whether it is outside although its name is below a root.
+        is_outside_by_link: Whether the resolved path is outside although the name is below a root.
     """
 
     names: tuple[str, ...] = ()
@@ -54,9 +54,9 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
 
     Args:
         snapshot: The snapshot, with the document of the question.
-        uri: Any URI; it need not have a path at all.
+        uri: Any URI, also one without a path.
         by_user: Whether the user has approved this file: then rules that only keep a model from
-            looking around (a `.gitignore`, a file outside the roots that is not open) do not apply.
+            exploring (a `.gitignore`, a file outside the roots that is not open) do not apply.
     """
     path = path_of(uri)
     if path is None:
@@ -90,7 +90,7 @@ def inspect_path(snapshot: Snapshot, uri: str, *, by_user: bool = False) -> Path
 
 
 def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
-    """Return untitled documents, and what is no document of this machine."""
+    """Return the status of an untitled document, or of a URI that is no file of this machine."""
     name = snapshot.name_of(uri)
     refusal = snapshot.privacy().check(uri)
     if refusal is None and snapshot.document(uri) is None:
@@ -100,7 +100,7 @@ def _pathless_status(snapshot: Snapshot, uri: str) -> PathStatus:
 
 
 def _is_outside(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]:
-    """Return whether no root holds the place, and whether that is so although its name lies below
+    """Return whether `real` is outside all roots, and whether it is so although `path` is below
     one.
     """
     bases = [snapshot.system.real_path(root.path) for root in snapshot.roots]
@@ -110,9 +110,9 @@ def _is_outside(snapshot: Snapshot, path: Path, real: Path) -> tuple[bool, bool]
 
 
 _CHECKOUTS = (".git", ".jj", ".hg", ".sl", ".svn", ".bzr", "_darcs")
-"""What lies in the top folder of a checkout."""
+"""Names of which one is in the top folder of a checkout."""
 _DEEPEST = 64
-"""Folders below a root in which a checkout is looked for."""
+"""The maximum depth below a root at which checkouts are searched for."""
 
 
 def _project_paths(snapshot: Snapshot, *paths: Path) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ def _checkout_paths(system: System, base: Path, parts: tuple[str, ...]) -> Itera
     for at, part in enumerate(parts[:-1][:_DEEPEST], 1):
         folder = folder / part
         if system.stat(folder) is None:
-            return  # nor is anything below it
+            return  # no folder below it exists either
         if any(system.stat(folder / name) is not None for name in _CHECKOUTS):
             yield "/".join(parts[at:])
 
@@ -151,11 +151,11 @@ def _name_fault(name: str, path: Path) -> Refusal | None:
 
 
 def _check_state_folder(snapshot: Snapshot, real: Path) -> Refusal | None:
-    """Refuse what Stet keeps for itself: proposals, chats, the trash."""
+    """Refuse files of Stet's own state: proposals, chats, the trash."""
     try:
         state_folder = snapshot.system.real_path(snapshot.system.state_folder())
     except OSError:
-        return None  # it can't be made, so there is nothing in it
+        return None  # the folder can't be created, so there is no file in it
     if state_folder == real or state_folder in real.parents:
         return Refusal("own", f"{real.name!r} lies in Stet's own state folder.")
     return None
@@ -174,7 +174,7 @@ def _check_privacy(snapshot: Snapshot, uri: str, *, by_user: bool) -> Refusal | 
 def _check_special_file(
     name: str, target: FileStat | None, above: FileStat | None
 ) -> Refusal | None:
-    """Refuse what is no file: to open a pipe or a device may wait for ever or do things."""
+    """Refuse a path that is no file: opening a pipe or a device may block or have side effects."""
     if target is None and above is not None and above.kind is not FileKind.FOLDER:
         return Refusal("special", f"{name!r} lies below what is no folder.")
     if target is None or target.kind is FileKind.FILE:
@@ -188,7 +188,7 @@ def _check_special_file(
 
 
 def _missing_parts(system: System, path: Path) -> tuple[list[Path], FileStat | None]:
-    """Return the missing parts of `path`, from the end up, and the status of what is above."""
+    """Return the missing paths from `path` up, and the status of the first one that exists."""
     missing: list[Path] = []
     for place in (path, *path.parents):
         found = system.stat(system.real_path(place))
@@ -201,8 +201,8 @@ def _missing_parts(system: System, path: Path) -> tuple[list[Path], FileStat | N
 def _creation_refusal(
     system: System, name: str, missing: list[Path], stat: FileStat | None
 ) -> Refusal | None:
-    """Return why no file may be made where `stat` lies now, and what is `missing` would have to be
-    made.
+    """Return why no file may be created at a path with the status `stat`, for which the paths
+    `missing` would have to be created; None if one may.
     """
     if stat is not None:
         return Refusal("exists", f"{name!r} exists already.")

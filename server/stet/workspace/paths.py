@@ -24,8 +24,8 @@ class Root:
 
     Attributes:
         uri: The URI as the editor spells it.
-        path: Absolute, links not resolved.
-        name: Its name for people and models; unique among the roots (`app`, or `web/app` beside
+        path: The absolute path, links not resolved.
+        name: The name for people and models; unique among the roots (`app`, or `web/app` beside
             `mobile/app`).
     """
 
@@ -35,9 +35,7 @@ class Root:
 
 
 def name_roots(folders: Iterable[tuple[str, Path]]) -> tuple[Root, ...]:
-    """Return roots for `(uri, path)` pairs, each named by as much of its path as tells it from the
-    others.
-    """
+    """Return roots for `(uri, path)` pairs, each named by the shortest unique end of its path."""
     known: dict[Path, str] = {}
     for uri, path in folders:
         known.setdefault(path, uri)
@@ -48,8 +46,8 @@ def name_roots(folders: Iterable[tuple[str, Path]]) -> tuple[Root, ...]:
 def implied_roots(paths: Iterable[Path], home: Path | None) -> tuple[Root, ...]:
     """Return the workspace roots if the editor names no folder: the folders of the open files.
 
-    Never the home folder or the top of the disk: opening one file there says nothing about
-    everything below.
+    The home folder and the top of the disk are left out: one open file there does not mean all
+    files below.
     """
     folders = dict.fromkeys(path.parent for path in paths)
     return name_roots(
@@ -74,13 +72,13 @@ UNTITLED = "untitled:"
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """A document or folder, by all its names.
+    """A document or folder with all its names.
 
     Attributes:
-        uri: The URI, as the editor spells it if the document is open.
-        path: Absolute, links not resolved; None for untitled documents.
-        name: Its name for models and people: relative to a root, `/` between the parts.
-        stat: The stat that a walk has read; None if it was not found by a walk.
+        uri: The URI, in the editor's spelling if the document is open.
+        path: The absolute path, links not resolved; None for untitled documents.
+        name: The name for models and people: relative to a root, `/` between the parts.
+        stat: The stat that a walk has read; None if no walk has found the file.
     """
 
     uri: str
@@ -91,12 +89,12 @@ class Located:
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Names of one snapshot.
+    """A resolver of the names in one snapshot.
 
     Attributes:
-        system: Resolves links.
-        roots: Of the workspace.
-        documents: Those open, by canonical URI.
+        system: The disk, to resolve links.
+        roots: The roots of the workspace.
+        documents: The open documents, by canonical URI.
     """
 
     system: System
@@ -107,7 +105,7 @@ class Locator:
         """Return the file or folder that `name` means; the file or folder need not exist.
 
         Raises:
-            PathRefused: If it is no name for something in the workspace, or could be two things.
+            PathRefused: If the name means nothing in the workspace, or is ambiguous.
         """
         if name.startswith(UNTITLED):
             return self._locate_untitled(name)
@@ -124,7 +122,7 @@ class Locator:
         return uri if path is None else self.name_of_path(path)
 
     def name_of_path(self, path: Path) -> str:
-        """Do as `name_of`, for a path; the absolute path where it lies below no root."""
+        """Return the name of a path as `name_of` does; the absolute path if it is below no root."""
         for base_of in (lambda root: root.path, lambda root: self.system.real_path(root.path)):
             holders = [
                 (below, root)
@@ -189,7 +187,7 @@ class Locator:
         """Return `path` as an open document, or as something inside the roots.
 
         Raises:
-            PathRefused: If it is neither.
+            PathRefused: If the path is neither.
         """
         document = self._open_document(path)
         if document is not None:
@@ -207,8 +205,8 @@ class Locator:
     def _as_on_disk(self, path: Path, real: Path) -> Path:
         """Return `path` as spelled on the disk, if the disk folds case or Unicode forms.
 
-        So one file has one name. A link above it stays, as long as the spelling after the link need
-        not be changed.
+        So one file has one name. A link above the file is not resolved, unless the spelling after
+        the link has to be changed.
         """
         for root in self.roots:
             base = self.system.real_path(root.path)
@@ -223,7 +221,7 @@ class Locator:
     def _open_document(self, path: Path) -> TextDocument | None:
         """Return the open document that is the file at `path`.
 
-        Either may be given by any path of the file.
+        Both may be given by any path of the file.
         """
         document = self.documents.get(canonical(uri_of(path)))
         if document is not None:

@@ -9,7 +9,7 @@ model, local ones too. The rules apply in this order, to the path as written and
 | `own` | Stet's state and cache folders: proposals, trash, pages, the index | |
 | `secret` | names of secret files, everything in secret folders | |
 | `deny` | `privacy.deny` of the settings | |
-| `git` | the state of version control: `.git`, `.jj`, `.hg`, `.svn`, `CVS` and their kin | |
+| `git` | the state of version control: `.git`, `.jj`, `.hg`, `.svn`, `CVS` and the like | |
 | `outside` | what is not below a root of the workspace | it is open in the editor |
 | `excluded` | `context.excludedFolders` | |
 | `ignored` | what a `.stetignore` names | |
@@ -47,12 +47,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PrivacyFilter:
-    """What may be shown of one snapshot.
+    """The filter on the files of one snapshot.
 
     Attributes:
-        system: Resolves links.
-        roots: Of the workspace.
-        settings: With `privacy.deny` and `context.excludedFolders`.
+        system: The disk, to resolve links.
+        roots: The roots of the workspace.
+        settings: The settings, with `privacy.deny` and `context.excludedFolders`.
         rules: The ignore files.
         open_keys: Canonical URIs of the open documents.
         asked_keys: Canonical URIs of the documents the user is asking about.
@@ -66,11 +66,11 @@ class PrivacyFilter:
     asked_keys: Collection[str]
 
     def check(self, uri: str, real: Path | None = None) -> Refusal | None:
-        """Return why the document may not be shown; None if it may. Does not ask whether it exists.
+        """Return why a document may not be shown; None if it may. The document need not exist.
 
         Args:
-            uri: Of the document.
-            real: Where it leads to, for who has resolved it and is about to read there.
+            uri: The URI of the document.
+            real: The document's real path, if the caller has resolved it and is about to read it.
         """
         if scheme_of(uri) == "untitled":
             name = untitled_name(uri)
@@ -88,13 +88,13 @@ class PrivacyFilter:
             return refusal
         real = real or self.system.real_path(path)
         refusal = self._check_path(real, is_asked=is_asked) if real != path else None
-        if refusal is not None:  # without the real name, which was not asked for
+        if refusal is not None:  # the message does not reveal the real name
             message = f"{self._name(path)!r} is a link to what may not be shown."
             return Refusal(refusal.rule, message)
         return None if is_open else self._check_inside(path, real)
 
     def check_folder(self, folder: Path) -> Refusal | None:
-        """Return why nothing in and below a folder may be shown; None if something may."""
+        """Return why no file in or below a folder may be shown; None if files may be shown."""
         real = self.system.real_path(folder)
         for path in dict.fromkeys((folder, real)):
             refusal = self._check_path(path, is_asked=False, is_folder=True)
@@ -103,7 +103,7 @@ class PrivacyFilter:
         return self._check_inside(folder, real)
 
     def _check_inside(self, path: Path, real: Path) -> Refusal | None:
-        """Return the refusal of a path that leads to no place below a root, `real`."""
+        """Return the refusal of a path whose real path `real` is below no root; None if it is."""
         if any(parts_below(real, base) is not None for _, base in self._bases()):
             return None
         return Refusal("outside", f"{self._name(path)!r} lies outside the workspace.")
@@ -111,7 +111,7 @@ class PrivacyFilter:
     def check_level(
         self, root: Root, parts: tuple[str, ...], *, is_folder: bool, is_asked: bool = False
     ) -> Refusal | None:
-        """Do as `check` for the entry at `parts` below `root`, when the folders above it passed.
+        """Check the entry at `parts` below `root` as `check` does, after the folders above it.
 
         Links are not resolved here: the caller does not follow them.
         """
@@ -137,9 +137,9 @@ class PrivacyFilter:
         `path`.
 
         Args:
-            path: Absolute, links not resolved.
-            is_asked: Whether the user has it open and asks about it.
-            is_folder: Whether it is a folder; a root is then held by itself.
+            path: The absolute path, links not resolved.
+            is_asked: Whether the user has the file open and asks about it.
+            is_folder: Whether the path is a folder; then a root contains itself.
         """
         if self._is_state(path):
             return _state_refusal(self._name(path))
@@ -178,14 +178,14 @@ class PrivacyFilter:
         return path.name or "/"
 
     def _is_state(self, path: Path) -> bool:
-        """Return whether a path is Stet's state folder or lies in it; links not resolved."""
+        """Return whether a path is or is in one of Stet's own folders; links are not resolved."""
         parts = tuple(map(loosest, path.parts))
         return any(parts[: len(root_parts)] == root_parts for root_parts in self._state_folders())
 
     def _is_state_folder(self, folder: Path) -> bool:
         """Return whether a folder is one of Stet's own, through any links above it."""
         last = loosest(folder.name)
-        # Links are looked at only where the name is right: a walk asks about every folder.
+        # Resolve links only if the name matches: a walk checks every folder.
         is_named = any(root_parts[-1] == last for root_parts in self._state_folders())
         return is_named and self._is_state(self.system.real_path(folder))
 
@@ -208,7 +208,7 @@ class PrivacyFilter:
         return None
 
     def _check_names(self, parts: tuple[str, ...], name: str, *, is_folder: bool) -> Refusal | None:
-        """Return the refusal, if any, that applies wherever the entry is.
+        """Return the refusal, if any, that applies inside and outside of roots.
 
         `parts` begin at the top of the disk.
         """
@@ -229,8 +229,8 @@ class PrivacyFilter:
         return _is_matched(self.settings.privacy.deny, "privacy.deny", parts, is_folder=is_folder)
 
     def _check_excluded(self, root: Root, parts: tuple[str, ...]) -> Refusal | None:
-        """Return whether a folder is one of `context.excludedFolders`: a name, a path, or
-        `root/path`.
+        """Return the refusal of a folder in `context.excludedFolders` (a name, a path, or
+        `root/path`); None for any other folder.
         """
         lines = tuple(f"{name.strip('/')}/" for name in self.settings.context.excluded_folders)
         for names in (parts, (*root.name.split("/"), *parts)):
@@ -239,9 +239,7 @@ class PrivacyFilter:
         return None
 
     def _bases(self) -> list[tuple[Root, Path]]:
-        """Return each root with its path as written, and again with its real path where that
-        differs.
-        """
+        """Return each root with its path as written, and again with its real path if it differs."""
         return [
             (root, base)
             for root in self.roots
@@ -264,7 +262,7 @@ def _state_paths(
     try:
         folder = state_folder()
     except OSError:
-        return frozenset()  # nothing is kept, so there is nothing to hide
+        return frozenset()  # no state is stored, so there is none to hide
     places = (folder, real_path(folder))
     return frozenset(tuple(map(loosest, place.parts)) for place in places)
 
@@ -286,7 +284,7 @@ def _folded_pattern(line: str) -> str:
     """Return a pattern in the form in which names are compared. A leading character that only looks
     like `!` or `#` is part of a name.
 
-    Else a project's settings could take back what the user's keep: they are searched for a plain `!`.
+    Otherwise a project's settings could cancel the user's: they are only searched for a plain `!`.
     """
     text = folded(line)
     is_name = text.startswith(("!", "#")) and not line.startswith(text[0])

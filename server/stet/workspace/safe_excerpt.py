@@ -1,6 +1,6 @@
-"""Quoted lines and texts of files: within bounds, and without the rest of a cut secret.
+"""Quoted lines and texts of files: of limited length, and without the rest of a cut secret.
 
-The rest of a secret has no recognisable form, so no later step finds it.
+The rest of a secret has no recognisable form, so no later step would find it.
 """
 
 from stet.privacy.redactor import Redactor
@@ -18,8 +18,8 @@ def safe_line(text: str, redactor: Redactor | None, most: int = MAX_LINE) -> str
 
     Args:
         text: The line.
-        redactor: Of the workspace; see `redactor_of`.
-        most: Characters of a long one that may be shown.
+        redactor: The redactor of the workspace; see `redactor_of`.
+        most: The maximum number of characters of a long line that are shown.
     """
     quoted = quote_line(text)
     if redactor is None or len(quoted) <= MAX_LINE:

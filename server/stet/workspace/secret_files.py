@@ -1,4 +1,4 @@
-"""Files with the name of a secret file: never shown to a model, whoever asks.
+"""Recognition of secret files by their names; they are never shown to a model.
 
 Names are compared as a case-folding, Unicode-normalising file system would (so `.ENV` and a
 full-width spelling are found on every machine), and without the endings editors give to copies.
@@ -26,7 +26,7 @@ _DATA = frozenset(
 )  # fmt: skip
 """Endings of files that hold data."""
 _NO_WORDS = frozenset({"xml", "log", "list", "lst", "sh", "ps1", "db", "conf"})
-"""Of those, endings of files that may be about passwords and tokens as well as hold some."""
+"""Endings in `_DATA` of files that may only be about passwords and tokens."""
 _NO_SHAPE = frozenset({"xml", "log", "sh", "ps1"})
 
 _OWNER = (
@@ -87,7 +87,7 @@ _NOTES = re.compile(
     r"(?:.*-)?(?:(?:recovery|backup|rescue|2fa|emergency)-?(?:codes?|keys?|phrases?)|seed-?(?:phrases?|words)"
     r"|mnemonics?)"
 )
-"""What people write into a note; pages of documentation about it lie elsewhere."""
+"""Names of notes that contain secrets; documentation about them is in `_PAGES`."""
 _PAGES = frozenset(
     {"docs", "doc", "content", "pages", "documentation", "help", "site", "website", "blog"}
 )
@@ -97,7 +97,7 @@ _TRANSLATIONS = frozenset(
         "intl", "src",
     }
 )  # fmt: skip
-"""Folders whose files are named after what their texts are about."""
+"""Folders whose files are named after the subject of their texts."""
 _ABOUT = re.compile(
     r"(?:^|-)(?:example|examples|sample|samples|template|templates|tmpl|dist|defaults|schema|dummy|fake"
     r"|mock|public|pub|policy|no|missing|invalid|sealed|external|common|test|tests)(?:-|$)"
@@ -105,9 +105,9 @@ _ABOUT = re.compile(
     r"|verify|check|generate|gen|show|hide|describe|remove|fetch|sync|scan|detect|find|make|rename|manage"
     r"|validate|import|export|load|read|write|print|new)-"
 )
-"""Words by which a name says that it holds none, or is about some."""
+"""Words in names of files that contain no secrets or are only about secrets."""
 _TOOLS = frozenset({"passwd", "password", "secret", "credential", "seed"})
-"""Names that programs have too, and their settings."""
+"""Names that programs and their settings have too."""
 _PROGRAMS = frozenset(
     {"bin", "sbin", "libexec", "git-core", "completions", "scripts", "tmpfiles.d"}
 )
@@ -120,16 +120,16 @@ _SUFFIX = re.compile(
 _STAGES = frozenset(
     {"prod", "production", "dev", "development", "local", "staging", "live", "test", "common"}
 )
-"""Endings that say where the values are used: `secrets.production`."""
+"""Endings that name the stage in which the values are used: `secrets.production`."""
 _IN_ENDING = re.compile(r"(?:.+-)(?:passwords?|passwd|passphrase|secrets?|credentials?|token)")
 _TOOL_SECRET_FILE = re.compile(
     r"\.[a-z0-9-]+[-_](?:token|api[-_]?key|passwords?|secrets?|credentials?)"
 )
-"""A hidden file that a program keeps one in: `.nomad-token`."""
+"""A hidden file in which a program stores a secret: `.nomad-token`."""
 _SHELL = re.compile(
     r"env[-._](?:prod|production|dev|development|local|staging|live)\.(?:sh|bash|zsh|fish|ps1|bat|cmd|list)"
 )
-"""Variables of an environment that a shell reads."""
+"""Files with environment variables that a shell reads."""
 
 _HISTORY = re.compile(
     r"""
@@ -149,7 +149,7 @@ _HINT = re.compile(
     "secret|cred|passw|passphrase|token|key|code|phrase|words|mnemonic|seed|account|adminsdk|emergency|cache"
     "|cookie|export|backup|dump|otp|kubeconfig|hist|hst|shada|viminfo|auth|env|recovery|2fa"
 )
-"""A word of each of the shapes above: most names have none, and are judged at once."""
+"""A word of each of the shapes above: most names contain none, which is the fast path."""
 _LOGIN = re.compile(
     r"""
     (?:.*[-_])?auth(?:\.[a-z0-9]+)? | session(?:s)?\.json | hosts(?:\.(?:ya?ml|json|toml))?
@@ -163,7 +163,7 @@ _LOGIN = re.compile(
 _LOGIN_CODE = re.compile(
     r"(?:.*[-_])?(?:secrets?|credentials?|tokens?|passwords?|api[-_]?keys?)\.(?:gradle|lua|rb|py|el|vim|fish|zsh|bash|kts|nu)"
 )
-"""The same in the language of the program's settings: `.emacs.d/secrets.el`."""
+"""Such files in the language of the program's settings: `.emacs.d/secrets.el`."""
 _HOMES = frozenset({"appdata", "application support"})
 """The equivalent of such a folder on Windows and macOS."""
 _PROJECT_FOLDERS = frozenset(
@@ -174,13 +174,13 @@ _PROJECT_FOLDERS = frozenset(
         ".claude-plugin", ".pc", ".build-id", ".eggs", ".mypy_cache", ".ruff_cache", ".pytest_cache",
     }
 )  # fmt: skip
-"""Folders of that kind that belong to a project, and hold no login."""
+"""Folders that begin with a dot, belong to a project and contain no login."""
 _DEPTH = 4
 """Parts of a path below such a folder in which programs keep their logins (`.local/share/x/auth.json`)."""
 _STORES = frozenset(
     {"secrets", ".secrets", "secret", "keystore", "keystores", "wallets", ".wallets"}
 )
-"""Folders in which files of data, and without an ending, are secrets."""
+"""Folders in which data files, and files without an ending, are secrets."""
 _STORED = frozenset(
     {"", "txt", "json", "key", "pem", "yaml", "yml", "toml", "env", "dat", "secret"}
 )
@@ -190,7 +190,7 @@ def is_secret_shape(names: list[str]) -> bool:
     """Return whether the folded parts of a path look like those of a file that holds a secret."""
     name = names[-1]
     if len(name) > MAX_PART:
-        return False  # on no disk
+        return False  # no disk has such a name
     if _HINT.search(name) is not None:
         is_program = _split(name)[1] in ("", "conf") and _PROGRAMS.intersection(names[-2:-1])
         if _HISTORY.fullmatch(name) or (_is_named_secret(names) and not is_program):
@@ -225,7 +225,7 @@ def _is_named_secret(names: list[str]) -> bool:
 
 
 def _is_login(names: list[str]) -> bool:
-    """Return whether a file in a folder of a program's own is what it keeps a login in."""
+    """Return whether a file in a program's own folder is where the program stores a login."""
     above = names[:-1][-_DEPTH:]
     is_programs = any(part.startswith(".") or part in _HOMES for part in above)
     if not is_programs or _PROJECT_FOLDERS.intersection(names[:-1]):
@@ -237,7 +237,7 @@ def _is_login(names: list[str]) -> bool:
 
 
 def _is_stored(names: list[str]) -> bool:
-    """Return whether a file of data lies directly in a folder for secrets."""
+    """Return whether a data file is directly in a folder for secrets."""
     return len(names) > 1 and names[-2] in _STORES and _split(names[-1])[1] in _STORED
 
 
@@ -354,10 +354,10 @@ SECRET_PATHS = (
     "appdata/roaming/github cli", "google/chrome/user data", "application support/google/chrome",
     "mozilla/firefox/profiles", "application support/firefox",
 )  # fmt: skip
-"""Ends of paths, folded, of files and folders whose name alone says nothing."""
+"""Ends of paths, folded, of files and folders whose names alone are not significant."""
 
 _BUNDLES = (".agilekeychain", ".opvault", ".wallet", ".keychain")
-"""Endings of folders that password managers take for one file."""
+"""Endings of folders that password managers treat as one file."""
 _SAMPLE = re.compile(
     r"(\.env|env)\.(example|sample|template|tmpl|dist|defaults)|(example|sample|template)\.env"
     r"|.*[-_.](example|sample|template|tmpl|dist)"
@@ -375,7 +375,7 @@ _PURPOSE = re.compile(r"(?<=[a-z0-9])[-.][a-z0-9]+\Z")
 _COPY_ENDINGS = ("~", ".bak", ".orig", ".old", ".save", ".swp", ".swo", ".tmp")
 
 
-@lru_cache(maxsize=8192)  # the folders of a path are asked about with each of its files
+@lru_cache(maxsize=8192)  # the folders of a path are checked again for each of its files
 def is_secret(parts: tuple[str, ...]) -> bool:
     """Return whether a path, given as its parts, names a secret file or is in a secret folder."""
     names = [loosest(part) for part in parts]
@@ -386,7 +386,7 @@ def is_secret(parts: tuple[str, ...]) -> bool:
 
 
 def _is_secret_at(above: list[str], name: str) -> bool:
-    """Return whether a folded file name is a secret's; samples without values are not."""
+    """Return whether a folded file name is that of a secret file; samples are not secret."""
     # Without the endings that editors give to copies.
     names = {name, *(name.removesuffix(ending) for ending in _COPY_ENDINGS)}
     if not _STARTS.isdisjoint((*above, *names)) and any(
@@ -399,8 +399,8 @@ def _is_secret_at(above: list[str], name: str) -> bool:
 
 
 def _is_listed(name: str) -> bool:
-    # A walk asks about each file, and one expression of all the patterns takes ten times as long.
-    # What begins with a dot is listed for one purpose too: `.npmrc.ci`.
+    # A walk checks each file, and one expression of all the patterns takes ten times as long.
+    # A hidden file may have one more ending for its purpose: `.npmrc.ci`.
     base = _PURPOSE.sub("", name) if name.startswith(".") else name
     return (
         name in _EXACT

@@ -26,27 +26,27 @@ from stet.workspace.uris import canonical, path_of
 from stet.workspace.walk import WalkMemory, WorkspaceWalk
 
 NO_TEXT = frozenset({"binary", "too-large"})
-"""Rules of `NotShown` for a file that is there, and that no rule of the user's is against."""
+"""Rules of `NotShown` for a file that exists and that no privacy rule refuses."""
 
 _LINES_AROUND = 50
-"""In a very long text, so many lines around the shown lines are searched for secrets too.
+"""The number of lines around the shown lines of a very long text that are searched for secrets.
 
 A secret may begin or end there."""
 _LONG_LINE = 600_000
-"""Code points of one line that are looked at; more of it is never shown."""
+"""The number of code points of one line that are searched; the rest is never shown."""
 _PIECE = 50_000
-"""Code points that are looked at together; the interpreter is held for that long."""
+"""The number of code points that are searched at a time; the search holds the interpreter lock."""
 _OVERLAP = 5
-"""Lines that a piece shares with the one before it."""
+"""The number of lines that a piece shares with the piece before."""
 _KEY_LINES = 500
-"""Twice as many as a private key has."""
+"""Twice the maximum number of lines of a private key."""
 
 
 class NotShown(Exception):
     """A document that can't be shown to a model, or may not be.
 
     Attributes:
-        uri: Of the document.
+        uri: The URI of the document.
         rule: A rule of the privacy filter, or `missing`, `special`, `binary`, `too-large`,
             `unreadable`.
         message: A sentence for a person or a model.
@@ -70,15 +70,15 @@ class Snapshot:
         activity: The user's location.
         settings: The settings in force.
         rules: The ignore files, read when needed and shared between snapshots.
-        asked: URI of the document the current question is about; None if it is about none.
-        is_question: Whether a question is answered: then only `asked` counts as asked about,
-            wherever the user is meanwhile. Otherwise the active document counts.
-        blocks: By canonical URI, the ids of hunks that may be in a text as blocks: no part of the
-            file's content.
+        asked: URI of the document that the current question is about; None if there is none.
+        is_question: Whether the snapshot is for a question: then only `asked` counts as asked
+            about. Otherwise the active document counts.
+        blocks: By canonical URI, the ids of hunks that may be in a text as blocks, which are no
+            part of the file's content.
         placed: By canonical URI, the blocks in open texts that are too long to be searched.
         walk_memory: The decisions of walks, if they are kept; shared between snapshots.
-        redactor: Learns the private keys of shown texts: a part of a key can't be recognised by
-            itself.
+        redactor: The redactor, which learns the private keys of shown texts: a part of a key alone
+            can't be recognised.
     """
 
     system: System
@@ -95,23 +95,23 @@ class Snapshot:
     walk_memory: WalkMemory | None = field(default=None, compare=False)
 
     def asked_about(self, uri: str | None) -> "Snapshot":
-        """Return the same snapshot for a question about this document, and no other.
+        """Return the same snapshot for a question about this document only.
 
         Args:
-            uri: The document; None: the question is about none (see
+            uri: The document; None if the question is about no document (see
                 `stet.workspace.privacy_filter`).
         """
         return replace(self, asked=uri, is_question=True)
 
     def document(self, uri: str) -> TextDocument | None:
-        """Return an open document, or None if the document is not open. Not filtered: for Stet's
-        own use.
+        """Return an open document, or None if the document is not open. The privacy filter is not
+        applied: the text is for internal use.
         """
         return self.documents.get(canonical(uri))
 
     def exists(self, uri: str) -> bool:
-        """Return whether a document is open or something lies at its path. Not filtered: text is
-        not told.
+        """Return whether a document is open or its path exists. The privacy filter is not applied,
+        since no text is returned.
         """
         path = path_of(uri)
         return self.document(uri) is not None or (
@@ -123,7 +123,7 @@ class Snapshot:
         disk.
 
         Raises:
-            NotShown: If it may not be shown, or there is no text to show.
+            NotShown: If the document may not be shown, or has no text.
         """
         document = self.document_with_blocks(uri)
         self._learn_private_keys(document)
@@ -137,7 +137,7 @@ class Snapshot:
             return None
 
     def show_and_learn(self, uri: str) -> TextDocument:
-        """Do as `show`; its secrets are known from now on, so that any part of it can be told.
+        """Return the text as `show` does, and learn its secrets, so that any part can be shown.
 
         Raises:
             NotShown: As `show`.
@@ -162,7 +162,7 @@ class Snapshot:
                 self.redactor.learn(text)
 
     def show_walked(self, located: Located) -> TextDocument:
-        """Return `show` of a file that `walk` has just come to, which asked every rule on its way.
+        """Return the text of a file that `walk` has just found; the walk has checked all rules.
 
         Raises:
             NotShown: As `show`.
@@ -181,7 +181,7 @@ class Snapshot:
         return range_ if stripped is None else stripped.to_plain_range(range_)
 
     def real_lines(self, document: TextDocument, first: int, end: int) -> tuple[int, int]:
-        """Return lines of the text that `show` returns as lines of the document itself."""
+        """Return a range of lines of the text that `show` returns as lines of the document."""
         stripped = self.stripped(document)
         if stripped is None:
             return first, end
@@ -216,7 +216,7 @@ class Snapshot:
         absolute, or `untitled:NAME`.
 
         Raises:
-            PathRefused: If that is no name for something in the workspace (`stet.workspace.names`).
+            PathRefused: If the name means nothing in the workspace (`stet.workspace.names`).
         """
         return self._locator().locate(name)
 
@@ -228,22 +228,22 @@ class Snapshot:
         """Return the files in and below `folder` that may be shown, in a fixed order. An empty
         `folder` means all files.
 
-        Without `only_text` also those that hold no text: images, say.
+        Without `only_text`, files without text, such as images, are included.
 
         Raises:
-            PathRefused: If `folder` is no name for something in the workspace.
+            PathRefused: If `folder` means nothing in the workspace.
         """
         top = self.locate(folder).path if folder.strip("/. ") else None
         return self._walk(only_text=only_text).files(top)
 
     def siblings(self, uri: str) -> Iterator[Located]:
-        """Yield the files in the folder of a document, itself included, that may be shown; sorted."""
+        """Yield the files in a document's folder that may be shown, with the document; sorted."""
         path = path_of(uri)
         if path is not None:
             yield from self._walk().files_in(path.parent)
 
     def mtime(self, uri: str) -> float | None:
-        """Return when a file was last written, in seconds since the epoch; None where it is on no disk."""
+        """Return when a file was last written, in seconds since the epoch; None if not on disk."""
         path = path_of(uri)
         stat = None if path is None else self.system.stat(self.system.real_path(path))
         return None if stat is None else stat.mtime
@@ -256,7 +256,7 @@ class Snapshot:
         return PrivacyFilter(self.system, self.roots, self.settings, rules, opened, asked)
 
     def _learn_private_keys(self, document: TextDocument) -> None:
-        """Get to know the private keys of a text, each of which any part may be shown of."""
+        """Learn the private keys of a text, since any part of a key may be shown later."""
         if not document.is_large:
             self.redactor.learn_private_keys(document.text)
             return
@@ -282,7 +282,7 @@ class Snapshot:
         """Return the bytes of a text file, by its real path.
 
         Raises:
-            NotShown: If it is not one, or a link has come in.
+            NotShown: If the path is no text file, or contains a link now.
         """
 
         def named() -> str:
@@ -319,8 +319,8 @@ class Snapshot:
 def _parts(lines: Sequence[str], first: int, end: int) -> Iterator[str]:
     """Yield lines as texts to search for secrets, in pieces that block no thread for long.
 
-    Each piece begins some lines before the end of the last, so that a secret over several lines is
-    in one piece as a whole.
+    Each piece begins some lines before the end of the previous one, so that a secret of several
+    lines is whole in one piece.
     """
     part: list[str] = []
     size = n_new = 0

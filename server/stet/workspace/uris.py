@@ -27,7 +27,7 @@ def scheme_of(uri: str) -> str:
 
 
 def is_tracked(uri: str) -> bool:
-    """Return whether documents of this scheme are followed at all."""
+    """Return whether documents of this scheme are tracked."""
     return scheme_of(uri) in TRACKED_SCHEMES
 
 
@@ -36,8 +36,8 @@ def canonical(uri: str) -> str:
     """Return the one key of all spellings of `uri`. Percent-encoding, drive case and dot segments
     are folded.
 
-    Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is itself a URI, its own
-    key, and can be written as UTF-8: halves of characters are percent-encoded.
+    Decoding happens once, so `a%2541` and `a%41` stay two documents. The key is a URI and its own
+    key, and can be written as UTF-8: lone surrogates are percent-encoded.
     """
     scheme = scheme_of(uri)
     if scheme == "file":

@@ -1,8 +1,8 @@
 """All the files of the workspace that may be shown, in a fixed order.
 
-A walk is sorted by name, depth first; it never follows a link, never enters a folder that is left
-out, and never runs without end: it gives up after `MAX_ENTRIES` names and logs this.
-`run_in_slices` runs such long work a slice at a time, so that a cancel ends it soon.
+A walk is sorted by name, depth first; it never follows a link or enters an excluded folder, and it
+stops after `MAX_ENTRIES` names, which is logged. `run_in_slices` runs such long work in slices, so
+that it can be cancelled soon.
 
 `WalkMemory` keeps the decisions of walks for each folder, so that the next walk decides only about
 changes. A decision is valid as long as all its inputs are the same: the entry (its stat), the
@@ -28,10 +28,10 @@ from stet.workspace.privacy_filter import PrivacyFilter
 from stet.workspace.uris import canonical, path_of, uri_of
 
 MAX_REMEMBERED = 20_000
-"""Names remembered; a walk over more decides anew of the rest."""
+"""The maximum number of remembered entries; a walk decides about the others again."""
 
 PatternsInForce = tuple[IgnorePatterns | None, ...]
-"""Of the ignore files from the root down to a folder."""
+"""The patterns of the ignore files from the root down to a folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +39,10 @@ class EntryDecision:
     """The decision about one entry.
 
     Attributes:
-        stat: The stat of the entry at that time.
-        key: Its canonical URI.
+        stat: The stat of the entry at the time of the decision.
+        key: The canonical URI of the entry.
         file: The file that is shown; None for folders and for entries that are not shown.
-        is_entered: Whether it is a folder that is walked.
+        is_entered: Whether the entry is a folder that is walked.
         is_passing: Whether the decision may change a moment later, with the same stat.
     """
 
@@ -53,7 +53,7 @@ class EntryDecision:
     is_passing: bool = False
 
     def is_current(self, stat: FileStat) -> bool:
-        """Return whether it is still true; what lies in a folder changes nothing."""
+        """Return whether the decision is still valid; a change inside a folder does not matter."""
         return self.stat == stat or (self.stat.kind is stat.kind is FileKind.FOLDER)
 
 
@@ -61,7 +61,7 @@ _FolderDecisions = tuple[PatternsInForce, Mapping[str, EntryDecision]]
 
 
 class WalkMemory:
-    """The decisions of the latest walks; one for a server, shared by its threads."""
+    """The decisions of the latest walks; one object for a server, shared by its threads."""
 
     def __init__(self) -> None:
         self._basis: object = None
@@ -69,7 +69,7 @@ class WalkMemory:
         self._n_entries = 0
 
     def use_basis(self, basis: object) -> None:
-        """Forget all that was decided on other grounds."""
+        """Discard all decisions that were made on another basis."""
         if self._basis != basis:
             self._basis, self._folders, self._n_entries = basis, {}, 0
 
@@ -92,16 +92,16 @@ class WalkMemory:
 log = logging.getLogger(__name__)
 
 MAX_ENTRIES = 100_000
-"""Names looked at in one walk."""
+"""The maximum number of entries in one walk."""
 MAX_DEPTH = 64
-"""Folders inside each other."""
+"""The maximum depth of nested folders."""
 
 
 @dataclass(slots=True)
 class WorkspaceWalk:
-    """One walk over the files that `privacy` lets through; all of them unless `only_text`.
+    """A walk over the files that `privacy` allows; with `only_text`, only those with text.
 
-    What `memory` has of an earlier walk is not decided again.
+    Decisions of an earlier walk are taken from `memory`.
     """
 
     system: System
@@ -111,9 +111,9 @@ class WorkspaceWalk:
     memory: WalkMemory | None = None
     n_entries: int = 0
     found: set[str] = field(default_factory=set)
-    """The open documents that were come to, by canonical URI."""
+    """The canonical URIs of the open documents that the walk has found."""
     _bases: dict[Path, Path] = field(init=False)
-    """Where each root is, with every link above it resolved. Below it none is followed."""
+    """The real path of each root; links below a root are not followed."""
 
     def __post_init__(self) -> None:
         settings = self.privacy.settings
@@ -126,8 +126,8 @@ class WorkspaceWalk:
     def files(self, top: Path | None) -> Iterator[Located]:
         """Yield the files below `top`, or below all roots.
 
-        Open documents count with their open text, whatever is on the disk; documents that are not
-        on the disk, or outside the roots, come last (untitled ones only when all is walked).
+        Open documents count with their open text, whatever is on disk; documents that are not on
+        disk, or outside the roots, come last (untitled ones only in a walk of all roots).
         """
         top = None if top is None else self._without_links(top)
         for root in sorted(self.privacy.roots, key=lambda root: root.name):
@@ -152,9 +152,7 @@ class WorkspaceWalk:
         yield from sorted(found, key=lambda located: located.name)
 
     def _real(self, root: Root, path: Path) -> Path:
-        """Return where a path below a root is, if no link has come in since the way there was
-        looked at.
-        """
+        """Return the real path of a path below a root, if no folder between has become a link."""
         return self._bases[root.path] / path.relative_to(root.path)
 
     def _is_walked(self, root: Root, start: Path) -> bool:
@@ -162,9 +160,7 @@ class WorkspaceWalk:
         return self._innermost(start) == root and self.privacy.check_folder(start) is None
 
     def _without_links(self, top: Path) -> Path:
-        """Return `top` by the way that leads through no link below its root: the one the rules
-        speak of.
-        """
+        """Return `top` as a path without links below its root, as the rules expect."""
         real = self.system.real_path(top)
         for root in self.privacy.roots:
             base = self.system.real_path(root.path)
@@ -180,7 +176,7 @@ class WorkspaceWalk:
     def _below(
         self, root: Root, folder: Path, parts: tuple[str, ...], above: PatternsInForce
     ) -> Iterator[Located]:
-        """Yield the files in a folder and then, at its place in the order, in each folder inside."""
+        """Yield the files in and below a folder, in order of name."""
         patterns, decided = self._decided(root, folder, parts, above)
         for name, each in decided.items():
             if each.file is not None:
@@ -189,7 +185,7 @@ class WorkspaceWalk:
                 yield from self._below(root, folder / name, (*parts, name), patterns)
 
     def _patterns_above(self, root: Root, parts: tuple[str, ...]) -> PatternsInForce:
-        """Return those in force in the folder above the one at `parts`."""
+        """Return the patterns in force in the folder above the folder at `parts`."""
         rules, ignore_files = self.privacy.rules, (GIT_IGNORE, STET_IGNORE)
         folders = (parts[:depth] for depth in range(len(parts)))
         return tuple(
@@ -264,13 +260,13 @@ class WorkspaceWalk:
         return EntryDecision(stat, key, Located(uri, path, self.locator.name_of_path(path), stat))
 
     def _is_text(self, path: Path, stat: FileStat) -> bool | None:
-        """Return whether a file holds text; None where it can't be read now."""
+        """Return whether a file contains text; None if the file can't be read now."""
         if stat.size > MAX_FILE_BYTES or has_binary_ending(path.name):
             return False
         try:
             return not is_binary(self.system.read_real(path, SNIFFED_BYTES))
         except OSError:
-            return None  # gone or not ours to read: nothing to show
+            return None  # removed or not readable: nothing to show
 
     def _only_open(self, is_wanted: Callable[[Path | None], bool]) -> list[Located]:
         """Return the open documents that were not found on the disk, sorted by name."""
@@ -284,7 +280,7 @@ class WorkspaceWalk:
         return sorted(found, key=lambda located: located.name)
 
 
-@lru_cache(maxsize=1000)  # once each: a walk is made for every other question
+@lru_cache(maxsize=1000)  # log each folder once, not in every walk
 def _log_limit(folder: Path) -> None:
     log.warning(
         "%a: what has bytes in its name that are no text, or characters that can't be seen, is left out",
@@ -293,15 +289,15 @@ def _log_limit(folder: Path) -> None:
 
 
 SLICE_SECONDS = 0.05
-"""How long one slice works."""
+"""The duration of one slice, in seconds."""
 
 _T = TypeVar("_T")
 
 
 async def run_in_slices(work: Iterator[_T], system: System) -> list[_T]:
-    """Return all that `work` yields; it runs in worker threads, one slice after the other.
+    """Return all items of `work`, which runs in worker threads, one slice after the other.
 
-    `work` must yield often: while it yields nothing, it can't be stopped.
+    `work` must yield often: it can only be stopped when it yields.
     """
 
     def slice_() -> tuple[list[_T], bool]:

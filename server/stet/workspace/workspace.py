@@ -1,7 +1,7 @@
-"""The workspace as the editor has it: open documents over the disk, roots, and where the user is.
+"""The workspace of the editor: open documents over the disk, roots, and the user's location.
 
-`Workspace` is one of the few mutable owners. It is touched on the event loop only, and `apply` is its
-hot path: no disk, no import, no copy of a text. Longer work takes a `Snapshot`.
+`Workspace` is one of the few mutable owners. It is used on the event loop only, and `apply` is its
+hot path: no disk access, no import, no copy of a text. Longer work takes a `Snapshot`.
 
 A `Modification` is one event that an editor reports: a document opened, changed, saved or closed. All
 four go through `Workspace.apply`, so there is one order of events and one place where the workspace
@@ -43,7 +43,7 @@ FULL_TEXT = -1
 
 
 class ModificationKind(Enum):
-    """What happened to the document."""
+    """The kind of an event of a document."""
 
     OPENED = "opened"
     CHANGED = "changed"
@@ -52,13 +52,13 @@ class ModificationKind(Enum):
 
 
 class WireEdit(NamedTuple):
-    """One content change, as it came over the wire.
+    """One content change, as the editor sent it.
 
     Attributes:
-        start_line: 0-based; `FULL_TEXT` if `text` is the whole new document.
-        start_units: From the start of the line, in units of the negotiated encoding.
-        end_line: 0-based; half-open like the protocol's ranges.
-        end_units: As `start_units`.
+        start_line: The first line, 0-based; `FULL_TEXT` if `text` is the whole new document.
+        start_units: The start column, in units of the negotiated encoding.
+        end_line: The last line, 0-based.
+        end_units: The end column, exclusive, in units as `start_units`.
         text: The new text.
     """
 
@@ -76,16 +76,16 @@ class WireEdit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Modification:
-    """What an editor did to one document.
+    """One event of a document that an editor reports.
 
     Attributes:
-        kind: What happened.
-        uri: As the editor spells it.
-        version: The editor's; None where the notification has none (saved, closed).
-        language_id: As the editor calls it; opened only.
+        kind: The kind of the event.
+        uri: The document's URI, in the editor's spelling.
+        version: The editor's version number; None if the event has none (saved, closed).
+        language_id: The editor's id of the language; opened only.
         text: The whole text: always with opened, sometimes with saved.
-        edits: Changed only; each relative to what the one before left.
-        lines: Opened only: the lines of the text, if it has been split already; taken over, not copied.
+        edits: The edits, each relative to the text after the edit before; changed only.
+        lines: The lines of the text, if it is already split; opened only. They are not copied.
     """
 
     kind: ModificationKind
@@ -98,17 +98,17 @@ class Modification:
 
 
 MAX_CHANGES = 10_000
-"""How many changes of a document are remembered."""
+"""The maximum number of remembered changes of a document."""
 MAX_CHARACTERS = 8_000_000
-"""How much inserted text the remembered changes may hold together, in code points."""
+"""The maximum total length of the remembered changes' inserted text, in code points."""
 
 
 class DocumentHistory:
-    """The latest changes of a document, oldest forgotten first.
+    """The latest changes of a document; the oldest are discarded first.
 
     Attributes:
-        revision: Rises by one with each change. It starts above every revision an earlier life of
-            the document had, so that a revision never means two texts.
+        revision: The number of the present text; each change adds one. It starts above every
+            revision from before the document was last closed, so a revision never means two texts.
     """
 
     def __init__(self, revision: int) -> None:
@@ -144,7 +144,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _OpenDocument:
-    """One document the editor holds."""
+    """A document that is open in the editor."""
 
     uri: str
     language_id: str
@@ -154,7 +154,7 @@ class _OpenDocument:
     frozen: TextDocument | None = field(default=None)
 
     def freeze(self) -> TextDocument:
-        """Return the document as it is now, which is made once per revision."""
+        """Return the present document, which is created once for each revision."""
         if self.frozen is None:
             facts = (self.version, self.language_id, self.history.revision)
             if self.buffer.size >= LARGE:
@@ -168,20 +168,21 @@ class Workspace:
     """The roots, the open documents and the state of the user's work.
 
     Attributes:
-        encoding: The editor's unit of columns; set when `initialize` has settled it.
+        encoding: The editor's unit of columns; set when `initialize` has negotiated it.
         activity: The user's location.
         settings: The settings in force.
         attachments: The attachments of the user's next question; None until those of an earlier run
             are known.
-        blocks: Returns, by canonical URI, the ids of hunks that may be in a text as blocks; set by
-            the owner of the proposals.
-        placed: Returns, by URI, the blocks in the text of an open document; set as `blocks`.
-        redactor: Knows the secrets found so far, and their marks.
-        request_log: What was sent to whom.
+        blocks: A function that returns, by canonical URI, the ids of hunks that may be in a text as
+            blocks; set by the owner of the proposals.
+        placed: A function that returns the blocks in the text of an open document, given its URI;
+            set as `blocks`.
+        redactor: The redactor, with the secrets found so far and their marks.
+        request_log: The log of the requests to models.
     """
 
     def __init__(self, system: System, settings: Settings | None = None) -> None:
-        self.encoding = Encoding.UTF16  # what the protocol assumes where nothing is said
+        self.encoding = Encoding.UTF16  # the protocol's default
         self.activity = Activity(system.monotonic)
         self.settings = Settings() if settings is None else settings
         self.attachments: Attachments | None = None
@@ -215,11 +216,11 @@ class Workspace:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The URIs of the folders that the editor named, and no implied ones."""
+        """The URIs of the folders that the editor named, without implied ones."""
         return tuple(uri for uri, _ in self._folders.values())
 
     def add_root(self, uri: str) -> None:
-        """Add a folder of the workspace; one that is no folder of this machine is left out."""
+        """Add a folder to the workspace; a folder that is not on this machine is left out."""
         path = path_of(uri)
         if path is None:
             log.warning("The workspace folder %r is no folder of this machine: left out", uri)
@@ -228,7 +229,7 @@ class Workspace:
         self._named_roots = None
 
     def remove_root(self, uri: str) -> None:
-        """Take a folder out of the workspace."""
+        """Remove a folder from the workspace."""
         self._folders.pop(canonical(uri), None)
         self._named_roots = None
 
@@ -239,11 +240,11 @@ class Workspace:
     # Documents
 
     def apply(self, modification: Modification) -> tuple[TextChange, ...]:
-        """Take one change of the world.
+        """Apply one modification to the open documents.
 
         Returns:
-            How the document's text changed, in order; nothing for documents just opened, closed,
-            of a scheme that is not tracked, or not open.
+            The changes of the document's text, in order; empty for a document that was just opened
+            or closed, is not open, or has a scheme that is not tracked.
         """
         kind, uri = modification.kind, modification.uri
         if kind is ModificationKind.OPENED:
@@ -293,7 +294,7 @@ class Workspace:
         return None if document is None else document.version
 
     def revision(self, uri: str) -> int | None:
-        """Return which of its texts an open document has, for `changes_since`; None if it is closed."""
+        """Return an open document's revision, for `changes_since`; None if it is closed."""
         document = self._open.get(canonical(uri))
         return None if document is None else document.history.revision
 
@@ -301,15 +302,15 @@ class Workspace:
         """Return how an open document changed since `revision`, oldest first.
 
         Returns:
-            None where that is no longer known, or the document was closed (and perhaps opened
-            again) since.
+            The changes; None if they are no longer known, or the document was closed (and perhaps
+            opened again) since.
         """
         document = self._open.get(canonical(uri))
         return None if document is None else document.history.since(revision)
 
     def changes_since_opened(self, uri: str) -> tuple[TextChange, ...]:
-        """Return how a document changed since it was opened, oldest first, as far as that is still
-        known.
+        """Return the changes of a document since it was opened, oldest first, as far as they are
+        still known.
         """
         document = self._open.get(canonical(uri))
         return () if document is None else document.history.remembered()
@@ -356,7 +357,7 @@ class Workspace:
         self._documents = None
         self.activity.opened(uri)
         if buffer.size >= LARGE:
-            # Else every search for rubbish goes through its millions of lines, and stops everything.
+            # Otherwise every garbage collection scans its millions of lines, and blocks the server.
             gc.freeze()
         return ()
 

@@ -1,1 +1,1 @@
-"""Finding comments in a text of any language."""
+"""Search for comments in a text of any language."""

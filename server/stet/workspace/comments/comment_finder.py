@@ -24,12 +24,12 @@ async def read_ai_comments(
     """Return the instructions to the agent in the comments of a document, in order.
 
     Args:
-        document: Its text as it is now; the language is the editor's word, else by the name's ending.
-        name: What the user calls it.
-        system: Starts the process.
+        document: The present document; its language is the editor's, else that of its ending.
+        name: The document's name for the user.
+        system: The system, to start the process.
 
     Raises:
-        CommentsUnreadable: If it is too long, or takes too long.
+        CommentsUnreadable: If the document is too long, or the search takes too long.
     """
     if len(document.text) > MAX_CHARACTERS:
         raise CommentsUnreadable(

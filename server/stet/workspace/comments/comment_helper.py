@@ -1,4 +1,4 @@
-"""The process that finds AI comments, so that a text made to be slow stalls nothing.
+"""The process that finds AI comments, so that a text that is slow to parse blocks nothing.
 
 The process reads one JSON object, `{"text", "language", "name"}`, and writes one JSON array of
 `[marker, instruction, start, end]`; offsets are code points. Memory and processor time are limited
@@ -22,7 +22,7 @@ from stet.text.ai_comments import AiComment, find_ai_comments
 from stet.text.lines import split_lines
 
 MEMORY = 2_000_000_000
-"""Bytes of address space."""
+"""The maximum address space, in bytes."""
 CPU_SECONDS = 10
 _MARK = re.compile(r"(?<!\w)AI[!?]", re.IGNORECASE)
 
@@ -43,7 +43,7 @@ def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
     """Return where the comments of `text` are (code points, half-open), in order and disjoint.
 
     Args:
-        text: All of it.
+        text: The whole text.
         language: The editor's name of the language; empty if it is not known.
         name: The file's name.
     """
@@ -66,9 +66,9 @@ _NAMES = {
     "sh": "bash",
     "csharp": "c_sharp",
 }
-"""Editors' names of languages that their grammar has another name for."""
+"""The grammar's name for an editor's name of a language, if they differ."""
 _MIXED = frozenset({"html", "vue", "svelte", "astro", "php", "embedded_template", "markdown"})
-"""Languages with others inside, which their grammar leaves unread."""
+"""Languages that contain other languages, which their grammar does not parse."""
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -77,7 +77,7 @@ def comments_by_grammar(text: str, language: str) -> list[tuple[int, int]] | Non
     grammar.
 
     Args:
-        text: All of it.
+        text: The whole text.
         language: The editor's name of the language.
     """
     grammar = _grammar(language)
@@ -192,10 +192,10 @@ _START = re.compile(r"[\"'`/<#\-;%.]|\b(?:rem|dnl)\b", re.IGNORECASE)
 
 
 def comments_by_sign(text: str) -> list[tuple[int, int]]:
-    """Return where comments seem to be in `text` (code points, half-open), in order.
+    """Return the likely ranges of comments in `text` (code points, half-open), in order.
 
-    A sign counts at the beginning of a line or after white space. What is quoted on one line is no
-    comment.
+    A sign counts at the beginning of a line or after white space. Text that is quoted on one line
+    is no comment.
     """
     spans: list[tuple[int, int]] = []
     endless: set[str] = set()  # without an end after them: searching again would take long

@@ -1,4 +1,4 @@
-"""Comments by Pygments, for languages it has a lexer for."""
+"""Search for comments by Pygments, for languages that have a lexer there."""
 
 from pathlib import PurePosixPath
 
@@ -16,9 +16,9 @@ _NAMES = {
     "objective-cpp": "objective-c++",
     "restructuredtext": "rst",
 }
-"""Editors' names of languages that Pygments has another name for."""
+"""Pygments' name for an editor's name of a language, if they differ."""
 _NONE = frozenset({"text", "output"})
-"""What Pygments calls texts it does not read."""
+"""Pygments' names of lexers that find no comments."""
 _NOT_COMMENTS = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
 
 
@@ -27,14 +27,14 @@ def comments_by_lexer(text: str, language: str, name: str) -> list[tuple[int, in
     lexer.
 
     Args:
-        text: All of it.
+        text: The whole text.
         language: The editor's name of the language.
-        name: The file's name, for where the language is not known.
+        name: The file's name, used if the language is not known.
     """
     lexer = _lexer(language, name)
     if lexer is None:
         return None
-    # Lexers know no line end but this; as many code points as before.
+    # Lexers only know the line end `\n`; the number of code points stays the same.
     even = text.replace("\r\n", " \n").replace("\r", "\n") + "\n"
     spans: list[tuple[int, int]] = []
     is_over = True
@@ -43,7 +43,7 @@ def comments_by_lexer(text: str, language: str, name: str) -> list[tuple[int, in
             continue
         end = min(start + len(value), len(text))
         if not is_over and spans[-1][1] == start:
-            spans[-1] = (spans[-1][0], end)  # a comment comes in pieces
+            spans[-1] = (spans[-1][0], end)  # the next piece of one comment
         elif start < end and not (spans and start < spans[-1][1]):
             spans.append((start, end))
         is_over = not spans or (kind in Comment.Single and value.endswith("\n"))
