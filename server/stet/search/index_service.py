@@ -350,8 +350,10 @@ class IndexService:
 
     def _on_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         # What one that was ended still says of itself is not about the one that runs.
-        if process is not self._process and message["is"] not in _OF_ANY_PROCESS:
-            return
+        if process is self._process or message["is"] in _OF_ANY_PROCESS:
+            self._handle_message(process, message)
+
+    def _handle_message(self, process: IndexProcess, message: dict[str, Any]) -> None:
         match message["is"]:
             case "state" if message["rebuilt"] == self._n_rebuilt:  # else it is of the index before
                 stage = Stage(message["state"])
