@@ -1,1 +1,1 @@
-"""What outlives the process: the database of hunks, chats, attachments and requests."""
+"""Persistent state: the database of hunks, chats, attachments and requests."""

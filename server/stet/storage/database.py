@@ -1,6 +1,6 @@
-"""The open `state.db`: what is written, read and swept, in SQL.
+"""The open `state.db`: writing, loading and tidying, in SQL.
 
-Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+Importing sqlite3 takes milliseconds, so this module is imported only when the database is opened.
 """
 
 import logging
@@ -59,7 +59,7 @@ _PROBE = """
     INSERT INTO counter VALUES ('attempt', 1)
     ON CONFLICT (kind) DO UPDATE SET next = next % 1000 + 1
 """
-"""Always another value: SQLite writes nothing for a row that stays as it is."""
+"""Always another value: SQLite does not write an unchanged row."""
 _USED = """
     SELECT old FROM hunk UNION SELECT new FROM hunk UNION SELECT base FROM hunk
     UNION SELECT proposed FROM hunk UNION SELECT text FROM footing UNION SELECT text FROM heard
@@ -68,26 +68,26 @@ _UNUSED_TEXTS = f"SELECT hash FROM text WHERE hash NOT IN ({_USED})"  # noqa: S6
 _DROP_TEXTS = f"DELETE FROM text WHERE hash IN ({{}}) AND hash NOT IN ({_USED})"  # noqa: S608
 _KNOWN_TEXTS = "SELECT hash FROM text WHERE hash IN ({})"
 _MOST_AT_ONCE = 500
-"""Values in one statement; old builds of SQLite take 999."""
+"""The maximum number of values in one statement; old builds of SQLite allow 999."""
 
 
 class Database:
-    """One connection that writes, for one run; used by one thread at a time.
+    """The writing connection of one run; used by one thread at a time.
 
     Attributes:
         set_aside: The path to which a damaged database was moved, if there was one.
     """
 
     def __init__(self, folder: Path, patience: float) -> None:
-        """Open `state.db` in `folder`; both are made, for this user only.
+        """Open `state.db` in `folder`; both are created if necessary, for this user only.
 
         Args:
             folder: The state folder of the workspace.
-            patience: How many seconds another server that is opening it is waited for.
+            patience: How many seconds to wait for another server that opens the database.
 
         Raises:
-            DatabaseBusy: If somebody else holds a lock on it for longer; nothing is opened then.
-            StoreError: If it can't be done.
+            DatabaseBusy: If another process holds a lock for longer; nothing is opened then.
+            StoreError: If the database can't be opened.
         """
         self.set_aside: Path | None = None
         self._path = folder / "state.db"
@@ -99,14 +99,14 @@ class Database:
                 self._owner = RunOwner(folder / "owners")
                 undo.callback(self._owner.release)
                 self._owner.adopt(self._connection)
-                _ = undo.pop_all()  # it is open, and stays so
+                _ = undo.pop_all()  # opened without an error: keep it open
         self._synchronous = ""
 
     def number(self, kind: str, n: int) -> int:
         """Return the first of `n` numbers that are unused.
 
         Raises:
-            StoreError: If they can't be had.
+            StoreError: If the numbers can't be written.
         """
         with translate_errors():
             self._sync("NORMAL")
@@ -119,14 +119,14 @@ class Database:
         return next_number - n
 
     def write(self, batch: WriteBatch, now: float) -> tuple[str, ...]:
-        """Write all of a batch or nothing.
+        """Write the whole batch or nothing.
 
         Args:
-            batch: What to write.
+            batch: The rows to write.
             now: Seconds since the epoch.
 
         Returns:
-            The hunks that another run has taken over, which are left as they are there.
+            The ids of hunks that another run has taken over, which are not written.
 
         Raises:
             StoreError: If nothing was written.
@@ -166,7 +166,7 @@ class Database:
     def load(self, now: float) -> RestoredState:
         """Load the state of this run; drop decided hunks beyond the bounds first.
 
-        Uses a connection of its own, for any thread.
+        Uses a separate connection, for any thread.
 
         Args:
             now: Seconds since the epoch.
@@ -178,28 +178,28 @@ class Database:
             return load_state(connection, self._owner.run, now)
 
     def load_chats(self, now: float) -> ChatRows:
-        """Load the turns and chats of this run; as `load`.
+        """Load the turns and chats of this run; for any thread, as `load`.
 
         Raises:
-            StoreError: If they can't be read.
+            StoreError: If the rows can't be read.
         """
         with self._reading() as connection:
             return load_chats(connection, self._owner.run, now)
 
     def load_presets(self) -> tuple[dict[str, str], str | None]:
-        """Return all presets, and what this run has attached; as `load`.
+        """Load all presets and the attachments of this run; for any thread, as `load`.
 
         Raises:
-            StoreError: If they can't be read.
+            StoreError: If the rows can't be read.
         """
         with self._reading() as connection:
             return load_presets(connection, self._owner.run)
 
     def load_requests(self, now: float) -> tuple[str, ...]:
-        """Load the requests that any server of the workspace has sent; as `load`.
+        """Load the requests that any server of the workspace has sent; for any thread, as `load`.
 
         Raises:
-            StoreError: If they can't be read.
+            StoreError: If the rows can't be read.
         """
         with self._reading() as connection:
             return load_requests(connection, now)
@@ -207,7 +207,7 @@ class Database:
     def vacuum_texts(self) -> None:
         """Drop unused texts, and move the content of the log file to the database.
 
-        Uses a connection of its own, for any thread; others may write meanwhile.
+        Uses a separate connection, for any thread; others may write meanwhile.
 
         Raises:
             StoreError: If this fails.
@@ -215,8 +215,8 @@ class Database:
         with self._reading() as connection:
             unused = [name for (name,) in connection.execute(_UNUSED_TEXTS)]
             for some in _in_batches(unused):
-                # A few at a time, so that other writers do not wait for all; and checked again,
-                # because a text may be in use by now.
+                # Drop a few at a time, so that other writers need not wait for all. The statement
+                # checks again, because a text may be in use by now.
                 began = time.perf_counter()
                 with transaction(connection):
                     connection.execute(_DROP_TEXTS.format(_marks(some)), some)
@@ -236,10 +236,10 @@ class Database:
             return 0
 
     def close(self) -> None:
-        """Merge everything into one file, and leave the rows to the next run.
+        """Merge the log into the database file, and leave the rows to the next run.
 
         Raises:
-            StoreError: If this fails; written data is there all the same.
+            StoreError: If this fails; written data is not lost.
         """
         with translate_errors():
             try:
@@ -277,17 +277,17 @@ class Database:
         return (*state_values, old, new, base, proposed)
 
     def _update_states(self, rows: Sequence[tuple[object, ...]]) -> bool:
-        """Write hunks that are there with these very texts, as most are that are decided; False if not
-        all of them are, and then it does not matter which were written.
+        """Update hunks that are stored with the same texts, as most decided hunks are. Return False
+        if not all of them are; then any of them may have been updated.
         """
-        # The first one alone tells, where they are new.
+        # If the first hunk is new, the others are not tried.
         for some in (rows[:1], rows[1:]):
             if some and self._connection.executemany(_UPDATE_HUNK_STATE, some).rowcount < len(some):
                 return False
         return True
 
     def _write_texts(self, texts: Iterable[StoredText]) -> None:
-        """Write those that are not there yet."""
+        """Write the texts that are not stored yet."""
         by_hash = {text.hash: text for text in texts}
         for some in _in_batches(tuple(by_hash)):
             for (known,) in self._connection.execute(_KNOWN_TEXTS.format(_marks(some)), some):
@@ -296,7 +296,7 @@ class Database:
         self._connection.executemany("INSERT INTO text (hash, packed) VALUES (?, ?)", rows)
 
     def _foreign_hunks(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Return those of the hunks `ids` that belong to another run."""
+        """Return the ids among `ids` of hunks that belong to another run."""
         other = "SELECT 1 FROM hunk WHERE id = ? AND owner <> ?"
         find, run = self._connection.execute, self._owner.run
         return tuple(one for one in ids if find(other, (one, run)).fetchone() is not None)
@@ -310,7 +310,7 @@ def _name_text(text: str, texts: dict[str, StoredText]) -> bytes:
 
 
 def _in_batches(names: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """Yield as many at once as one statement takes."""
+    """Yield `names` in batches for one statement each."""
     for start in range(0, len(names), _MOST_AT_ONCE):
         yield names[start : start + _MOST_AT_ONCE]
 

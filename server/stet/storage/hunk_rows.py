@@ -23,26 +23,26 @@ _FLAGS = ("protected", "inline")
 _SHARED = ("proposal", "turn", "chat", "uri", "new_uri", "author", "block", "reason")
 _quoted = json.encoder.encode_basestring_ascii
 MAX_NUMBER = 2**53
-"""The largest number believed."""
+"""The largest valid number."""
 MAX_TEXT = 256 * 2**20
-"""Bytes; no text of a file is larger, but one that unpacks without end is."""
+"""The maximum size of an unpacked text, in bytes."""
 QUICK = 200_000
-"""Bytes; texts above are stored as they are: packing them takes longer than a keystroke may."""
+"""The maximum size of a text that is compressed, in bytes: more would delay a keystroke."""
 TINY = 100
-"""Bytes; texts up to here are stored as they are: there is little to pack in a line or two."""
+"""The maximum size of a text that is too short to be compressed, in bytes."""
 
 
 class InvalidRow(ValueError):
-    """A row that does not say what a row must."""
+    """A row that is malformed."""
 
 
 class StoredText(NamedTuple):
-    """A text as the database names it.
+    """A text with its name in the database.
 
     Attributes:
         hash: SHA-256 of `data`.
         data: UTF-8, lone surrogates passed.
-        packed_ahead: What `packed` returns, if the text is long and was packed in a worker thread.
+        packed_ahead: The result of `packed`, if a worker thread has compressed the text.
     """
 
     hash: bytes
@@ -55,13 +55,11 @@ class StoredText(NamedTuple):
         return _make_text(text) if len(text) > TINY else _cached_text(text)
 
     def pack_ahead(self) -> "StoredText":
-        """Return the text packed whatever its size. Call in a worker thread, because packing takes
-        long.
-        """
+        """Return the text compressed, whatever its size; slow, so call it in a worker thread."""
         return self._replace(data=b"", packed_ahead=zlib.compress(self.data, 1))
 
     def packed(self) -> bytes:
-        """Return what is stored, in zlib's format."""
+        """Return the stored bytes, in zlib's format."""
         level = 1 if TINY < len(self.data) <= QUICK else 0
         return self.packed_ahead or zlib.compress(self.data, level)
 
@@ -83,7 +81,7 @@ def unpack(name: object, packed: object) -> str:
     """Return the text that was stored as `packed`.
 
     Raises:
-        InvalidRow: If it is not a text, or not the text that `name` names.
+        InvalidRow: If `packed` is not a text, or not the text with the given name.
     """
     if not isinstance(packed, bytes):
         raise InvalidRow("a text is not in bytes")
@@ -115,7 +113,7 @@ def hunk_fields(hunk: Hunk) -> str:
 
 @lru_cache(maxsize=64)
 def _shared_fields(*values: str) -> str:
-    """Return the JSON of what the many hunks of one edit have in common, made once."""
+    """Return the JSON of the fields that the hunks of one edit share; cached."""
     return json.dumps(dict(zip(_SHARED, values, strict=True)))[1:-1]
 
 
@@ -127,12 +125,12 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
     """Return the hunk of a row.
 
     Args:
-        hunk_id: Its id.
-        fields: What `hunk_fields` made of it.
-        texts: Its `old`, `new`, `base` and `proposed`.
+        hunk_id: The hunk's id.
+        fields: The result of `hunk_fields`.
+        texts: The hunk's `old`, `new`, `base` and `proposed`.
 
     Raises:
-        InvalidRow: If the row does not say what it must.
+        InvalidRow: If the row is malformed.
     """
     known = _object(fields)
     values: dict[str, Any] = {name: _text(known, name) for name in _REQUIRED}
@@ -154,7 +152,7 @@ def hunk_from_row(hunk_id: object, fields: object, texts: tuple[str, str, str, s
 
 
 def is_live(hunk: Hunk) -> bool:
-    """Return whether the user has not decided yet."""
+    """Return whether the user has not decided on a hunk yet."""
     return hunk.state in LIVE
 
 
@@ -168,11 +166,11 @@ def snapshot_from_row(fields: object, text: str) -> AnchorSnapshot:
     """Return the anchor snapshot of a row.
 
     Args:
-        fields: What `spans_to_json` made of it.
-        text: The text it is about.
+        fields: The result of `spans_to_json`.
+        text: The text of the snapshot.
 
     Raises:
-        InvalidRow: If the row does not say what it must.
+        InvalidRow: If the row is malformed.
     """
     known = _object(fields)
     lines, lost = known.get("lines"), known.get("lost", [])

@@ -1,9 +1,8 @@
 """The opening of the file `state.db`: its layout, its migrations, and the run that owns its rows.
 
 Several servers may run on one workspace. Every row has an owner: one run of a server (`RunOwner`).
-A run holds an OS lock on a file of its own until its end, so a server that can take this lock knows
-that the run is dead, whatever ended it, and takes over its rows. Both happen only under the lock of
-`exclusive`.
+A run holds an OS lock on its own file until its end, so a server that can take this lock knows that
+the run is dead, and takes over its rows. Both happen only under the lock of `exclusive`.
 
 Importing sqlite3 takes milliseconds, so this module is imported only when the database is opened.
 """
@@ -23,13 +22,17 @@ from stet.storage.write_failures import DatabaseBusy, DatabaseDamaged, DatabaseT
 from stet.system.file_lock import FileLock
 
 BUSY_SECONDS = 1.0
-"""How long a write waits for another server's, which takes less than a millisecond but for a disk at
-its limits. The event loop waits with it: better than to answer for what is not on the disk."""
+"""The maximum wait of a write for another server's write, in seconds.
+
+Another write takes less than a millisecond, except on an overloaded disk. The event loop waits too,
+because an answer before the write would be wrong."""
 SHORT_WAIT_MS = 50
-"""How long tidying waits for another server."""
+"""The maximum wait of tidying for another server, in milliseconds."""
 CACHE_KIB = 256
-"""Memory for pages of the file, of the connection that stays open. SQLite's own 2,000 fill up within days
-of use and make nothing faster: what is written together is a few pages, and reading is done once."""
+"""The page cache of the connection that stays open, in KiB.
+
+SQLite's default of 2,000 fills up within days and makes nothing faster: a write is a few pages, and
+rows are read once."""
 
 MIGRATIONS: tuple[str, ...] = (
     """
@@ -99,15 +102,16 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE sent (nth INTEGER PRIMARY KEY, kept REAL NOT NULL, fields TEXT NOT NULL);
     """,
 )
-"""What leads from each version of the layout to the next, the first from an empty file. A released
-one is never changed: rows of users are in it.
+"""The migrations from each version of the layout to the next, the first from an empty file.
 
-`hunk.nth` is the order in which they were made, `owner` the run of a server that looks after them,
-`kept` when they were last written in seconds since the epoch. `old`, `new`, `base`, `proposed` and
-`footing.text` name rows of `text`. For `fields` see `stet.storage.hunk_rows`. `heard` holds the texts
-of files as a chat knows them; names of chats and URIs are JSON strings in ASCII, and so are names of
-presets, which belong to all servers of a workspace. `attached` is what a server has attached to
-questions; `sent` what all servers of a workspace have sent to whom.
+A released migration is never changed: users have databases with its layout.
+
+`hunk.nth` is the order of creation, `owner` the run that owns the row, and `kept` the time of the
+last write in seconds since the epoch. `old`, `new`, `base`, `proposed` and `footing.text` name rows
+of `text`. For `fields` see `stet.storage.hunk_rows`. `footing` has the anchor snapshots, `heard` the
+texts of files that a chat knows. Names of chats and URIs are JSON strings in ASCII, and so are names
+of presets, which belong to all servers of a workspace. `attached` has the attachments of each
+server, `sent` the notes of the requests that all servers of a workspace have sent.
 """
 log = logging.getLogger(__name__)
 _OWNED = ("hunk", "footing", "turn", "chat", "heard", "attached")
@@ -127,9 +131,9 @@ def translate_errors() -> Iterator[None]:
     """Raise the errors of SQLite and of the system as `StoreError`.
 
     Raises:
-        DatabaseDamaged: If the file is broken.
-        DatabaseBusy: If another process has locked it.
-        StoreError: For everything else, such as a full disk or missing rights.
+        DatabaseDamaged: If the file is damaged.
+        DatabaseBusy: If another process has locked the file.
+        StoreError: For every other error, such as a full disk or missing rights.
     """
     try:
         yield
@@ -143,13 +147,13 @@ def translate_errors() -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write all that is written within, or nothing."""
+    """Commit all writes of the block, or none of them if an error is raised."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # SQLite has rolled back by itself where the disk was full.
+        # SQLite has already rolled back if the disk was full.
         if connection.in_transaction:
             connection.rollback()
         raise
@@ -161,9 +165,9 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
     No other process may open the file meanwhile.
 
     Raises:
-        DatabaseTooNew: If its layout is a later one.
-        DatabaseDamaged: If it is broken.
-        StoreError: If it can't be opened.
+        DatabaseTooNew: If a later version of Stet has created the layout.
+        DatabaseDamaged: If the file is damaged.
+        StoreError: If the file can't be opened.
     """
     with translate_errors():
         if not path.exists():
@@ -185,11 +189,11 @@ def open_database(path: Path, migrations: Sequence[str] = MIGRATIONS) -> sqlite3
 
 
 def _create(path: Path, migrations: Sequence[str]) -> None:
-    """Make a new database, whole or not at all: one that is there and empty has lost what it held.
+    """Create a new database, whole or not at all: an existing empty file counts as damaged.
 
     Raises:
-        DatabaseDamaged: If the log of an earlier one is there.
-        sqlite3.Error, OSError: If it can't be made.
+        DatabaseDamaged: If the log of an earlier database exists.
+        sqlite3.Error, OSError: If the database can't be created.
     """
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -197,7 +201,7 @@ def _create(path: Path, migrations: Sequence[str]) -> None:
     new = path.with_name(f"{path.stem}.new{path.suffix}")
     for left in (new, new.with_name(f"{new.name}-journal")):
         left.unlink(missing_ok=True)
-    # Made before SQLite could make it with everybody's rights; its other files take after it.
+    # Create the file for this user only; SQLite copies the permissions to its other files.
     os.close(os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     with closing(connect(new)) as connection:
         _migrate(connection, migrations, 0)
@@ -224,19 +228,19 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
     )
-    # Text that is not UTF-8 is a bad row, not an error that ends the reading of all.
+    # Text that is not UTF-8 is an invalid row, not an error that stops the loading of others.
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     connection.execute("PRAGMA trusted_schema = OFF")
-    # A checkpoint syncs the whole file: only in a worker (`Database.vacuum_texts`).
+    # A checkpoint syncs the whole file, so it is only done in a worker (`Database.vacuum_texts`).
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     return connection
 
 
 def _check(connection: sqlite3.Connection) -> None:
-    """Look for damage.
+    """Check the file for damage.
 
     Raises:
-        DatabaseDamaged: If there is any, or something in the file would run when we write.
+        DatabaseDamaged: If the file is damaged, or has triggers or views, which Stet never creates.
     """
     [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
@@ -247,10 +251,10 @@ def _check(connection: sqlite3.Connection) -> None:
 
 
 def _version(connection: sqlite3.Connection, latest: int) -> int:
-    """Return how many steps the file has taken; before anything is written to it.
+    """Return the number of migrations that the file has had, before anything is written to it.
 
     Raises:
-        DatabaseTooNew: If that is more than there are.
+        DatabaseTooNew: If the number is greater than `latest`.
     """
     [version] = connection.execute("PRAGMA user_version").fetchone()
     if not 0 <= version <= latest:
@@ -261,7 +265,7 @@ def _version(connection: sqlite3.Connection, latest: int) -> int:
 
 
 def _migrate(connection: sqlite3.Connection, migrations: Sequence[str], version: int) -> None:
-    """Take the steps that the file has not taken yet, each whole or not at all."""
+    """Run the migrations that the file has not had yet, each whole or not at all."""
     for number, steps in enumerate(migrations[version:], version + 1):
         with transaction(connection):
             for step in steps.split(";"):
@@ -273,14 +277,14 @@ class RunOwner:
     """The run of this server, which owns rows.
 
     Attributes:
-        run: Its name, which no other run has.
+        run: The unique name of the run.
     """
 
     def __init__(self, folder: Path) -> None:
         """Begin the run; its lock file is in `folder`, which is created.
 
         Raises:
-            OSError: If there can be no file or no lock.
+            OSError: If the file can't be created or locked.
         """
         folder.mkdir(mode=0o700, exist_ok=True)
         self.run = uuid.uuid4().hex
@@ -293,11 +297,11 @@ class RunOwner:
         """Take over the rows of dead runs.
 
         Raises:
-            sqlite3.Error, OSError: If they can't be taken over; then no row is.
+            sqlite3.Error, OSError: If this fails; then no row is taken over.
         """
         every = " UNION ".join(f"SELECT owner FROM {table}" for table in _OWNED)  # noqa: S608 (our own names)
         owners = {owner for (owner,) in connection.execute(every)}
-        # Also the runs without rows: their files would stay for ever.
+        # Include runs without rows, so that their files are removed too.
         names = {path.stem for path in self._folder.glob("*.lock")} | owners
         dead = {name: lock for name in names - {self.run} if (lock := self._lock_of(name))}
         done = False
@@ -316,7 +320,7 @@ class RunOwner:
         """End the run: the next server takes over its rows.
 
         Raises:
-            OSError: If its file can't be removed.
+            OSError: If the lock file can't be removed.
         """
         self._lock.release(remove=True)
 
@@ -339,7 +343,7 @@ def exclusive(path: Path, seconds: float) -> Iterator[None]:
 
     Raises:
         DatabaseBusy: If the other server still opens it then.
-        OSError: If there can be no lock.
+        OSError: If the lock file can't be created.
     """
     pause = threading.Event()
     for _ in range(max(int(seconds / _TRY_SECONDS), 1)):

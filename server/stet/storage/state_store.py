@@ -59,24 +59,24 @@ log = logging.getLogger(__name__)
 Loaded = TypeVar("Loaded")
 
 OPENING_SECONDS = 2.0
-"""How long a worker waits for another server that opens the database, before it looks again."""
+"""How long a worker waits for another server that opens the database, before it tries again."""
 SHORT_SECONDS = 1.0
-"""How long the event loop does, and waits for a worker of this one; once, if somebody has locked it."""
+"""How long the event loop waits for another server, or a worker, that opens the database."""
 TIDY_WRITES = 200
-"""After how many writes the log file is emptied, and texts are dropped."""
+"""The number of writes after which the log file is emptied and unused texts are dropped."""
 MAX_LOG_BYTES = 4_000_000
-"""The size of the log file at which that is done earlier."""
+"""The size of the log file at which the store is tidied earlier."""
 _TIDY_PAUSE = 8
-"""How many writes lie between two times at least."""
+"""The minimum number of writes between two times of tidying."""
 _MAX_SENT = 10_000
-"""The number of sent requests that are kept in memory while the disk fails; the latest."""
+"""The maximum number of sent requests in memory while the disk fails; the latest are kept."""
 _FINAL = (DatabaseDamaged, DatabaseTooNew)
-"""After these it is of no use to open the file again in this run."""
+"""The errors after which this run does not try to open the file again."""
 NOT_OPEN = "the file with earlier proposals is not open yet"
 
 
 class StateStore:
-    """Keeps hunks for one set of roots; any thread may use it."""
+    """The store of the state for one set of roots; any thread may use it."""
 
     def __init__(
         self,
@@ -85,15 +85,15 @@ class StateStore:
         say: Callable[[str], None],
         wake: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open nothing yet.
+        """Create the store; the database is opened later.
 
         Args:
-            system: Gives the state folder and the clock.
-            roots: Returns the URIs of the workspace's folders, called when the database is opened;
-                all servers without folders share one database.
-            say: Shows the user one message; called in any thread.
-            wake: Requests a `flush` soon, and more of them as long as `is_after`; called in any
-                thread.
+            system: The system, for the state folder and the clock.
+            roots: A function that returns the URIs of the workspace's folders, called when the
+                database is opened; all servers without folders share one database.
+            say: A function that shows the user one message; called in any thread.
+            wake: A function that requests a `flush` soon, and more of them as long as
+                `has_unwritten`; called in any thread.
         """
         self._system = system
         self._roots = roots
@@ -103,22 +103,22 @@ class StateStore:
         self._wake = wake
         self._is_open = False
         self._reopens = False
-        """Whether opening has failed for a reason that may pass: then `flush` tries again."""
+        """Whether opening has failed with a temporary error: then `flush` tries again."""
         self._database: Database | None = None
         self._batch = WriteBatch()
         self._deferred = DeferredWrites()
         self._numbers = NumberAllocator()
         self._missed = MissedLoads()
         self._failures = WriteFailures(system.monotonic, say)
-        # Servers that are killed never tidy up at their end: the next one does at its beginning.
+        # A killed server does not tidy up at its end, so the next one does at its start.
         self._n_writes = TIDY_WRITES
 
     def number(self, kind: str, n: int = 1) -> int:
-        """Return a number as `Journal` does; where the disk fails, it is unique in this process."""
+        """Return a number as `Journal` does; if the disk fails, it is unique in this process."""
         with self._lock:
             if self._batch.numbers:
-                self._write()  # else numbers that were taken in memory would come again
-            # While something is missed, numbers that were taken in memory can't be written.
+                self._write()  # otherwise the database would give the numbers in memory again
+            # While state is missed, numbers that were given in memory can't be written.
             is_counted_here = self._missed.is_any and kind in self._batch.numbers
             if (database := self._usable_database()) and not is_counted_here:
                 try:
@@ -165,13 +165,13 @@ class StateStore:
         return self._load(lambda one: one.load(self._system.now()), RestoredState(), "hunks")
 
     def persist_turn(self, row: TurnRow) -> None:
-        """Keep a turn as it is now; written when it returns."""
+        """Store the present state of a turn; it is written when this returns."""
         with self._lock:
             self._batch.turns[row.id] = row
             self._write()
 
     def persist_chat(self, row: ChatRow) -> None:
-        """Keep what a chat knows now; for a worker thread where it knows many texts."""
+        """Store the present state of a chat; call in a worker thread if it has many texts."""
         with self._lock:
             self._batch.chats[row.id] = row
             self._write()
@@ -185,9 +185,9 @@ class StateStore:
     def persist_presets(
         self, presets: Mapping[str, str | None], attached: str | None = None
     ) -> None:
-        """Keep presets by name (None: the preset goes), and what is attached if it has changed.
+        """Store presets by name (None drops a preset), and the attachments if they have changed.
 
-        Written when it returns, and outlives a power cut: a person has named them.
+        The rows are written when this returns; presets survive a power cut, as decisions do.
         """
         with self._lock:
             self._batch.presets.update(presets)
@@ -196,25 +196,28 @@ class StateStore:
             self._write()
 
     def load_presets(self) -> tuple[dict[str, str], str | None]:
-        """Load all presets by name, and the last attachments of servers that are dead by now, if there
-        are any, as JSON; as `load`.
+        """Load all presets by name, and the last attachments of dead servers as JSON, or None.
+
+        Call it in a worker thread, as `load`.
         """
         nothing: tuple[dict[str, str], str | None] = ({}, None)
         return self._load(lambda database: database.load_presets(), nothing, "presets")
 
     def persist_request(self, fields: str) -> None:
-        """Keep that something was sent; written when it returns."""
+        """Store the note of a sent request; it is written when this returns."""
         with self._lock:
             self._batch.sent.append(fields)
             del self._batch.sent[:-_MAX_SENT]
             self._write()
 
     def load_requests(self) -> tuple[str, ...]:
-        """Load the requests that any server of the workspace has sent, oldest first; as `load`."""
+        """Load the requests that all servers of the workspace have sent, oldest first; for a worker
+        thread, as `load`.
+        """
         return self._load(lambda database: database.load_requests(self._system.now()), ())
 
     def flush(self) -> None:
-        """Keep what waits, and after many writes tidy up; in a worker thread, for that takes long."""
+        """Write the waiting rows, and tidy up after many writes; slow, for a worker thread."""
         if self._reopens and self._open(OPENING_SECONDS):
             self._failures.postpone()
         self._deferred.pack(self._lock, lambda: self._batch)
@@ -230,7 +233,7 @@ class StateStore:
 
     @property
     def has_unwritten(self) -> bool:
-        """Whether something waits for a disk that has refused it, and may be written later."""
+        """Whether rows wait for a disk that has refused them, and may be written later."""
         with self._lock:
             has_failed = self._reopens or bool(self._failures.reason and self._database)
             waits = (has_failed and not self._batch.is_empty) or not self._deferred.is_empty
@@ -238,12 +241,12 @@ class StateStore:
 
     @property
     def has_missed(self) -> bool:
-        """Whether what earlier runs have kept could not be loaded, and may be later."""
+        """Whether the state of earlier runs could not be loaded, and may be loaded later."""
         return self._missed.is_any
 
     @property
     def can_catch_up(self) -> bool:
-        """Return whether missed state may be loaded now, because the file is open."""
+        """Whether missed state may be loaded now, because the file is open."""
         with self._lock:
             return self._missed.is_any and self._database is not None
 
@@ -261,7 +264,7 @@ class StateStore:
         return NOT_OPEN if self._missed.is_any or self._batch.has_promised_writes else ""
 
     def probe(self) -> None:
-        """Find out whether the disk takes a decision, by a small one; `not_persisted` tells."""
+        """Test with a small write whether decisions can be written; see `not_persisted`."""
         with self._lock:
             self._batch.has_probe = self._batch.decision = True
             self._write()
@@ -287,7 +290,7 @@ class StateStore:
                 log.warning("the state could not be closed: %s", fault)
 
     def _leave_earlier_chats(self, database: "Database") -> None:
-        """Do not write what chats of earlier runs know now, at the end of a run that missed them."""
+        """Discard unwritten chats of earlier runs that this run could not load."""
         try:
             earlier = {row.id for row in database.load_chats(self._system.now()).chats}
         except StoreError as fault:
@@ -298,10 +301,10 @@ class StateStore:
 
     @property
     def folder(self) -> Path:
-        """Where the database of these roots is.
+        """The folder of the database of these roots.
 
         Raises:
-            OSError: If there can be no state folder.
+            OSError: If the state folder can't be created.
         """
         roots = sorted({canonical(uri) for uri in self._roots()})
         data = "\n".join(roots).encode("utf-8", "surrogatepass")
@@ -342,7 +345,7 @@ class StateStore:
         return nothing
 
     def _note_loaded(self, part: str, *, is_missed: bool) -> None:
-        """Note whether `part` could not be loaded and may be later; of an empty name nothing."""
+        """Record whether `part`, if not empty, could not be loaded and may be loaded later."""
         with self._lock:
             if part and is_missed:
                 self._missed.add(part)
@@ -351,7 +354,7 @@ class StateStore:
                 self._missed.discard(part)
 
     def _usable_database(self) -> "Database | None":
-        """Return the database if it exists and is to be tried now; open it the first time."""
+        """Return the database if it exists and may be tried now; open it the first time."""
         is_to_be_opened = not (self._is_open or self._reopens or self._failures.is_too_early)
         if is_to_be_opened and self._open(SHORT_SECONDS):
             self._failures.postpone()
@@ -365,7 +368,7 @@ class StateStore:
             waits: Whether to wait without limit for a thread of this server that opens it.
         """
         with self._opened:
-            # Waiting lets go of the lock, which the thread that opens it needs to be done.
+            # Waiting releases the lock, which the thread that opens the database needs.
             if not self._opened.wait_for(lambda: not self._is_opening, None if waits else patience):
                 return DatabaseBusy("it is being opened")
             if self._is_open:
@@ -405,7 +408,7 @@ class StateStore:
         return None
 
     def _reopen_later(self, fault: Exception) -> None:
-        """Go on in memory until `flush` can open the file."""
+        """Keep the state in memory until `flush` can open the file."""
         with self._lock:
             self._reopens = True
             self._failures.add(fault, is_unread=True)
@@ -413,13 +416,13 @@ class StateStore:
 
     @property
     def _is_untidy(self) -> bool:
-        """Return whether the log file is long, or many writes have left unused texts."""
+        """Whether the log file is long, or many writes have left unused texts."""
         if self._database is None or self._n_writes < _TIDY_PAUSE:
             return False
         return self._n_writes >= TIDY_WRITES or self._database.log_bytes > MAX_LOG_BYTES
 
     def _write(self) -> None:
-        """Write what waits, all of it or nothing."""
+        """Write all waiting rows or nothing."""
         database = self._usable_database()
         if self._is_open and self._database is None:
             self._batch = WriteBatch()

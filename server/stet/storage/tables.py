@@ -1,10 +1,10 @@
 """The rows of each table of the database, in SQL: hunks, chats, presets and notes of sent requests.
 
-Each kind of row is loaded after a restart, without invalid rows, which are logged, and dropped when it is
-old. Hunks are written in `stet.storage.database`. The store does not read the fields of chats, turns,
-presets and notes.
+Rows of each kind are loaded after a restart, without invalid rows, which are logged, and old rows
+are dropped. Hunks are written in `stet.storage.database`. The store does not read the fields of
+chats, turns, presets and notes.
 
-Imports sqlite3, which takes milliseconds: loaded when the database is opened, not before.
+Importing sqlite3 takes milliseconds, so this module is imported only when the database is opened.
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from stet.workspace.uris import canonical
 log = logging.getLogger(__name__)
 
 MAX_DECIDED = 2000
-"""How many decided hunks are kept for undo and restore."""
+"""The maximum number of decided hunks that are kept for undo and restore."""
 MAX_DECIDED_DAYS = 30.0
 """How many days decided hunks are kept."""
 
@@ -83,7 +83,7 @@ _UPSERT_PRESET = """
 _PRESETS = "SELECT name, fields FROM preset ORDER BY name"
 _ATTACHED = "SELECT fields FROM attached WHERE owner = ? ORDER BY kept DESC, nth DESC LIMIT 1"
 MAX_SENT = 2000
-"""How many notes of sent requests are kept."""
+"""The maximum number of notes of sent requests."""
 MAX_SENT_DAYS = 90.0
 """How many days notes of sent requests are kept."""
 _DROP_REQUESTS = """
@@ -94,7 +94,7 @@ _REQUESTS = "SELECT fields FROM sent ORDER BY nth"
 
 
 class _TextCache:
-    """Stored texts by their names, unpacked when first asked for."""
+    """Stored texts by their names, unpacked on first use."""
 
     def __init__(self, packed: dict[object, object]) -> None:
         self._packed = packed
@@ -115,11 +115,11 @@ class _TextCache:
 
 @contextmanager
 def _tidy_if_free(connection: sqlite3.Connection) -> Iterator[None]:
-    """Tidy up within, unless another server is writing or the disk takes nothing: what is read does not
-    depend on it.
+    """Run the block, which tidies up; ignore its failure if another server is writing or the disk
+    refuses, because loading does not depend on it.
 
     Raises:
-        DatabaseDamaged: If the file is broken.
+        DatabaseDamaged: If the file is damaged.
     """
     connection.execute(f"PRAGMA busy_timeout = {SHORT_WAIT_MS}")
     try:
@@ -137,25 +137,25 @@ def _drop_old(connection: sqlite3.Connection, owner: str, now: float) -> None:
     """Drop decided hunks of `owner` beyond the bounds, and anchor snapshots without its hunks.
 
     Args:
-        connection: To the database.
+        connection: The connection to the database.
         owner: The run that owns the rows.
         now: Seconds since the epoch.
 
     Raises:
-        sqlite3.Error: If they can't be dropped; then nothing is dropped.
+        sqlite3.Error: If a transaction fails; its rows stay.
     """
     oldest = now - MAX_DECIDED_DAYS * 86_400
     bounds = {"owner": owner, "oldest": oldest, "most": MAX_DECIDED}
     with transaction(connection):
         connection.execute(_DROP_HUNKS, bounds)
-    # Read before the transaction, as reading many rows takes long; the hunks last, so that no hunk of
-    # these snapshots is missing.
+    # Read before the transaction, since reading many rows takes long. Read the hunks last, so that
+    # no hunk of these snapshots is missing.
     rows = connection.execute(_SNAPSHOT_FIELDS, bounds).fetchall()
     ids = {hunk_id for (hunk_id,) in connection.execute(_IDS, bounds)}
     empty = [(nth, fields) for nth, fields in rows if not _names(fields) & ids]
     if empty:
         with transaction(connection):
-            # Compare the fields too: another snapshot may have the number by now.
+            # Compare the fields too: another snapshot may have the same number by now.
             connection.executemany("DELETE FROM footing WHERE nth = ? AND fields = ?", empty)
 
 
@@ -168,7 +168,7 @@ def _names(fields: object) -> set[object]:
 
 
 def load_state(connection: sqlite3.Connection, owner: str, now: float) -> RestoredState:
-    """Return the hunks of `owner`, and the texts they were in when they were last persisted.
+    """Return the hunks of `owner`, and the texts that contained them when they were last persisted.
 
     Decided hunks beyond the bounds are dropped first.
 
@@ -256,14 +256,14 @@ def write_rows(
 ) -> None:
     """Write the turns, chats, presets and notes of a batch, within a transaction.
 
-    Each replaces its earlier row; a preset without fields is dropped.
+    Each row replaces the earlier row of its kind and name; a preset without fields is dropped.
 
     Args:
-        connection: To the database.
+        connection: The connection to the database.
         owner: The run that owns the rows.
         now: Seconds since the epoch.
-        batch: What is to be written.
-        named: The names of the chats' texts, which are in the table `text` already.
+        batch: The rows to write.
+        named: The names of the chats' texts, which are already in the table `text`.
 
     Raises:
         sqlite3.Error: If the rows can't be written.
@@ -322,7 +322,7 @@ def load_chats(connection: sqlite3.Connection, owner: str, now: float) -> ChatRo
         except InvalidRow as problem:
             log.warning("a kept chat is left out: %s", problem)
             continue
-        # Two servers may each have had a chat of this name: the later one counts.
+        # Two servers may each have had a chat of this name: the one written last counts.
         chats[chat] = ChatRow(chat, str(fields), texts.get(chat, {}))
     return ChatRows(tuple(turns), tuple(chats.values()))
 
@@ -366,7 +366,7 @@ def load_presets(connection: sqlite3.Connection, owner: str) -> tuple[dict[str, 
 
 
 def load_requests(connection: sqlite3.Connection, now: float) -> tuple[str, ...]:
-    """Return the notes of all servers of the workspace, oldest first; those beyond the bounds are dropped.
+    """Return the notes of all servers of the workspace, oldest first; drop those beyond the bounds.
 
     Raises:
         sqlite3.Error: If the rows can't be read.

@@ -1,6 +1,6 @@
-"""Unused state folders: those of workspaces that are gone.
+"""Removal of unused state folders, whose workspaces no longer exist.
 
-Each set of roots has a folder of its own, named by a hash. The roots are written to a file beside
+Each set of roots has its own folder, named by a hash. The roots are written to a file beside
 the database whenever a server opens the database, so that the folder's purpose is known later.
 """
 
@@ -32,11 +32,11 @@ def note_roots(folder: Path, roots: Sequence[Path]) -> None:
     """Write the roots of a state folder to a file; the file's time records the last use.
 
     Args:
-        folder: The folder with the database; if there is none, nothing is written.
+        folder: The folder with the database; if it does not exist, nothing is written.
         roots: The folders of the workspace.
 
     Raises:
-        OSError: If it can't be written.
+        OSError: If the file can't be written.
     """
     if not folder.is_dir():
         return
@@ -87,7 +87,7 @@ def _is_unused(folder: Path, before: float) -> bool:
 
 
 def _state_files(folder: Path) -> list[Path] | None:
-    """Return all files of a state folder; None if anything in it is not as Stet makes it."""
+    """Return all files of a state folder; None if Stet has not created one of them."""
     owners = folder / _OWNERS
     files = [file for file in folder.iterdir() if file != owners]
     if os.path.lexists(owners):
@@ -103,7 +103,7 @@ def _state_files(folder: Path) -> list[Path] | None:
 
 
 def _roots_of(file: Path) -> list[Path]:
-    """Return the roots that were written down; an empty list if the file is invalid."""
+    """Return the roots in the file; an empty list if the file is invalid."""
     with file.open("rb") as opened:
         data = opened.read(_MAX_BYTES)
     try:
@@ -122,7 +122,7 @@ def _is_gone(root: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return True
     except (OSError, ValueError):
-        pass  # not allowed to look, a disk that fails, a NUL in the name
+        pass  # no permission, a disk error, or a NUL in the name
     return False
 
 
@@ -130,7 +130,7 @@ def _remove(folder: Path) -> bool:
     """Remove a state folder, file by file; False if a server has it open.
 
     Raises:
-        OSError: If it can't be removed; a server that opens it meanwhile is left what it has made.
+        OSError: If the folder can't be removed; files of a server that opens it meanwhile stay.
     """
     opening = FileLock.acquire(folder / "opening.lock")
     if opening is None:
@@ -152,7 +152,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _is_free(file: Path) -> bool:
-    """Return whether a file is no lock that a server holds which is still running."""
+    """Return whether a file is not the lock of a server that is still running."""
     if file.parent.name != _OWNERS:
         return True
     lock = FileLock.acquire(file)

@@ -1,4 +1,4 @@
-"""Rows that are given to the store and not yet written, and numbers given without the database.
+"""Rows that the store has not written yet, and numbers that are given without the database.
 
 The import is cheap: the store is created before SQLite is imported. The `fields` of chats and turns
 are read by the owners of the rows (`stet.agent.session`), not by the store.
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from stet.storage.hunk_rows import StoredText
 
 MAX_TURNS = 1000
-"""How many turns are kept, on the disk and in memory."""
+"""The maximum number of turns, on disk and in memory."""
 SKIPPED = 10_000
-"""Numbers that a server which can't write leaves to servers that can."""
+"""The count of numbers that a server which can't write leaves to servers that can."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """One turn.
+    """The row of a turn.
 
     Attributes:
-        id: Unique in the workspace.
-        chat: The id of its conversation.
-        fields: All of it, as one JSON object.
+        id: The turn's id, unique in the workspace.
+        chat: The id of the conversation.
+        fields: The whole turn, as one JSON object.
     """
 
     id: str
@@ -44,8 +44,8 @@ class ChatRow:
 
     Attributes:
         id: The id of the conversation.
-        fields: One JSON object.
-        texts: Texts of files, by URI; each text is stored once for all chats.
+        fields: The fields, as one JSON object.
+        texts: The texts of files, by URI; each text is stored once for all chats.
     """
 
     id: str
@@ -58,8 +58,8 @@ class ChatRows:
     """The turns and chats after a restart.
 
     Attributes:
-        turns: In the order in which they were made.
-        chats: One for each id, the last one written.
+        turns: The turns, in the order of their creation.
+        chats: One chat for each id, the one written last.
     """
 
     turns: tuple[TurnRow, ...] = ()
@@ -68,20 +68,20 @@ class ChatRows:
 
 @dataclass(slots=True)
 class WriteBatch:
-    """Rows to be written together, the latest of each.
+    """Rows to be written together, the latest state of each.
 
     Attributes:
-        hunks: By id.
-        anchor_snapshots: By canonical URI.
-        packed: Compressed texts of some snapshots, by canonical URI.
-        numbers: The next free number, by kind.
-        turns: By id.
-        chats: By id.
-        presets: Their fields by name; None for a dropped preset.
+        hunks: The hunks, by id.
+        anchor_snapshots: The anchor snapshots, by canonical URI.
+        packed: The compressed texts of some snapshots, by canonical URI.
+        numbers: The next free numbers, by kind.
+        turns: The turns, by id.
+        chats: The chats, by id.
+        presets: The presets' fields, by name; None for a dropped preset.
         attached: The attachments of questions; None if they have not changed.
-        sent: Notes of sent requests, in order.
+        sent: The notes of sent requests, in order.
         decision: Whether the batch has to survive a power cut too.
-        has_probe: Whether something is to be written even if nothing else is.
+        has_probe: Whether the batch has a test write, even if it has no rows.
     """
 
     hunks: dict[str, Hunk] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class WriteBatch:
 
     @property
     def has_promised_writes(self) -> bool:
-        """Whether the batch has rows that callers take for written."""
+        """Whether the batch has rows that callers regard as written."""
         others = self.turns or self.chats or self.presets or self.sent or self.attached is not None
         return bool(self.hunks or others)
 
@@ -120,7 +120,7 @@ class WriteBatch:
 
 
 class NumberAllocator:
-    """Counts in memory while the database can't give numbers."""
+    """A counter in memory for the time when the database can't give numbers."""
 
     def __init__(self) -> None:
         self._next: dict[str, int] = {}
@@ -135,9 +135,9 @@ class NumberAllocator:
         """Return the first of `n` numbers.
 
         Args:
-            kind: What the numbers are for.
-            n: How many.
-            alone: Whether no other server counts, so that no numbers are left to one.
+            kind: The kind of the numbers.
+            n: The count of numbers.
+            alone: Whether no other server gives numbers, so that none are left to others.
         """
         first = self._next.get(kind, 1)
         if not alone and kind not in self._skipped:
@@ -160,12 +160,12 @@ class DeferredWrites:
     """
 
     def __init__(self) -> None:
-        """Create an empty one."""
+        """Start without rows."""
         self._batch = WriteBatch()
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing waits."""
+        """Whether no rows wait."""
         return self._batch.is_empty
 
     def add_if_long(
@@ -200,14 +200,14 @@ class DeferredWrites:
 
         Args:
             lock: The lock of the store; held only before and after compressing.
-            batch: Returns the batch that is written next.
+            batch: A function that returns the batch that is written next.
         """
         while True:
             with lock:
                 waiting = dict(self._batch.anchor_snapshots)
                 if not waiting:
                     return
-            from stet.storage.hunk_rows import StoredText  # brings the database's side
+            from stet.storage.hunk_rows import StoredText  # imports the database side
 
             packed = {file: StoredText.make(one.text).pack_ahead() for file, one in waiting.items()}
             with lock:

@@ -14,15 +14,15 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 5.0
-"""After which a write is tried again that another server has kept from the database."""
+"""The time after which a write that another server has blocked is tried again."""
 FULL_SECONDS = 1.0
-"""After which one is that the disk has refused: it fails at once, and there may be room again."""
+"""The time after which a write that the disk has refused is tried again."""
 NOTIFY_AGAIN_SECONDS = 60.0
-"""How long the user hears nothing of a disk that fails, recovers and fails again."""
+"""The minimum time between two messages to the user if the disk fails again."""
 LOCKED_SECONDS = 60.0
-"""How long a worker waits for a database that somebody else has locked."""
+"""How long a worker waits for a database that another process has locked."""
 WARN_SECONDS = 2.0
-"""The user is notified after a wait of so many seconds for the lock."""
+"""The wait for a lock after which the user is notified."""
 _LOOK_SECONDS = 0.1
 
 
@@ -31,7 +31,7 @@ class StoreError(Exception):
 
 
 class DatabaseDamaged(StoreError):
-    """The file is no database, or not a whole one."""
+    """The file is not a database, or is incomplete."""
 
 
 class DatabaseBusy(StoreError):
@@ -39,22 +39,22 @@ class DatabaseBusy(StoreError):
 
 
 class DatabaseTooNew(StoreError):
-    """A later version of Stet has made the file."""
+    """A later version of Stet has created the file."""
 
 
 class WriteFailures:
     """The failures so far; the user is notified once for each time that the disk fails.
 
     Attributes:
-        reason: Why writing fails now, as a sentence; empty as long as nothing has failed.
+        reason: The present reason why writing fails; empty if it does not fail.
     """
 
     def __init__(self, clock: Callable[[], float], say: Callable[[str], None]) -> None:
         """Start without failures.
 
         Args:
-            clock: Returns monotonic seconds.
-            say: Shows the user one message.
+            clock: A function that returns monotonic seconds.
+            say: A function that shows the user one message.
         """
         self._clock = clock
         self._say = say
@@ -68,11 +68,11 @@ class WriteFailures:
 
     @property
     def is_too_early(self) -> bool:
-        """Whether the last failure is so fresh that trying again is of no use."""
+        """Whether it is too early after the last failure to try again."""
         return self._failed_at is not None and self._clock() - self._failed_at < self._pause
 
     def retry(self) -> None:
-        """Let the next attempt be made at once."""
+        """Allow the next attempt at once."""
         self._failed_at = None
         self._n_in_a_row = 0
 
@@ -90,7 +90,7 @@ class WriteFailures:
         self._n_in_a_row += 1
         self.reason = str(fault)
         if not is_passing:
-            # What is imported from now on would be written as bytecode, cut off where the disk is full.
+            # Modules imported later would be written as bytecode, truncated on a full disk.
             sys.dont_write_bytecode = True
         if is_passing and self._n_in_a_row == 1:
             log.warning("another server is writing all the time: tried again later")
@@ -98,7 +98,7 @@ class WriteFailures:
             self.notify(fault, is_unread=is_unread)
 
     def postpone(self) -> None:
-        """Put off the next try: another process has the lock."""
+        """Postpone the next attempt: another process has the lock."""
         self._failed_at = self._clock()
         self._pause = RETRY_SECONDS
 
@@ -106,7 +106,7 @@ class WriteFailures:
         """Wait a moment for a locked database, in a worker; return False if the wait is too long.
 
         Args:
-            since: When the waiting began, by the clock.
+            since: The start of the wait, by the clock.
             fault: The error that the lock caused.
         """
         waited = self._clock() - since
@@ -123,14 +123,18 @@ class WriteFailures:
         return True
 
     def notify(self, fault: Exception, *, passes: bool = True, is_unread: bool = False) -> None:
-        """Say that proposals are kept in memory only; `passes`: until the disk takes them; `is_unread`:
-        those of earlier runs could not be read.
+        """Notify the user that proposals are kept in memory only.
+
+        Args:
+            fault: The error.
+            passes: Whether the proposals may be written later.
+            is_unread: Whether those of earlier runs could not be read either.
         """
         is_known, self.reason = self.reason == str(fault), str(fault)
         now = self._clock()
         is_late = self._notified_at is None or now - self._notified_at >= NOTIFY_AGAIN_SECONDS
         if self._has_warned or not is_late:
-            # The write is tried every second: the log would be full of one sentence.
+            # The write is tried every second: do not repeat one message in the log.
             level = logging.DEBUG if is_known else logging.WARNING
             log.log(level, "the state is not written: %s", fault)
             return
@@ -149,7 +153,7 @@ class WriteFailures:
         log.warning("the state is not written: %s", fault)
 
     def notify_damage(self, aside: Path) -> None:
-        """Say that a damaged file has been renamed."""
+        """Notify the user that a damaged file has been renamed."""
         is_lost = not aside.exists() or not aside.stat().st_size
         what = "is empty or gone: what it held is lost" if is_lost else "was damaged"
         self._say(
@@ -162,23 +166,23 @@ class MissedLoads:
     """Parts of the state that could not be loaded. Use it with the store's lock.
 
     Attributes:
-        is_any: Whether something was missed and its owners have not merged it yet.
+        is_any: Whether a part was missed and its owners have not merged it yet.
     """
 
     def __init__(self) -> None:
-        """Nothing was missed."""
+        """Start without missed parts."""
         self.is_any = False
         self._parts: set[str] = set()
         self._loaded: set[str] = set()
 
     def add(self, part: str) -> None:
-        """Note that `part` could not be loaded."""
+        """Record that `part` could not be loaded."""
         self._parts.add(part)
         self._loaded.discard(part)
         self.is_any = True
 
     def discard(self, part: str) -> None:
-        """Note that `part` has been loaded."""
+        """Record that `part` has been loaded."""
         self._parts.discard(part)
         self._loaded.add(part)
 
@@ -192,6 +196,6 @@ class MissedLoads:
         return not self.is_any
 
     def clear(self) -> None:
-        """Note that nothing can be loaded any more."""
+        """Record that nothing can be loaded any more."""
         self._parts.clear()
         self.is_any = False
