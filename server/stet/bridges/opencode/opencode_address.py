@@ -1,13 +1,13 @@
-"""The OpenCode server that is used, its password, and the errors of such a server.
+"""The address and password of the OpenCode server, and the errors of requests to the server.
 
 `resolve_address` is a pure function of settings and environment.
 
 OpenCodeError
-├── OpenCodeUnreachable   nothing answers
+├── OpenCodeUnreachable   no server answers
 │   └── NotOpenCode       another program answers
 ├── OpenCodeRefused       the server answers with a refusal
-├── SessionStopped        the server refuses everything that could be tried: nothing is tried again
-└── SessionBusy           the session is busy: the work is tried again later
+├── SessionStopped        the server refuses every kind of update: no update is tried again
+└── SessionBusy           the session is busy: the update is tried again later
 """
 
 import ipaddress
@@ -23,19 +23,19 @@ _TEMPORARY = frozenset({401, 408, 425, 429})
 
 
 class OpenCodeError(Exception):
-    """A request came to nothing; the message says why and what to do."""
+    """A request failed; the message says why and what to do."""
 
 
 class OpenCodeUnreachable(OpenCodeError):
-    """Nothing answers."""
+    """No server answers at the address."""
 
 
 class NotOpenCode(OpenCodeUnreachable):
-    """What answers is not understood, or too long."""
+    """The answer is not one of OpenCode's, or is too long."""
 
 
 class OpenCodeRefused(OpenCodeError):
-    """The server says no.
+    """The server refused a request.
 
     Attributes:
         status: The HTTP status.
@@ -47,26 +47,26 @@ class OpenCodeRefused(OpenCodeError):
 
     @property
     def is_final(self) -> bool:
-        """Return whether the same request would fail again, even after a login or later."""
+        """Whether the same request would fail again, even after a login or later."""
         return 400 <= self.status < 500 and self.status not in _TEMPORARY
 
 
 class SessionStopped(OpenCodeError):
-    """The session's part can be neither kept nor replaced, so the session gets no more updates."""
+    """The session gets no more updates: its part can be neither replaced nor hidden."""
 
 
 class SessionBusy(OpenCodeError):
-    """It is not the moment to tell the session."""
+    """The session can't take an update at this moment."""
 
 
 PASSWORD_ENV = "OPENCODE_SERVER_PASSWORD"  # noqa: S105 - the name of a variable, OpenCode's own
-"""Read where `passwordEnv` names no other."""
+"""The variable with the password if `passwordEnv` names no other."""
 
 _SESSION = re.compile(r"[A-Za-z0-9_-]*")
 
 
 class InvalidSetting(Exception):
-    """A setting that can't be followed; the message names it and says what to write instead."""
+    """A setting that can't be applied; the message names it and says what to write instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class OpenCodeAddress:
     """One OpenCode server.
 
     Attributes:
-        url: Without a last slash.
-        username: For Basic authentication.
-        password: The secret; "" for a server that asks for none.
-        password_env: The variable it is (or would be) read from.
+        url: The base URL, without a slash at the end.
+        username: The user name for Basic authentication.
+        password: The password; "" for a server that asks for none.
+        password_env: The environment variable of the password.
         is_loopback: Whether the server is on this machine.
     """
 
@@ -94,8 +94,8 @@ def resolve_address(
     """Return the server that the settings name, or None if the bridge is off.
 
     Raises:
-        InvalidSetting: If the address is invalid, or would carry text over the network in clear, or
-            the required password is missing.
+        InvalidSetting: If the address is invalid, or would send text over the network unencrypted,
+            or the required password is missing.
     """
     if not settings.enabled or not settings.url.strip():
         return None
@@ -124,7 +124,7 @@ def _check(url: str) -> bool:
     """Return whether a server's address is on this machine.
 
     Raises:
-        InvalidSetting: If it is no address that may be used.
+        InvalidSetting: If the address is not one that may be used.
     """
     try:
         parts = urlsplit(url)

@@ -1,13 +1,14 @@
-"""When an OpenCode server is sent the editor's context, and what happens while the server is away.
+"""Send the editor's context to an OpenCode server, and retry while the server is down.
 
-The bridge waits until the user has been quiet for `debounceSeconds`. Then one piece of work at a time
-sends the state of that moment; later changes are sent after it. A server that is down is tried again,
-less and less often, and at once when the user does something; the log has one line about it. Without a
-session nothing is done. A session that refuses everything that could be tried is left alone. `shape` is
-the state for `stet.status`.
+The bridge waits until nothing has changed for `debounceSeconds`. Then one task at a time sends the
+current state; later changes are sent afterwards. A server that is down is retried at growing
+intervals, and at once when the user does something; the log has one line about the failure. Without
+a session nothing is sent. A session that refuses every kind of update gets no more updates.
+`to_json` is the state for `stet.status`.
 
-When Stet leaves, or the settings name another server, the part is hidden: no editor would correct it any
-more. A server that does not answer within `LEAVE_SECONDS` keeps it, and the next Stet takes it over.
+When Stet exits, or the settings name another server, the part is hidden, because it would not be
+updated any more. If the server does not answer within `LEAVE_SECONDS`, the part stays, and the next
+Stet process takes the part over.
 """
 
 import asyncio
@@ -43,9 +44,9 @@ log = logging.getLogger(__name__)
 LEAVE_SECONDS = 1.0
 MIN_WAIT = 0.05
 MAX_WAIT_AWAY = 30.0
-"""Between two tries while the server is down."""
+"""The longest interval in seconds between two attempts while the server is down."""
 MAX_WAIT_BUSY = 5.0
-"""The same interval while the session's agent is working."""
+"""The longest interval in seconds while the session's agent is working."""
 
 OFF, CONNECTING, UPDATED, NO_SESSION = "off", "connecting", "told", "no session"
 WAITING, RETRYING, STOPPED = "waiting", "retrying", "stopped"
@@ -56,11 +57,11 @@ Start = Callable[[Coroutine[Any, Any, None], str], None]
 _FAULTS = frozenset(
     kind.__name__ for kind in (OpenCodeUnreachable, NotOpenCode, OpenCodeRefused, SessionStopped)
 )
-"""Errors that end when the server can be told again."""
+"""Names of errors that end when an update succeeds again."""
 
 
 class OpenCodeBridge:
-    """Touched on the event loop only."""
+    """The connection of this editor to one OpenCode server. Used on the event loop only."""
 
     def __init__(
         self, workspace: Workspace, system: System, start: Start, warn: Callable[[str], None]
@@ -68,7 +69,7 @@ class OpenCodeBridge:
         """Create the bridge. Nothing is sent before the settings name a server.
 
         Args:
-            workspace: The editor.
+            workspace: The state of the editor.
             system: Provides the environment.
             start: Starts a task.
             warn: Warns the user of a setting that can't be applied.
@@ -89,8 +90,8 @@ class OpenCodeBridge:
         self._state = (OFF, "")
 
     def to_json(self) -> dict[str, str]:
-        """Return how it is: `state` (off, connecting, told, no session, waiting, retrying, stopped)
-        and `why`.
+        """Return the bridge's `state` (off, connecting, told, no session, waiting, retrying,
+        stopped) and `why`.
         """
         state, why = self._state
         return {"state": state, "why": why}
@@ -124,7 +125,7 @@ class OpenCodeBridge:
         await self._disconnect()
 
     def _mark_changed(self) -> None:
-        """Have the server told, when it has been quiet for long enough."""
+        """Schedule an update for when nothing has changed for long enough."""
         self._changed_at = asyncio.get_running_loop().time()
         self._is_due = True
         self._changed.set()
@@ -158,23 +159,23 @@ class OpenCodeBridge:
         return self._workspace.settings.bridges.opencode.debounce_seconds
 
     async def _wait_quiet(self) -> None:
-        """Wait until nothing has happened for a while."""
+        """Wait until nothing has changed for `debounceSeconds`."""
         now = asyncio.get_running_loop().time
-        # No polling: each round sleeps until the moment that was due when it began.
+        # No polling: each round sleeps until the moment that was due when the round began.
         while (left := self._changed_at + self._debounce - now()) > 0:  # noqa: ASYNC110
             await asyncio.sleep(left)
 
     async def _wait(self, seconds: float) -> None:
-        """Wait for so long, or until something has happened since the server was last tried."""
+        """Wait for `seconds`, or until something has changed since the last attempt."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._changed.wait()
 
     async def _send_update(self) -> None:
-        """Bring the session up to this moment.
+        """Send the current state to the session.
 
         Raises:
-            OpenCodeError: If that can't be done now.
+            OpenCodeError: If the update fails now.
         """
         address = self._address
         if self._connection is not None and self._connection.address != address:
@@ -243,7 +244,7 @@ class OpenCodeBridge:
         return self._part_client
 
     def _failed(self, error: OpenCodeError) -> None:
-        """Say once that the server can't be told, and again only where the reason is of another kind."""
+        """Log once that updates fail, and again only if the error is of another kind."""
         kind = type(error).__name__
         if isinstance(error, NotOpenCode) or (
             isinstance(error, OpenCodeRefused) and error.status == 404

@@ -47,22 +47,22 @@ T = TypeVar("T")
 
 METADATA = {"kind": "editor_context", "source": "stet"}
 N_SEARCHED = (100, 10)
-"""How many of a session's last messages are searched for our parts: fewer if they are too long."""
+"""The last messages of a session that are searched for Stet's parts: fewer if they are too long."""
 N_LISTED = "50"
 _GONE = frozenset({400, 404})
-"""How OpenCode says that there is no such session or message."""
+"""The statuses of OpenCode for a session or message that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class LivePart:
-    """A part of ours that the model sees.
+    """A part of Stet's that the model sees.
 
     Attributes:
-        session: Its session's id.
-        message: Its message's id.
-        part: Its own id.
-        text: What it says.
-        folder: Where its session is.
+        session: The id of the session.
+        message: The id of the message.
+        part: The id of the part.
+        text: The text of the part.
+        folder: The folder of the session.
     """
 
     session: str
@@ -73,11 +73,11 @@ class LivePart:
 
 
 class PartClient(ABC):
-    """Keeps the context of one server's sessions. Touched by one task at a time."""
+    """A client that keeps the context in one server's sessions. Used by one task at a time."""
 
     _sessions_path: str
     _order: Mapping[str, str]
-    """How the list of sessions is ordered and filtered, as parameters of its address."""
+    """The query parameters that order and filter the list of sessions."""
     _session_form: TypeAdapter[opencode_schema.OpenCodeSession]
     _sessions_form: TypeAdapter[list[opencode_schema.OpenCodeSession]]
 
@@ -88,14 +88,14 @@ class PartClient(ABC):
 
     @abstractmethod
     async def update(self, part: ContextPart) -> bool:
-        """See to it that the session has been told of `part`.
+        """Bring the context in the session up to date with `part`.
 
         Returns:
             False if there is no session.
 
         Raises:
-            OpenCodeError: If it can't be done now.
-            SessionStopped: If the session takes no part of ours.
+            OpenCodeError: If the update fails now.
+            SessionStopped: If the session accepts no part of Stet's.
         """
 
     @abstractmethod
@@ -121,7 +121,7 @@ class PartClient(ABC):
     async def _get(
         self, path: str, form: TypeAdapter[T], query: Mapping[str, str] | None = None
     ) -> T | None:
-        """Return a session or a message, or None if it is gone."""
+        """Return a session or a message, or None if it does not exist."""
         try:
             return await self._connection.request("GET", path, form, query=query)
         except OpenCodeRefused as refused:
@@ -134,7 +134,7 @@ class PartClient(ABC):
             raise SessionStopped(self._stopped[session])
 
     def _stop_if_final(self, session: str, why: str, refused: OpenCodeRefused) -> NoReturn:
-        """Record that a session gets no more updates, unless what it refused may succeed later."""
+        """Record that a session gets no more updates, unless the request may succeed later."""
         if not refused.is_final:
             raise refused
         self._stopped[session] = f"the session {session} {why} ({refused})"
@@ -142,7 +142,7 @@ class PartClient(ABC):
 
 
 class ReplaceClient(PartClient):
-    """Keeps one part in a session; the API can replace and hide it."""
+    """A client that keeps one part in a session; the API can replace and hide the part."""
 
     _sessions_path = "/session"
     _order = MappingProxyType({"roots": "true"})
@@ -153,12 +153,12 @@ class ReplaceClient(PartClient):
         super().__init__(connection)
         self._live_part: LivePart | None = None
         self._session: opencode_schema.OpenCodeSession | None = None
-        self._is_searched = False  # whether all of ours in that session are known
+        self._is_searched = False  # whether all of Stet's parts in the session are known
         self._not_replaced: set[str] = set()
         """Sessions in which a part could not be replaced."""
 
     async def update(self, part: ContextPart) -> bool:
-        """See `PartClient.update`. After an error, what is known is looked for anew the next time."""
+        """See `PartClient.update`. After an error, the next update searches for the parts again."""
         try:
             return await self._update(part)
         except BaseException as error:
@@ -166,7 +166,7 @@ class ReplaceClient(PartClient):
                 self._not_replaced.clear()
                 self._stopped.clear()
             if not isinstance(error, SessionBusy):
-                self._is_searched = False  # a request may have been carried out unseen
+                self._is_searched = False  # a request may have succeeded without an answer
             raise
 
     async def release(self) -> None:
@@ -188,7 +188,7 @@ class ReplaceClient(PartClient):
         if session is None:
             return False
         if self._session is None or self._session.id != session.id:
-            with suppress(SessionStopped):  # that concerns the session that is left
+            with suppress(SessionStopped):  # this concerns the old session
                 await self.release()
             self._session, self._live_part, self._is_searched = session, None, False
         self._check_not_stopped(session.id)
@@ -199,7 +199,7 @@ class ReplaceClient(PartClient):
         return True
 
     async def _change(self, session: opencode_schema.OpenCodeSession, text: str) -> None:
-        """Have the part say something else; "": hide it."""
+        """Change the text of the part; "": hide the part."""
         live = self._live_part
         may_replace = live is not None and text and session.id not in self._not_replaced
         if live is not None:
@@ -211,7 +211,7 @@ class ReplaceClient(PartClient):
             await self._post(session, text)
 
     async def _replace(self, live: LivePart, text: str) -> bool:
-        """Have a part say something else; False where the server refuses, or the part is gone."""
+        """Replace the text of a part. Return False if the server refuses or the part is gone."""
         try:
             await self._write(live, text)
         except OpenCodeRefused as refused:
@@ -235,7 +235,7 @@ class ReplaceClient(PartClient):
         ]
         known = {one.part for one in found}
         if self._live_part is not None and self._live_part.part not in known:
-            await self._hide(self._live_part)  # it lies too far back to be found
+            await self._hide(self._live_part)  # too many messages follow it
         for older in found[:-1]:
             await self._hide(older)
         self._live_part = found[-1] if found else None
@@ -245,7 +245,7 @@ class ReplaceClient(PartClient):
         self, session: opencode_schema.OpenCodeSession
     ) -> list[opencode_schema.OpenCodeMessage]:
         for n in N_SEARCHED[:-1]:
-            with suppress(NotOpenCode):  # too long, most likely: fewer will do
+            with suppress(NotOpenCode):  # probably too long: ask for fewer
                 return await self._messages(session.id, session.folder, n)
         return await self._messages(session.id, session.folder, N_SEARCHED[-1])
 
@@ -286,7 +286,7 @@ class ReplaceClient(PartClient):
             raise NotOpenCode("it made a message without its part")
 
     async def _hide(self, live: LivePart) -> None:
-        """Take a part from the model's view; one that is gone needs nothing."""
+        """Hide a part from the model; do nothing if the part does not exist."""
         try:
             await self._write(live, live.text, ignored=True)
         except OpenCodeRefused as refused:
@@ -302,7 +302,7 @@ class ReplaceClient(PartClient):
         return message is not None and any(part.id == live.part for part in message.parts)
 
     async def _write(self, live: LivePart, text: str, *, ignored: bool = False) -> None:
-        """Replace a part; OpenCode wants the whole of it, with the ids of its address."""
+        """Replace a part. OpenCode requires the whole part, with the ids of its address."""
         ids = {"id": live.part, "sessionID": live.session, "messageID": live.message}
         body = ids | _content(text)
         if ignored:
@@ -319,13 +319,13 @@ def _content(text: str) -> dict[str, Any]:
 
 
 SECONDS_BETWEEN = 30.0
-"""Between two messages to a session."""
+"""The least time between two messages to a session."""
 NOTHING_OPEN = "<system-reminder>\nNo file is open in the editor any more.\n</system-reminder>"
 INSTEAD = "<system-reminder>\n(in place of what was said of the editor before)\n"
 
 
 class AppendClient(PartClient):
-    """Sends a session what has changed; the API can only append."""
+    """A client that sends changed context as a new message; the API can only append."""
 
     _sessions_path = "/api/session"
     _order = MappingProxyType({"order": "desc"})
@@ -333,7 +333,7 @@ class AppendClient(PartClient):
     _sessions_form = opencode_schema.NEWER_SESSIONS
 
     def __init__(self, connection: OpenCodeConnection, now: Callable[[], float]) -> None:
-        """`now` is a monotonic clock, in seconds."""
+        """Create the client. `now` is a monotonic clock, in seconds."""
         super().__init__(connection)
         self._now = now
         self._last_text: dict[str, str] = {}
@@ -374,7 +374,7 @@ async def create_part_client(
     available.
 
     Raises:
-        OpenCodeError: If it is no OpenCode server, or wants another password.
+        OpenCodeError: If the server is not OpenCode, or requires another password.
     """
     if await connection.identify() == REPLACING:
         return ReplaceClient(connection)

@@ -1,9 +1,12 @@
-"""Requests to one OpenCode server. This module is imported late, in a worker: it imports httpx2 and pydantic.
+"""Requests to one OpenCode server.
 
-Any program that listens at a port of this machine can answer there. So each new connection begins with a
-request that contains neither password nor text: is this OpenCode? A port of another user is not asked at
-all, if the system says who owns it (`stet.system.socket_owner`). The password is sent after the server
-has asked for it as OpenCode does, and everything else after it has said that it is OpenCode.
+This module is imported late, in a worker thread: it imports httpx2 and pydantic.
+
+Any program that listens at a port of this machine can answer there. So each new connection begins
+with a request for the server's identity, without password and text. Nothing is sent to a port of
+another user, if the system reports its owner (`stet.system.socket_owner`). The password is sent
+after the server has asked for it as OpenCode does, and all else after the server has identified
+itself as OpenCode.
 """
 
 import asyncio
@@ -30,31 +33,31 @@ from stet.text.bounded_input import ACCEPTED, ContentDecoder, InvalidContentCodi
 from stet.text.render import MAX_LINE, quote_line
 
 SECONDS = 15.0
-"""For one request; the first message of a session takes OpenCode several seconds."""
+"""The limit for one request; the first message of a session takes OpenCode several seconds."""
 MAX_BYTES = 8_000_000
-"""Of an answer."""
+"""The longest answer."""
 MAX_PARTS = 200_000
-"""Objects and lists in an answer: a few bytes of it that take many of memory."""
+"""The most objects and lists in an answer: each takes much more memory than its text."""
 MAX_HEALTH = 100_000
-"""Bytes of its answer to whether it is well."""
+"""The longest answer to a health request, in bytes."""
 REPLACING, APPENDING = "/global/health", "/api/health"
-"""Where each of its APIs says that it is OpenCode."""
+"""The paths at which each API of OpenCode identifies itself."""
 IDLE_SECONDS = 60.0
 """How long a connection is kept open for the next request."""
 
 _REALM = re.compile(r'\bbasic\s++realm="?(?:secure area|[^",]{0,40}opencode)', re.IGNORECASE)
-"""How OpenCode asks for a password: `Basic realm="Secure Area"`."""
+"""OpenCode's challenge for a password: `Basic realm="Secure Area"`."""
 
 T = TypeVar("T")
 
-# They log whole addresses, and headers at debug level.
+# These libraries log whole addresses, and headers at debug level.
 for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
 class _HttpRequest:
-    """What is asked, at a path of the server."""
+    """A request to a path of the server."""
 
     method: str
     path: str
@@ -64,10 +67,10 @@ class _HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class _HttpAnswer:
-    """What came back.
+    """An answer of the server.
 
     Attributes:
-        status: Of HTTP.
+        status: The HTTP status.
         raw: The body.
         challenge: The header `WWW-Authenticate`.
     """
@@ -78,14 +81,14 @@ class _HttpAnswer:
 
 
 class _UnverifiedConnection(Exception):
-    """The request would be the first of a connection, and the server has not said what it is."""
+    """The request would be the first of a connection whose server has not identified itself."""
 
 
 class OpenCodeConnection:
-    """Asks one server, one request at a time. Making one reads certificates: do it in a worker."""
+    """A client for one request at a time. Create it in a worker: it reads certificates."""
 
     def __init__(self, address: OpenCodeAddress, uid: int | None = None) -> None:
-        """Create the connection to a server of root or of the user `uid`, by default our own."""
+        """Create the connection to a server of root or of `uid`, by default the current user."""
         self.address = address
         self._uid = current_uid() if uid is None else uid
         self._login = httpx2.BasicAuth(address.username, address.password)
@@ -94,7 +97,7 @@ class OpenCodeConnection:
         self._client = httpx2.AsyncClient(
             timeout=None,
             headers={"accept-encoding": ACCEPTED},
-            # A proxy of the environment does not reach this machine's own ports.
+            # A proxy from the environment does not reach the ports of this machine.
             trust_env=not address.is_loopback,
             limits=httpx2.Limits(
                 max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS
@@ -105,7 +108,7 @@ class OpenCodeConnection:
         """Ask the server for its identity. Return its API, `REPLACING` if it has both.
 
         Raises:
-            OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
+            OpenCodeUnreachable: If no server answers; `NotOpenCode` if another program answers.
             OpenCodeRefused: If the server requires another password.
         """
         async with _failures_as_unreachable():
@@ -123,7 +126,7 @@ class OpenCodeConnection:
         """Send a request and read the answer as `form`.
 
         Raises:
-            OpenCodeUnreachable: If nothing answers; `NotOpenCode` if something else does.
+            OpenCodeUnreachable: If no server answers; `NotOpenCode` if another program answers.
             OpenCodeRefused: If the server answers with an error.
         """
         async with _failures_as_unreachable():
@@ -148,7 +151,7 @@ class OpenCodeConnection:
             try:
                 return await self._authenticated_answer(request, may_connect=False)
             except _UnverifiedConnection:
-                pass  # perhaps something else has the port now
+                pass  # perhaps another program has the port now
         if await self._identify() != known and known:
             raise NotOpenCode("it speaks another API than before")
         return await self._authenticated_answer(request)
@@ -171,7 +174,7 @@ class OpenCodeConnection:
         """Return the answer. The password is sent if the server asks for a password.
 
         Raises:
-            NotOpenCode: If it asks in another way than OpenCode, and has not said what it is.
+            NotOpenCode: If the server asks in another way than OpenCode and is not identified.
             _UnverifiedConnection: If there is no open connection and none may be made.
         """
         answer = await self._send(request, may_connect=may_connect)
@@ -204,10 +207,10 @@ class OpenCodeConnection:
             return _HttpAnswer(response.status_code, body, challenge)
 
     async def _check_owner(self, stream: Any) -> None:
-        """See that a port of this machine is not another user's.
+        """Check that a port of this machine does not belong to another user.
 
         Raises:
-            NotOpenCode: If it is.
+            NotOpenCode: If the port belongs to another user.
         """
         if not self.address.is_loopback or self._uid is None:
             return
@@ -222,10 +225,10 @@ class OpenCodeConnection:
             )
 
     def _check_status(self, answer: _HttpAnswer, request: _HttpRequest) -> None:
-        """See that an answer is no error.
+        """Check that an answer is not an error.
 
         Raises:
-            OpenCodeRefused: If it is.
+            OpenCodeRefused: If the answer is an error.
         """
         if answer.status == 401:
             raise OpenCodeRefused(401, f"it wants a password: set {self.address.password_env}")
@@ -255,7 +258,7 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
     """Return the decoded body of an answer to `path`.
 
     Raises:
-        NotOpenCode: If it is too long, or can't be decoded.
+        NotOpenCode: If the body is too long, or can't be decoded.
     """
     body = bytearray()
     try:
@@ -265,7 +268,7 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
                 body += piece
                 if len(body) > MAX_BYTES:
                     raise NotOpenCode(f"its answer to {path} is longer than {MAX_BYTES} bytes")
-                await asyncio.sleep(0)  # what is decompressed comes at once
+                await asyncio.sleep(0)  # decompressed pieces arrive without a wait
         decoder.finish()
     except InvalidContentCoding as error:
         raise NotOpenCode(f"its answer to {path} {error}") from error
@@ -273,9 +276,7 @@ async def _body_of(response: httpx2.Response, path: str) -> bytes:
 
 
 def _is_healthy(raw: bytes) -> bool:
-    """Return whether OpenCode says here that it is well; the page of a web interface, say, does
-    not.
-    """
+    """Return whether `raw` is OpenCode's report of good health, and not a web page, say."""
     if len(raw) > MAX_HEALTH:
         return False
     try:

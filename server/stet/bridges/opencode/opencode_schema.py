@@ -1,7 +1,7 @@
-"""What an OpenCode server says, as far as it matters here; everything else is left aside.
+"""The parts of an OpenCode server's answers that Stet reads; other fields are ignored.
 
-A server's words are not trusted: ids go into addresses, so they are letters and digits only. Imported
-late, as it brings pydantic.
+Answers are not trusted: ids become parts of addresses, so an id holds only letters, digits, `_` and
+`-`. This module is imported late, because it imports pydantic.
 """
 
 from operator import attrgetter
@@ -16,27 +16,27 @@ Name = Annotated[str, Field(max_length=200)]
 
 
 class ServerHealth(BaseModel):
-    """Of `/global/health`, and of the newer API's `/api/health`."""
+    """The answer of `/global/health`, and of the newer API's `/api/health`."""
 
     healthy: bool
     version: str = ""
 
 
 class SessionTimes(BaseModel):
-    """When a session was last changed, and put away, in milliseconds since the epoch."""
+    """When a session was last updated and when archived, in milliseconds since the epoch."""
 
     updated: float = 0
     archived: float | None = None
 
 
 class SessionModel(BaseModel):
-    """Of a session's model only this: how hard it thinks."""
+    """The model of a session: only its variant, such as the reasoning effort."""
 
     variant: Name | None = None
 
 
 class SessionLocation(BaseModel):
-    """Where a session of the newer API is."""
+    """The folder of a session of the newer API."""
 
     directory: str = ""
 
@@ -54,7 +54,7 @@ class OpenCodeSession(BaseModel):
 
     @property
     def folder(self) -> str:
-        """Where its agent works."""
+        """The folder in which the session's agent works."""
         return self.directory or self.location.directory
 
 
@@ -68,7 +68,7 @@ class NewerAnswer(BaseModel, Generic[T]):
 
 
 class SessionStatus(BaseModel):
-    """What a session is doing: `idle`, `busy`, `retry`."""
+    """The status of a session: `idle`, `busy` or `retry`."""
 
     type: str
 
@@ -115,7 +115,7 @@ NOTHING = TypeAdapter(Any)
 def newest_session(
     sessions: list[OpenCodeSession], folders: tuple[str, ...]
 ) -> OpenCodeSession | None:
-    """Return the session of these folders that was changed last and that no other session began."""
+    """Return the last updated session of these folders, without child and archived sessions."""
     candidates = [
         session
         for session in sessions

@@ -1,8 +1,8 @@
-"""The context that an OpenCode session is sent: what it may contain, and its text.
+"""The context that is sent to an OpenCode session: what it may contain, and its text.
 
-`collect_context` reads the editor's state through the privacy filter. The filter is stricter than for a
-question: the focus of a file does not say that its user wants the file sent, so a file that a
-`.gitignore` excludes is left out here even while it has the focus.
+`collect_context` reads the editor's state through the privacy filter. The filter is stricter than
+for a question: a file that a `.gitignore` excludes is left out even while it has the focus, because
+the focus is not a request to send the file.
 
 `render_context` returns the text:
 
@@ -15,10 +15,10 @@ question: the focus of a file does not say that its user wants the file sent, so
     ... between two lines of three double quotes
     </system-reminder>
 
-Other people wrote the names and the selected text. In a tag that OpenCode's model or ours reads as an
-instruction, `<` is written `&lt;`. Three or more double quotes in a row, which would end the quotation,
-are each written after a backslash. Control characters in names are written as their escapes, and control
-tokens of a model's template are broken.
+The names and the selected text are untrusted. In a tag that a model may read as an instruction, `<`
+is written `&lt;`. Three or more double quotes in a row, which would end the quotation, are each
+written after a backslash. Control characters in names are escaped, and control tokens of a model's
+template are broken.
 """
 
 import re
@@ -43,9 +43,9 @@ class ContextPart:
     """One live context part.
 
     Attributes:
-        text: The whole of it; "" for none.
-        folders: Of the session, in every spelling; the first is the one to ask by.
-        pinned: The session's id; "": the most recently updated one of `folders`.
+        text: The text of the part; "" for no part.
+        folders: The spellings of the session's folder; requests name the first.
+        pinned: The session's id; "" for the most recently updated session of `folders`.
     """
 
     text: str
@@ -54,19 +54,19 @@ class ContextPart:
 
 
 MAX_FILES = 50
-"""How many open files are named."""
+"""The most open files that are named."""
 MAX_NAMES = 8000
-"""How long their names may be in all, in code points."""
+"""The limit for all names together, in code points."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectedText:
-    """What is selected.
+    """The selected text of one file.
 
     Attributes:
-        source: What the file is called.
-        texts: One for each selected range, in the order of the text, cut at the limit.
-        n_cut: How many code points were cut.
+        source: The name of the file.
+        texts: The text of each selected range, in order of position, cut at the limit.
+        n_cut: The number of code points that were cut.
     """
 
     source: str
@@ -76,15 +76,14 @@ class SelectedText:
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
-    """What may be told.
+    """The state of the editor that may be sent.
 
     Attributes:
-        files: Names of the open files, the one with the focus first.
-        n_more: How many more are open.
-        is_focused: Whether the first of them has the focus.
-        selected: None where nothing is, or nothing that may be told.
-        folders: The workspace folder that the user is in, in every spelling it has; none where there
-            is no folder.
+        files: Names of the open files, the file with the focus first.
+        n_more: The number of further open files.
+        is_focused: Whether the first file has the focus.
+        selected: The selected text; None if there is none that may be sent.
+        folders: The spellings of the user's workspace folder; empty without a folder.
     """
 
     files: tuple[str, ...] = ()
@@ -95,7 +94,7 @@ class SessionContext:
 
 
 def collect_context(snapshot: Snapshot) -> SessionContext:
-    """Return what may be sent at this moment. Blocking: the filter reads the disk."""
+    """Return the state that may be sent now. Blocking: the filter reads the disk."""
     active = snapshot.activity.active
     # For the filter, no question about a file is active.
     world = replace(snapshot, activity=replace(snapshot.activity, active=None), asked=None)
@@ -112,7 +111,7 @@ def collect_context(snapshot: Snapshot) -> SessionContext:
 
 
 def _open_files(world: Snapshot, active: str | None) -> tuple[list[str], bool]:
-    """Return names of the files that are open and may be named; whether the first has the focus."""
+    """Return the names of open files that may be sent, and whether the first has the focus."""
     privacy = world.privacy()
 
     def may_be_named(uri: str) -> bool:
@@ -130,7 +129,7 @@ def _selected(world: Snapshot, active: str) -> SelectedText | None:
     current = find_current_document(world, EditorLocation(active))
     if current is None or not current.selected:
         return None
-    if world.settings.privacy.redact_secrets:  # whole: a selection may hold part of a key
+    if world.settings.privacy.redact_secrets:  # the whole text: a selection may cut a key
         for range_ in current.selected if current.document.is_large else ():
             world.learn_around(current.document, range_.start.line, range_.last_line + 1)
         if not current.document.is_large:
@@ -144,7 +143,7 @@ def _selected(world: Snapshot, active: str) -> SelectedText | None:
 
 
 def _take_code_points(texts: list[str], left: int) -> Iterator[str]:
-    """Yield as much of `texts` as `left` code points hold."""
+    """Yield the beginning of `texts`, at most `left` code points in all."""
     for text in texts:
         if left <= 0:
             return
