@@ -1,7 +1,7 @@
-"""What a Markdown note says of itself: tags, tasks, other names; and tags put into its front matter.
+"""Read the tags, tasks and aliases of a Markdown note, and add tags to its front matter.
 
-A CommonMark parser tells blocks apart, so nothing in a fence, an indented block or a comment counts.
-Inside a paragraph only those that may hold a tag are parsed further.
+A CommonMark parser separates the blocks, so nothing in a fence, an indented block or a comment
+counts. Only a paragraph that may hold a tag is parsed further.
 """
 
 import re
@@ -20,21 +20,21 @@ TAG_CHARACTER = (
     r"\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f"
     r"\ud800-\udfff\ufeff-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\ufffc\ufffd]"
 )
-"""What a tag is made of: letters with their marks, digits, emoji, `_`, `-`, `/`; no punctuation."""
+"""The characters of a tag: letters with their marks, digits, emoji, `_`, `-`, `/`."""
 _WHOLE_TAG = re.compile(f"{TAG_CHARACTER}+")
 _NO_TAG = re.compile(TAG_CHARACTER.replace("[^", "[", 1) + "+")
 _BETWEEN = re.compile(r"[,\s]+")
 
 
 class InvalidTag(Exception):
-    """A text that is no tag; the message says what to write."""
+    """A text that is not a tag; the message says what to write."""
 
 
 def clean_tag(tag: str) -> str:
     """Return a tag as written in front matter, without `#`.
 
     Raises:
-        InvalidTag: If it holds what a tag can't.
+        InvalidTag: If the text is not a valid tag.
     """
     name = tag.strip().removeprefix("#")
     if _WHOLE_TAG.fullmatch(name) is None or not re.search(r"[^\d/]", name):
@@ -78,9 +78,7 @@ def property_tags(properties: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _values(values: object) -> list[object]:
-    """Return the values of `tags`, as JSON. `values` is a list, or one text with commas or spaces
-    between.
-    """
+    """Return a list, or the parts of a text with commas or spaces between, as JSON values."""
     if isinstance(values, list):
         return [value for each in values for value in _values_of(each)]
     return [] if values is None else _values_of(values, split=True)
@@ -100,9 +98,9 @@ def _values_of(values: object, *, split: bool = False) -> list[object]:
 
 
 MAX_PARAGRAPH = 20_000
-"""A longer paragraph is not searched for tags."""
+"""A longer paragraph, in code points, is not searched for tags."""
 MAX_PARAGRAPHS = 100_000
-"""Characters of all the paragraphs of a note that are parsed to find the tags in them."""
+"""The most characters of a note's paragraphs that are parsed to find tags."""
 
 _MAY_HOLD_TAG = re.compile(rf"#[\d/]*+{TAG_CHARACTER}")
 _TAG = re.compile(rf"(?:(?<=[\s(,;])|\A)#(?P<name>{TAG_CHARACTER}+)")
@@ -113,7 +111,7 @@ _FRONT_TAGS = re.compile(r"^[\"']?tags?[\"']?[ \t]*:", re.MULTILINE | re.IGNOREC
 
 @dataclass(frozen=True, slots=True)
 class NoteTask:
-    """`- [ ] text`, or done with `[x]`; its line is 1-based."""
+    """A task of a note: `- [ ] text`, or `- [x] text` if it is done; its line is 1-based."""
 
     line: int
     is_done: bool
@@ -121,7 +119,7 @@ class NoteTask:
 
 
 def tasks_in(text: str) -> tuple[NoteTask, ...]:
-    """Return the tasks of a note, in order of place."""
+    """Return the tasks of a note, in order of position."""
     if "[" not in text:
         return ()
     tokens, above = parse_blocks(text)
@@ -138,7 +136,7 @@ def tasks_in(text: str) -> tuple[NoteTask, ...]:
 def tags_in(text: str) -> tuple[str, ...]:
     """Return the tags of a note without `#`, front matter tags first, each spelling once.
 
-    A front matter that can't be read has none.
+    A front matter that can't be read counts as one without tags.
     """
     return tuple(dict.fromkeys((*front_tags(text), *_inline_tags(text))))
 
@@ -169,7 +167,7 @@ def _inline_tags(text: str) -> Iterator[str]:
 
 
 def _plain(content: str) -> str:
-    """Return a paragraph's text, with one mark for code, links, escapes and other non-text."""
+    """Return a paragraph's text, with U+FFFC for code, links, escapes and other non-text."""
     tokens: list[Token] = []
     parser = block_parser()
     parser.inline.parse(content, parser, {}, tokens)
@@ -227,7 +225,7 @@ def aliases_in(text: str) -> tuple[str, ...]:
 def _names_on(lines: list[str]) -> list[str]:
     """Return the names on the lines of a value: one for each list item, or separated by commas."""
     if lines[0].startswith("["):
-        return []  # not closed
+        return []  # the list is not closed
     if lines[0] and not lines[0].startswith("#"):
         return _BETWEEN_ALIASES.split(_alias_text(lines))
     items: list[list[str]] = []
@@ -240,7 +238,7 @@ def _names_on(lines: list[str]) -> list[str]:
 
 
 def _alias_text(lines: list[str]) -> str:
-    """Return the content of one text over several lines. A block keeps the line ends that count."""
+    """Return the value of a scalar of several lines. A block keeps its significant line ends."""
     block = _BLOCK.match(lines[0])
     if block is None:
         return _plain_alias(" ".join(line for line in lines if line and not line.startswith("#")))

@@ -1,8 +1,8 @@
-"""Properties of a note: its YAML front matter, edited without a change of anything else.
+"""Read and edit the properties of a note: its YAML front matter. Nothing else is changed.
 
-A parser finds the places of names and values; only the lines that change are written. So comments,
-order, quotes and line ends stay byte for byte. The result is parsed again, and must differ only in
-the intended properties.
+A parser finds the positions of names and values; only the lines that change are written. So
+comments, order, quotes and line ends stay byte for byte. The result is parsed again, and must
+differ only in the intended properties.
 """
 
 import re
@@ -36,11 +36,11 @@ _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 
 
 def read_properties(text: str) -> dict[str, object]:
-    """Return the properties of a note by name. Values are lists, dictionaries, and texts with their
-    YAML types.
+    """Return the properties of a note by name. Values are lists, dictionaries, and pairs of a YAML
+    type and a text.
 
     Raises:
-        InvalidYaml: If they can't be read.
+        InvalidYaml: If the front matter can't be read.
     """
     front = _front_matter(text)
     return {} if front is None else {e.name: to_plain(e.value) for e in read_entries(front.yaml, 2)}
@@ -85,10 +85,10 @@ def edit_properties(
 
 
 def _check_size(n_characters: int) -> None:
-    """See that what is written could be read again.
+    """Check that the front matter stays short enough to be read again.
 
     Raises:
-        InvalidYaml: If not.
+        InvalidYaml: If the check fails.
     """
     if n_characters > MAX_CHARACTERS:
         raise InvalidYaml(
@@ -101,7 +101,7 @@ def _front_matter(text: str) -> FrontMatter | None:
     """Return the front matter.
 
     Raises:
-        InvalidYaml: If it begins and does not end.
+        InvalidYaml: If the front matter has no end.
     """
     front = find_front_matter(text)
     if front is None and re.match(r"\ufeff?---[ \t]*[\r\n]", text) and _looks_like_yaml(text):
@@ -112,7 +112,7 @@ def _front_matter(text: str) -> FrontMatter | None:
 
 
 def _looks_like_yaml(text: str) -> bool:
-    """Return whether a first line `---` opens properties; else it is a rule across the page."""
+    """Return whether a first line `---` opens properties, rather than is a thematic break."""
     lines = _LINE_BREAK.split(text[:1000])
     return len(lines) > 1 and re.match(r"[\w-]+:(?:\s|$)", lines[1]) is not None
 
@@ -123,7 +123,7 @@ def _check_result(
     """Check that the written text has the intended values, and the rest its old values.
 
     Raises:
-        InvalidYaml: If not.
+        InvalidYaml: If the check fails.
     """
     old = {entry.name: to_plain(entry.value) for entry in read_entries(before, 2)}
     try:
@@ -151,12 +151,12 @@ def _added(
 
 
 def _end_of(yaml: str, old: YamlEntry) -> int:
-    """Return where the last thing of a value ends; comments and empty lines below are not its own."""
+    """Return the end of a value, without the comments and empty lines below it."""
     start, end = _value_start(yaml, old), 0
     for node in nodes_in(old.value):
         place = node.end_mark.index
         if node.start_mark.index == place and yaml[place - 1 : place] != "-":
-            continue  # nothing is written: the parser puts it at the next node
+            continue  # an empty value, which the parser puts at the next node
         if node.id == "scalar" or node.flow_style or not node.value:
             end = max(end, len(yaml[: node.end_mark.index].rstrip()))
     if (alias := _ALIAS.match(yaml, start)) is not None:
@@ -165,7 +165,7 @@ def _end_of(yaml: str, old: YamlEntry) -> int:
 
 
 def _value_start(yaml: str, old: YamlEntry) -> int:
-    """Return the place after the colon.
+    """Return the offset after the colon.
 
     Raises:
         InvalidYaml: If there is no colon: a name written with `?`.
@@ -178,11 +178,11 @@ def _value_start(yaml: str, old: YamlEntry) -> int:
 
 
 def _changed(yaml: str, old: YamlEntry, value: object, end: str) -> list[Replacement]:
-    """Return another value for a property that is there: items of a list where it stays one."""
+    """Return the edits that change an existing property; a list is changed by its items."""
     node = old.value
     start, stop = _value_start(yaml, old), _end_of(yaml, old)
     end = line_end(yaml[start : next_line(yaml, start)]) or end
-    if node.start_mark.index < old.key.end_mark.index:  # an alias: its node is elsewhere
+    if node.start_mark.index < old.key.end_mark.index:  # an alias: its node is at the anchor
         return [Replacement(start, stop, f" {format_line(value)}")]
     if node.id == "sequence" and isinstance(value, list):
         items = item_edits(yaml, node, value, end)

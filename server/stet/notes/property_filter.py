@@ -1,8 +1,8 @@
-"""Whether the value of a property meets a condition such as `>=2024-05-01`, `!=done` or `~draft`.
+"""Compare the value of a property with a condition such as `>=2024-05-01`, `!=done` or `~draft`.
 
-Numbers are compared as numbers, ISO dates as dates (a day, month or year holds all that lies in it;
-`7d` is seven days ago), all else as text without case. What can't be put in an order meets no
-condition of order.
+Numbers are compared as numbers, ISO dates as dates (a day, month or year equals each moment in it;
+`7d` is seven days ago), other values as text without case. Values without an order between them
+meet no condition of order.
 """
 
 import math
@@ -18,7 +18,7 @@ from stet.text.unicode_normal import fold_name
 _OPERATOR = re.compile(r">=|<=|!=|>|<|~|=?")
 _AGO = re.compile(r"(?P<n>\d{1,5})(?P<unit>[hdw])")
 _UNITS = MappingProxyType({"h": 1, "d": 24, "w": 168})
-"""Hours in each."""
+"""The hours in each unit."""
 _PERIOD = re.compile(r"\d{4}(?:-\d{2}){0,2}")
 _ORDERS: Mapping[str, Callable[[int, int], bool]] = MappingProxyType(
     {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
@@ -27,12 +27,12 @@ _ORDERS: Mapping[str, Callable[[int, int], bool]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class PropertyFilter:
-    """What a value must be.
+    """A condition on the value of a property.
 
     Attributes:
         operator: `>`, `>=`, `<`, `<=`, `!=`, `~` for a part, or `""` for equal.
-        text: What it is compared with.
-        moment: What `text` means where it is compared with a date and says how long ago.
+        text: The text that values are compared with.
+        moment: The moment that `text` means if `text` is an age such as `7d`, else None.
     """
 
     operator: str
@@ -41,18 +41,17 @@ class PropertyFilter:
 
     @classmethod
     def parse(cls, value: str, now: datetime | None = None) -> "PropertyFilter":
-        """Parse a condition as a model writes conditions. Without `now`, there is no time ago."""
+        """Parse a condition as a model writes it. Without `now`, an age is plain text."""
         written = value.strip()
         found = _OPERATOR.match(written)
-        assert found is not None  # the pattern takes any text
+        assert found is not None  # the pattern matches any text
         sign, text = found[0], written[found.end() :].lstrip()
         return cls("" if sign == "=" else sign, text, now and parse_age(text, now))
 
     def matches(self, value: object) -> bool:
-        """Return whether a property's value (`read_properties`) meets it: for a list, whether an
-        item does.
+        """Return whether a property's value (`read_properties`) meets the condition.
 
-        `!=` is met where no item equals.
+        A list meets the condition if an item does, and `!=` if no item is equal.
         """
         written = list(_leaves(value))
         if self.operator == "~":
@@ -65,14 +64,14 @@ class PropertyFilter:
         return any(order is not None and fits(order, 0) for order in orders)
 
     def _compare(self, written: str) -> int | None:
-        """Return the order of a value and this one, as `compare_values` does."""
+        """Compare a value with the text of the condition, as `compare_values` does."""
         if self.moment is not None and (moment := parse_moment(written)) is not None:
             return (moment > self.moment) - (moment < self.moment)
         return compare_values(written, self.text)
 
 
 def compare_values(one: str, other: str) -> int | None:
-    """Return less than, equal to or greater than 0, as `one` is to `other`; None if they have no order."""
+    """Return -1, 0 or 1 as `one` is less than, equal to or greater than `other`, else None."""
     if _PERIOD.fullmatch(other) and (moment := parse_moment(one)) is not None:
         start = moment.isoformat()[: len(other)]
         return (start > other) - (start < other)
@@ -87,7 +86,7 @@ def compare_values(one: str, other: str) -> int | None:
 
 
 def parse_age(text: str, now: datetime) -> datetime | None:
-    """Return the moment `12h`, `7d` or `2w` before `now`, or None if `text` is no age."""
+    """Return the moment `12h`, `7d` or `2w` before `now`, or None if `text` is not an age."""
     found = _AGO.fullmatch(text.strip())
     if found is None:
         return None
@@ -109,7 +108,7 @@ def parse_moment(text: str) -> datetime | None:
         return found.replace(tzinfo=UTC)
     try:
         return found.astimezone(UTC)
-    except OverflowError:  # before the year 1 or after 9999, seen from there
+    except OverflowError:  # before the year 1 or after 9999 in UTC
         return None
 
 
@@ -122,7 +121,7 @@ def _number(text: str) -> float | None:
 
 
 def _leaves(value: object) -> Iterator[str]:
-    """Yield the texts in a value. A wikilink counts by the name in the link."""
+    """Yield the texts in a value; for a wikilink, only the name in the link."""
     if isinstance(value, list):
         for each in value:
             yield from _leaves(each)

@@ -1,7 +1,7 @@
 """YAML of a front matter as nodes with their positions, and edits of its lists.
 
-Nodes are composed, not constructed: nothing is made of a tag, dates stay texts, and each node knows
-where it begins and ends. No other package sees the YAML library.
+Nodes are composed, not constructed: tags create no objects, dates stay texts, and each node has a
+position. No other package uses the YAML library.
 """
 
 import re
@@ -15,15 +15,16 @@ from stet.notes.yaml_text import format_scalar, line_start, next_line
 from stet.text.edit import Replacement
 
 Node: TypeAlias = Any
-"""A node of the library, whose own types say nothing of what is in it: `id` is `scalar`, `sequence` or
-`mapping`, `value` what it holds, `start_mark` and `end_mark` where it is."""
+"""A node of the library, which declares no useful types: `id` is `scalar`, `sequence` or `mapping`,
+`value` the content, `start_mark` and `end_mark` the position."""
 
 MAX_NODES = 5_000
-"""Nodes of one front matter, aliases counted each time: a few lines can mean billions of them."""
+"""The most nodes of one front matter, each use of an alias counted: a few lines can mean billions.
+"""
 
 
 MAX_DEPTH = 50
-"""How deep nodes may be nested: functions that follow them recurse as often."""
+"""The deepest nesting of nodes: functions that follow the nodes recurse as deep."""
 
 
 class InvalidYaml(Exception):
@@ -42,14 +43,14 @@ class YamlEntry:
 def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
     """Return the properties in `yaml`, in order.
 
-    Return no properties if it is empty or only has comments.
+    Return no properties if `yaml` is empty or has only comments.
 
     Args:
         yaml: The front matter without its marks.
-        first_line: The line (1-based) of the whole text at which it begins, for messages.
+        first_line: The line (1-based) of the whole text at which `yaml` begins, for messages.
 
     Raises:
-        InvalidYaml: If it is not YAML, or not a block of properties.
+        InvalidYaml: If `yaml` is not YAML, or not a block of properties.
     """
     node = _composed(yaml, first_line)
     if node is None:
@@ -77,9 +78,7 @@ def read_entries(yaml: str, first_line: int) -> tuple[YamlEntry, ...]:
 
 
 def _is_deeper(node: Node, depth: int) -> bool:
-    """Return whether nodes in `node`, of which there are at most `MAX_NODES`, are nested deeper
-    than that.
-    """
+    """Return whether nodes in `node` (at most `MAX_NODES`) are nested deeper than `depth`."""
     ring = [node]
     for _ in range(depth):
         ring = [each for one in ring for each in _inside(one)]
@@ -94,10 +93,10 @@ def _inside(node: Node) -> list[Node]:
 
 
 def _check_name(key: Node, line: int) -> None:
-    """See that the name of a property is one.
+    """Check that the name of a property is plain text.
 
     Raises:
-        InvalidYaml: If not.
+        InvalidYaml: If the check fails.
     """
     if key.id != "scalar":
         raise InvalidYaml(f"line {line}: the name of a property is no plain text.")
@@ -106,13 +105,13 @@ def _check_name(key: Node, line: int) -> None:
 
 
 def _composed(yaml: str, first_line: int) -> Node:
-    # Only a turn that changes properties pays for the library.
+    # Imported late: few turns need the library.
     from ruamel.yaml import YAML
     from ruamel.yaml.composer import MaxDepthExceededError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     parser = YAML(typ="safe", pure=True)
-    # Each level costs as much as there are brackets before it: thousands of them take seconds.
+    # The time for a level grows with its depth: thousands of brackets take seconds.
     parser.max_depth = MAX_DEPTH + 1
     parser.composer.warn_double_anchors = False  # YAML allows them, and a warning quotes the note
     try:
@@ -141,7 +140,7 @@ def nodes_in(node: Node) -> Iterator[Node]:
 
 
 def to_plain(node: Node) -> object:
-    """Return the value of a node as lists, dictionaries and texts with their YAML types."""
+    """Return the value of a node as lists, dictionaries, and pairs of a YAML type and a text."""
     if node.id == "sequence":
         return [to_plain(each) for each in node.value]
     if node.id == "mapping":
@@ -150,9 +149,7 @@ def to_plain(node: Node) -> object:
 
 
 def equals_json(value: object, expected: object) -> bool:
-    """Return whether a value of `to_plain` is the JSON value `expected`; a date is the text that
-    spells it.
-    """
+    """Return whether a value of `to_plain` equals the JSON value `expected`; a date is a text."""
     if isinstance(expected, Mapping):
         return (
             isinstance(value, dict)
@@ -176,7 +173,7 @@ def as_written(found: tuple[str, str]) -> tuple[str, str]:
 
 
 def as_wanted(value: object) -> tuple[str, str]:
-    """Return a scalar of JSON in the form in which `to_plain` would find it."""
+    """Return a scalar of JSON in the form of `as_written`."""
     if value is None:
         return "null", ""
     if isinstance(value, bool):
@@ -193,8 +190,8 @@ def item_edits(
     """Return the replacements that make the list `node` of the text `yaml` contain `values`.
 
     Returns:
-        None where the list is of a form that can only be written as a whole: with lists in it, with
-        aliases, empty, or of which nothing stays.
+        None if the list can only be written as a whole: it holds lists, properties or aliases, or
+        it is or becomes empty.
     """
     old = [to_plain(item) for item in node.value]
     if not old or not values or not all(isinstance(item, tuple) for item in old):
@@ -203,7 +200,7 @@ def item_edits(
         return None
     starts = [item.start_mark.index for item in node.value]
     if starts != sorted(starts) or starts[0] < node.start_mark.index:
-        return None  # aliases are elsewhere
+        return None  # aliases have the positions of their anchors
     before = [as_written(item) for item in old if isinstance(item, tuple)]
     steps = SequenceMatcher(None, before, [as_wanted(item) for item in values], autojunk=False)
     if node.flow_style:
@@ -236,9 +233,7 @@ def _on_lines(
     steps: SequenceMatcher[tuple[str, str]],
     end: str,
 ) -> list[Replacement] | None:
-    """Return the replacements for a list with one item a line. Only the lines of items that change
-    are replaced.
-    """
+    """Return the replacements for a list with one item per line: only the lines that change."""
     places = [_lines_of(yaml, item) for item in node.value]
     starts = [item.start_mark.index for item in node.value]
     leads = [yaml[first:start] for (first, _), start in zip(places, starts, strict=True)]
@@ -258,6 +253,6 @@ def _on_lines(
 
 
 def _lines_of(yaml: str, item: Node) -> tuple[int, int]:
-    """Return where the lines of an item begin and end."""
+    """Return the start and the end of the lines of an item."""
     stop = len(yaml[: item.end_mark.index].rstrip())
     return line_start(yaml, item.start_mark.index), next_line(yaml, stop)

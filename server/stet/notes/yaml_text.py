@@ -1,4 +1,4 @@
-"""YAML as text: values are formatted, and quoted strings are found without a parser.
+"""Format values as YAML, and find quoted strings in YAML without a parser.
 
 Values are written so that readers of YAML 1.1 and of 1.2 read the same. Quoted strings of a front
 matter are found by a scan, since a search reads thousands of notes.
@@ -56,12 +56,11 @@ def format_flow(value: object) -> str:
 
 
 def format_property(name: str, value: object, indent: str, end: str) -> str:
-    """Return a property as whole lines. Lists and properties in it are written as blocks, deeper
-    ones as flow.
+    """Return a property as whole lines. A list or properties in it are a block, deeper ones flow.
 
     Args:
-        name: Of the property.
-        value: What it says.
+        name: The name of the property.
+        value: The value of the property, as JSON.
         indent: The white space before the name.
         end: The line end.
     """
@@ -89,7 +88,7 @@ def format_line(value: object, style: str | None = None) -> str:
 
 
 def _is_plain(value: str, *, in_flow: bool) -> bool:
-    """Return whether a text without quotes stays a text, or the date that it looks like."""
+    """Return whether YAML reads a text without quotes as this text, or as the date it spells."""
     if _PLAIN.fullmatch(value) is None or _NOT_PLAIN.search(value) is not None:
         return False
     if in_flow and _IN_FLOW.search(value) is not None:
@@ -98,12 +97,12 @@ def _is_plain(value: str, *, in_flow: bool) -> bool:
 
 
 def line_start(yaml: str, offset: int) -> int:
-    """Return where the line with `offset` begins."""
+    """Return the start of the line with `offset`."""
     return max(yaml.rfind("\n", 0, offset), yaml.rfind("\r", 0, offset)) + 1
 
 
 def next_line(yaml: str, offset: int) -> int:
-    """Return where the line after the line with `offset` begins."""
+    """Return the start of the line after the line with `offset`."""
     found = _LINE_BREAK.search(yaml, offset)
     return found.end() if found else len(yaml)
 
@@ -125,7 +124,7 @@ _TO_ESCAPE = re.compile(r"[\"\\]")
 
 @dataclass(frozen=True, slots=True)
 class QuotedText:
-    """A text in quotes: where it begins and ends, its quotes included, and which they are."""
+    """A quoted string: its start and its end, quotes included, and its quote character."""
 
     start: int
     end: int
@@ -133,9 +132,7 @@ class QuotedText:
 
 
 def find_quoted(yaml: str) -> Iterator[QuotedText]:
-    """Yield the quoted texts of `yaml`, in order. Yield nothing from a quote on that is never
-    closed.
-    """
+    """Yield the quoted strings of `yaml`, in order, up to a quote that is never closed."""
     place = n_open = 0
     while place < len(yaml):
         token = _TOKEN.match(yaml, place)
@@ -155,7 +152,7 @@ def find_quoted(yaml: str) -> Iterator[QuotedText]:
 
 
 def _end_of_block(yaml: str, place: int) -> int:
-    """Return where the lines of the block text end whose `|` or `>` is at `place`."""
+    """Return the end of the lines of the block scalar whose `|` or `>` is at `place`."""
     above = _LINE.match(yaml, line_start(yaml, place))
     least = len(above["indent"]) + 1 if above is not None else 1
     is_first = True
@@ -179,12 +176,12 @@ def unquote_name(name: str, quote: str) -> str:
 
 
 def quote_name(name: str, quote: str) -> str:
-    """Return how a name is written between such quotes; none: as it is."""
+    """Return a name escaped for `quote` marks. Without a quote the name is returned unchanged."""
     if quote == "'":
         return name.replace("'", "''")
     return _TO_ESCAPE.sub(r"\\\g<0>", name) if quote == '"' else name
 
 
 def is_item(name: str) -> bool:
-    """Return whether YAML reads the whole name if it is in brackets without quotes."""
+    """Return whether YAML reads a name in brackets without quotes as one item."""
     return _NO_ITEM.search(name) is None

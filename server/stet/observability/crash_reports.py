@@ -4,9 +4,10 @@ A record of the log at level error that has an exception is a bug of Stet. `Cras
 the log, so code that logs a bug (`stet.lsp.routing`, `stet.lsp.tasks`, the agent) need not know of
 reports, and neither does a library whose callback fails in the event loop.
 
-`FaultLog` covers what no handler sees: a fault in native code, an abort. Python's `faulthandler`
-writes into a file that is created at the start and removed at an orderly end. The next process makes
-a report of a file that a dead process left; a file without a fault (a kill, a power cut) is removed.
+`FaultLog` covers failures that no handler sees: a fault in native code, an abort. Python's
+`faulthandler` writes into a file that is created at the start and removed at an orderly end. The
+next process makes a report of a file that a dead process left; a file without a fault (a kill, a
+power cut) is removed.
 """
 
 import faulthandler
@@ -37,19 +38,19 @@ class ReportDirectory:
     """The folder of one user's reports."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Create the object only. The first report makes `folder`; None: `crashes` by the log."""
+        """Create the object only. The first report creates the folder, by default near the log."""
         self._folder = folder
 
     @property
     def folder(self) -> Path:
-        """Where reports lie; it need not exist."""
+        """The folder of the reports; it need not exist."""
         return self._folder or log_folder() / "crashes"
 
     def save(self, text: str) -> Path:
-        """Keep a report, and drop the oldest of too many. Blocking; any thread may call it.
+        """Write a report, and delete the oldest of too many. Blocking; any thread may call it.
 
         Raises:
-            OSError: If it can't be written.
+            OSError: If the report can't be written.
         """
         make_private(self.folder)
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
@@ -61,7 +62,7 @@ class ReportDirectory:
         return path
 
     def reports(self) -> list[Path]:
-        """Return those that are there, the newest first; none where the folder can't be read."""
+        """Return the existing reports, the newest first; none if the folder can't be read."""
         try:
             return sorted(self.folder.glob("crash-*.txt"), reverse=True)
         except OSError:
@@ -71,7 +72,7 @@ class ReportDirectory:
 log = logging.getLogger(__name__)
 
 MAX_PER_RUN = 5
-"""Reports of one run; what fails at every keystroke fills no disk."""
+"""The most reports of one run: an error at every keystroke must not fill the disk."""
 _N_LINES = 40
 _CLOSE_SECONDS = 1.0
 
@@ -117,7 +118,7 @@ class CrashReporter(SafeHandler):
             tell(self._unreported)
 
     def close(self) -> None:
-        """Wait a moment for what is being written."""
+        """Wait a moment for reports that are being written."""
         for thread in self._writing:
             thread.join(_CLOSE_SECONDS)
         super().close()
@@ -186,14 +187,14 @@ def catch_all() -> None:
 _RUNNING_PREFIX = "running-"
 _CALL = re.compile(r'\s*File "(?P<path>.*)", line (?P<line>\d+) in (?P<name>\S+)')
 _NATIVE_CALL = re.compile(r'\s*Binary file "(?P<path>.*)", at (?P<place>\S+)(?: \[0x[0-9a-f]+\])?')
-"""Since Python 3.14: the calls in C, each by the file of its library."""
+"""A call in C, with the file of its library; written since Python 3.14."""
 _PATH = re.compile(r"[/\\]")
 _MAX_BYTES = 100_000
 _MARKS = ("Fatal Python error", "Windows fatal exception")
 
 
 class FaultLog:
-    """The file of this run."""
+    """The file of this run into which `faulthandler` writes."""
 
     def __init__(self, reports: ReportDirectory) -> None:
         self._reports = reports
@@ -201,13 +202,13 @@ class FaultLog:
         self._path = Path()
 
     def begin(self, facts: Sequence[str]) -> int:
-        """Prepare for a fault. Return how many earlier faults have become reports. Blocking.
+        """Enable `faulthandler`. Return the number of reports made of earlier faults. Blocking.
 
         Args:
             facts: The facts about this run for a report.
 
         Raises:
-            OSError: If nothing can be written there.
+            OSError: If the file can't be written.
         """
         make_private(self._reports.folder)
         n_found = self._collect()
@@ -220,12 +221,12 @@ class FaultLog:
         return n_found
 
     def end(self) -> None:
-        """Remove the preparation: no fault occurred."""
+        """Disable `faulthandler` and remove the file: no fault occurred."""
         if self._file is None:
             return
         faulthandler.disable()
         with suppress(OSError):
-            self._file.close()  # which writes what a full disk has not taken before
+            self._file.close()  # this writes text that a full disk has refused
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
         self._file = None
@@ -237,7 +238,7 @@ class FaultLog:
         n_found = 0
         for path in sorted(self._reports.folder.glob(f"{_RUNNING_PREFIX}*.txt")):
             number = path.stem.removeprefix(_RUNNING_PREFIX)
-            # The number of this process may have been another's: then that one is gone.
+            # An earlier process may have had the id of this process; that process is gone.
             is_gone = number.isdigit() and (int(number) == os.getpid() or not is_alive(int(number)))
             if not is_gone:
                 continue
@@ -252,9 +253,7 @@ class FaultLog:
 
 
 def _sanitize(text: str) -> str:
-    """Return a note in a form that strangers may read. Each file is named by its place in its
-    package; there is no other path.
-    """
+    """Return a fault text without private paths: a file is named by its path in its package."""
     start = min(text.find(mark) for mark in _MARKS if mark in text)
     return text[:start] + "".join(map(_sanitize_line, text[start:].splitlines(keepends=True)))
 

@@ -1,7 +1,7 @@
-"""What the log may contain: it may be sent to other people with a report.
+"""Keep private data out of the log, which may be sent to other people with a report.
 
-Never a secret, at any level. No words of documents, questions and answers above debug: what an error
-says is left out, since it quotes what it met (`stet.text.safe_traceback`).
+The log holds no secret, at any level, and above debug no words of documents, questions and answers:
+messages of errors are left out, since they may quote such words (`stet.text.safe_traceback`).
 """
 
 import copy
@@ -16,29 +16,29 @@ from stet.text.safe_traceback import format_safe_traceback
 
 STET_LOGGER = "stet"
 MAX_RECORD = 20_000
-"""Characters of one record, which may quote the input of a library."""
+"""The most characters of one record, which may quote the input of a library."""
 
 _SECRET_NAMES = re.compile("KEY|TOKEN|SECRET|PASSW|CREDENTIAL", re.IGNORECASE)
 _BEYOND = 1000
-"""Characters after the cut that are looked at, so that no secret is cut in two."""
+"""Characters after the cut that are searched, so that no secret is cut in two."""
 _LEAST_SECRET = 8
-"""Characters of a value of the environment that is no word by chance."""
+"""The least characters of an environment value that is a secret, not a common word."""
 _NUMBERS = (bool, int, float)
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 class PrivateFormatter(logging.Formatter):
-    """Records that hold no secret and can't act on the terminal in which they are read."""
+    """A formatter that hides secrets and escapes control characters for terminals."""
 
     def __init__(self, form: str, most: int = MAX_RECORD) -> None:
-        """`most` characters of a record are kept."""
+        """Create the formatter. It keeps `most` characters of a record."""
         super().__init__(form)
         self._most = most
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as text."""
         copied = copy.copy(record)
-        copied.exc_text = None  # another formatter may have put it there, with all that it says
+        copied.exc_text = None  # another formatter may have put the whole message there
         try:
             text = super().format(copied)
         except (TypeError, ValueError):  # a wrong format string of some library
@@ -46,13 +46,13 @@ class PrivateFormatter(logging.Formatter):
         return escape(hide_secrets(text[: self._most + _BEYOND], os.environ)[: self._most])
 
     def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
-        """Return where it was raised and what it is; what it says too, if the user asked for debug."""
+        """Return an exception's traceback and type, with its message only if debug is enabled."""
         is_debug = logging.getLogger(STET_LOGGER).isEnabledFor(logging.DEBUG)
         return format_safe_traceback(ei[1], with_messages=is_debug) if ei[1] is not None else ""
 
 
 def is_loggable(record: logging.LogRecord) -> bool:
-    """Return whether a record may be written: below warnings, libraries write what they send."""
+    """Return whether a record may be written. Below warnings, libraries log what they send."""
     return record.levelno >= logging.WARNING or is_stet_record(record)
 
 
@@ -62,9 +62,7 @@ def is_stet_record(record: logging.LogRecord) -> bool:
 
 
 def anonymous_line(record: logging.LogRecord) -> str:
-    """Return a record as one line without anything that came from elsewhere. Of its arguments only
-    numbers are kept.
-    """
+    """Return a record as one line without foreign text. Of its arguments only numbers are kept."""
     message = "..."
     if is_stet_record(record) and isinstance(record.msg, str):
         given = record.args if isinstance(record.args, tuple) else ()
@@ -77,9 +75,7 @@ def anonymous_line(record: logging.LogRecord) -> str:
 
 
 def hide_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Return a text with a mark in place of keys. Keys of known form and the values of `environ`
-    are replaced.
-    """
+    """Return a text with marks in place of keys of known form and of secrets in `environ`."""
     from stet.privacy.secrets import find_secrets  # late: most servers log nothing
     from stet.text.edit import Replacement, TextEdit
 

@@ -17,29 +17,29 @@ from stet.observability.private_files import make_private
 
 
 class SafeHandler(logging.Handler):
-    """Drops a record that it fails to write.
+    """A handler that drops a record that it fails to write.
 
-    The standard library lets what `emit` raises fall on the caller of `log.warning`: a full disk would
-    end the work that was logged.
+    In the standard library, an error in `emit` reaches the caller of `log.warning`: a full disk
+    would end the work that was logged.
     """
 
     def handle(self, record: logging.LogRecord) -> bool:
-        """Write the record if it passes the filters; whether it did and was written."""
+        """Write the record if it passes the filters. Return whether it was written."""
         try:
             return bool(super().handle(record))
-        except Exception:  # noqa: BLE001 (the boundary: what fails in the log has no place to be logged)
+        except Exception:  # noqa: BLE001 (the boundary: a failure of the log can't be logged)
             return False
 
 
 PIECE = 4096
-"""In bytes (PIPE_BUF): what a pipe that is ready to be written takes without blocking."""
+"""The bytes that a writable pipe accepts without blocking (PIPE_BUF)."""
 
 
 class StderrHandler(SafeHandler):
-    """Writes what standard error takes now, and drops the rest rather than wait.
+    """A handler that writes what standard error accepts at once, and drops the rest.
 
     An editor that starts a server and never reads its stderr would otherwise stop it after 64 kB.
-    The descriptor stays blocking: it may be shared with the editor, whose own it would change.
+    The descriptor stays blocking: the editor may share it, and the mode would change there too.
     """
 
     def __init__(self, descriptor: int = 2) -> None:
@@ -66,7 +66,7 @@ class StderrHandler(SafeHandler):
         return True
 
     def _is_ready(self) -> bool:
-        if sys.platform == "win32":  # only sockets can be asked there
+        if sys.platform == "win32":  # `select` takes only sockets there
             return True
         return bool(select.select([], [self._descriptor], [], 0)[1])
 
@@ -77,16 +77,16 @@ _MAX_BYTES = 1_000_000
 _MAX_ROTATED = 3
 """Number of older files of one process that are kept."""
 MAX_FILES = 10
-"""Number of files of one kind, of all processes, that a process leaves when it begins its own."""
+"""The most files of one kind, of all processes, that a process leaves when it begins its file."""
 RETRY_SECONDS = 30.0
-"""How long a file that can't be written is not tried again."""
+"""The wait before a file that can't be written is tried again."""
 
 
 class LazyLogFile(SafeHandler):
-    """A log file in the platform's log folder, for its owner's eyes only, rotated at 1 MB.
+    """A log file in the platform's log folder, readable by its owner only, rotated at 1 MB.
 
     If the file can't be written or rotated, the log says so once on stderr, and the file is tried again
-    after a while: a full disk has room again.
+    after a while: a full disk may have room again.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class LazyLogFile(SafeHandler):
         super().close()
 
     def _release(self) -> None:
-        """Close the file; what a full disk does not take of it is lost."""
+        """Close the file. Text that a full disk refuses is lost."""
         target, self._target = self._target, None
         if target is not None:
             with suppress(OSError):
@@ -155,29 +155,29 @@ class LazyLogFile(SafeHandler):
 
 
 def log_folder() -> Path:
-    """Return where the logs of all processes are; it need not exist."""
+    """Return the folder of the logs of all processes; it need not exist."""
     import platformdirs  # late: most runs log nothing
 
     return platformdirs.user_log_path("stet")
 
 
 def log_file_path(kind: str = "stet") -> Path:
-    """Return where this process has its log, or its file of another kind; it need not exist."""
+    """Return the path of this process's log, or of its file of another kind; it need not exist."""
     return log_folder() / f"{kind}-{os.getpid()}.log"
 
 
 def log_files(folder: Path, kind: str) -> list[Path]:
-    """Return the files of all processes that are of one kind, the latest written first.
+    """Return the files of one kind, of all processes, the last modified first.
 
     Raises:
-        OSError: If one goes away meanwhile.
+        OSError: If a file is removed meanwhile.
     """
     files = folder.glob(f"{kind}*.log*")
     return sorted(files, key=lambda file: file.lstat().st_mtime, reverse=True)
 
 
 def _drop_oldest(path: Path) -> None:
-    """Remove the oldest files of the kind of `path`; a server that still writes one begins it anew."""
-    with suppress(OSError):  # another server may be at it too
+    """Remove the oldest files of the kind of `path`; a server that writes one creates it again."""
+    with suppress(OSError):  # another server may remove files too
         for old in log_files(path.parent, path.name.rpartition("-")[0])[MAX_FILES:]:
             old.unlink()

@@ -10,7 +10,7 @@ from stet.observability.private_files import open_private
 
 
 class OwnerOnlyFile(RotatingFileHandler):
-    """Rotated files that only their owner can read."""
+    """A handler for rotated files that only their owner can read."""
 
     def _open(self) -> TextIOWrapper:
         return open(self.baseFilename, "a", encoding="utf-8", opener=open_private)

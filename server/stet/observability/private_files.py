@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read, reached through no link of a stranger's."""
+"""Create files and folders that only their owner can read, without following a stranger's links."""
 
 import errno
 import os
@@ -10,37 +10,38 @@ from pathlib import Path
 from stet.system.no_follow import HAS_FOLDER_DESCRIPTORS
 
 PRIVATE_FOLDERS = "stet"
-"""The name of Stet's own folder in the platform's: from there on no part of a path may be a link. What
-lies above it, such as a home on another disk, is the user's."""
+"""The name of Stet's folder in the platform's folders. From this folder on, no part of a path may
+be a link. A link above it, such as a home on another disk, is the user's.
+"""
 _WITHOUT_LINKS = (
     getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
-    # A pipe in a file's place would be waited for.
+    # Opening a pipe in a file's place would block.
     | getattr(os, "O_NONBLOCK", 0)
 )
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for their owner alone.
+    """Create a folder and its missing parents, readable by their owner only.
 
     Raises:
-        OSError: If one can't be made; with ELOOP, if one of Stet's own is a link.
+        OSError: If a folder can't be created; with ELOOP, if one of Stet's folders is a link.
     """
     for path in _stet_folders(folder):
         if path.is_symlink():
             raise _link(path)
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would leave theirs to the umask
+        path.mkdir(mode=0o700, exist_ok=True)  # `parents=True` would apply the umask to parents
 
 
 def open_private(path: str, flags: int) -> int:
     """Open a file that only its owner can read; for use with `open`.
 
     Raises:
-        OSError: If it can't be opened; with ELOOP, if it or one of Stet's own folders is a link; also
-            if it is no plain file or has another name elsewhere.
+        OSError: If the file can't be opened; with ELOOP, if the file or one of Stet's folders is a
+            link; also if it is not a regular file or has another hard link.
     """
     place = Path(path)
     try:
@@ -53,7 +54,7 @@ def open_private(path: str, flags: int) -> int:
         error.filename = path
         raise
     found = os.fstat(descriptor)
-    # On a disk that knows no links of this kind there is one, or none.
+    # A disk without hard links reports one link, or none.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "It is no plain file of Stet's own", path)
@@ -62,11 +63,11 @@ def open_private(path: str, flags: int) -> int:
 
 @contextmanager
 def _folder_of(path: Path) -> Iterator[int | None]:
-    """Yield a descriptor of the folder of `path`, which stays that folder. Yield None where
-    descriptors are not available.
+    """Yield a descriptor of the folder of `path`, which nobody can exchange meanwhile. Yield None
+    if folder descriptors are not available.
 
     Raises:
-        OSError: If it can't be opened; with ELOOP, if one of Stet's own is a link.
+        OSError: If the folder can't be opened; with ELOOP, if one of Stet's folders is a link.
     """
     if not HAS_FOLDER_DESCRIPTORS:
         yield None
@@ -75,7 +76,7 @@ def _folder_of(path: Path) -> Iterator[int | None]:
     held = os.open(folders[0].parent if folders else path.parent, os.O_RDONLY | _FOLDER)
     try:
         for folder in folders:
-            if folder.is_symlink():  # opening it would only say that it is no folder
+            if folder.is_symlink():  # opening it would only fail with ENOTDIR
                 raise _link(folder)
             below = os.open(folder.name, os.O_RDONLY | _FOLDER | _WITHOUT_LINKS, dir_fd=held)
             os.close(held)
@@ -86,7 +87,7 @@ def _folder_of(path: Path) -> Iterator[int | None]:
 
 
 def _stet_folders(folder: Path) -> tuple[Path, ...]:
-    """Return those of `folder` and the ones above it that are Stet's own, from the top."""
+    """Return the folders of Stet among `folder` and its parents, from the top."""
     parts = folder.parts
     if PRIVATE_FOLDERS not in parts:
         return ()

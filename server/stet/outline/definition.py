@@ -1,14 +1,14 @@
 """A function, a class or the like in a text, as a value.
 
-A named tuple, and apart from what is done with it: a process that asks grammars starts in half the
-time without `dataclasses`.
+A named tuple in a separate module: a process that only runs grammars starts in half the time
+without `dataclasses`.
 """
 
 from typing import NamedTuple
 
 MAX_SIGNATURE = 300
 LONG = 120
-"""A function with more lines is split from its inner functions; a shorter one keeps them."""
+"""The most lines of a function whose inner functions are not separate passages."""
 
 
 def with_plain_ends(text: str) -> str:
@@ -21,10 +21,10 @@ class Definition(NamedTuple):
 
     Attributes:
         first: The first line of its comments and decorators.
-        head: The line that names it.
+        head: The line with the name.
         end: The line after the last.
         name: The name as written.
-        signature: As `Chunk.signature`.
+        signature: The head up to the start of the body, on one line.
         is_type: Whether inner definitions are found separately at any length.
     """
 
@@ -37,5 +37,5 @@ class Definition(NamedTuple):
 
     @property
     def is_container(self) -> bool:
-        """Whether the definitions in it are passages of their own."""
+        """Whether the inner definitions are separate passages."""
         return self.is_type or self.end - self.head > LONG

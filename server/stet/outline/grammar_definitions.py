@@ -1,13 +1,13 @@
-r"""Functions, classes and the like of a text by the grammar of its language (tree-sitter).
+r"""Find functions, classes and the like in a text by the grammar of its language (tree-sitter).
 
 Called only in a process that may be killed (`system/worker_process.py`): a parser can take minutes for a
 short malicious text, and can't be interrupted. A language whose package `tree_sitter_NAME` is not
 installed has no grammar here.
 
-Queries in tree-sitter's language define the definitions. `@type` is a definition that contains
-others, `@function` any other definition, `@outer` a node that leads into a definition and belongs
-to it, `@above` a node that belongs to the definition below it. Declarations without a body do not
-count, except for those of C, `@declared`, if they have a comment or more than one line.
+Queries in tree-sitter's language find the definitions. `@type` is a definition that contains
+others, `@function` any other definition, `@outer` a node that wraps a definition and belongs to
+it, `@above` a node that belongs to the definition below it. Declarations without a body are left
+out, except declarations of C (`@declared`) with a comment or more than one line.
 """
 
 import importlib
@@ -28,10 +28,10 @@ class Grammar(NamedTuple):
     """A grammar and its query.
 
     Attributes:
-        package: Its Python package.
+        package: The Python package of the grammar.
         function: The function of the package that returns the language.
-        endings: The endings of its files, separated by spaces.
-        query: Finds definitions.
+        endings: The endings of the language's files, separated by spaces.
+        query: The query that finds definitions.
     """
 
     package: str
@@ -52,8 +52,8 @@ OUTER: Mapping[str, str | None] = MappingProxyType(
         "type_declaration": "",
     }
 )
-"""Nodes that lead in a definition, each with where that is: in this field; None for the last node in it;
-empty for the only one, where there are no others."""
+"""Types of nodes that wrap a definition, each with the field that holds the definition; None for
+the last child, empty for the only child."""
 
 _C = """
 (declaration declarator: [
@@ -147,16 +147,16 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
         "bash": Grammar("tree_sitter_bash", "language", ".sh .bash", _BASH),
     }
 )
-"""By name of the language."""
+"""The grammars by the name of the language."""
 
 
 MAX_CHARACTERS = 400_000
-"""A longer text is not parsed with a grammar: it is generated, or takes long for its size."""
+"""A longer text, in code points, is not parsed: it is generated, or takes long for its size."""
 TEXT_SECONDS = 2.0
-"""Limit of processor time for a text in a process of its own."""
+"""The limit of processor time for one text in a separate process."""
 MAX_NAME = 120
 MAX_HEAD = 4_000
-"""Bytes of a head that are looked at."""
+"""The most bytes of a head that are read."""
 MAX_DECLARATORS = 20
 """The most pointers, brackets and the like around the name of a C function."""
 MAX_OUTER = 4
@@ -169,9 +169,7 @@ _QUOTES = "#[]'\"`"
 
 
 def has_grammar(ending: str) -> bool:
-    """Return whether the grammar for files with this ending (`.go`) is installed; nothing of it is
-    loaded.
-    """
+    """Return whether a grammar for files with this ending (`.go`) is installed; do not load it."""
     name = _ENDINGS.get(ending)
     return name is not None and _is_installed(GRAMMARS[name].package)
 
@@ -198,8 +196,8 @@ class _LoadedGrammar(NamedTuple):
 
 
 def load_language(package: str, function: str) -> Any:
-    """Return the language that a function of a grammar's package makes. Return None if there is
-    none, or it does not go with the installed tree-sitter.
+    """Return the language that a function of a grammar's package returns, or None if the package is
+    missing or does not fit the installed tree-sitter.
     """
     with suppress(ImportError, AttributeError, ValueError):
         language = getattr(importlib.import_module(package), function)()
@@ -216,15 +214,15 @@ def _loaded(grammar: Grammar) -> _LoadedGrammar | None:
     tree_sitter = importlib.import_module("tree_sitter")
     try:
         query = tree_sitter.Query(language, grammar.query)
-    except ValueError:  # of another version
+    except ValueError:  # the grammar has another version
         return None
     return _LoadedGrammar(tree_sitter.Parser(language), query, tree_sitter.QueryCursor)
 
 
 def answer_outline(request: tuple[str, str]) -> list[Definition] | None:
-    """Return the definitions of a text with line ends of any kind, whose file has that ending.
+    """Return the definitions in `request`: a text with any line ends, and the file's ending.
 
-    The process that asks for this is ended if the text takes too long, even without its parent.
+    A timer ends this process if the text takes too long, even if the parent process is gone.
     """
     text, ending = request
     with suppress(AttributeError):  # there is no such timer on Windows
@@ -233,11 +231,11 @@ def answer_outline(request: tuple[str, str]) -> list[Definition] | None:
 
 
 def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
-    r"""Return the definitions of a file in order of place, or None if no grammar can be used.
+    r"""Return the definitions of a file in order of position, or None if no grammar can be used.
 
     Args:
-        text: With `\n` at its line ends and no others.
-        ending: Of the file's name.
+        text: The text, with `\n` as its only line end.
+        ending: The ending of the file's name.
     """
     name = _ENDINGS.get(ending)
     if name == "c" and ending == ".h" and _CPP.search(text):
@@ -252,12 +250,12 @@ def definitions_by_grammar(text: str, ending: str) -> list[Definition] | None:
 
 
 class _GrammarOutline:
-    """What a query has found in one text."""
+    """The captures of a query in one text."""
 
     def __init__(self, source: bytes, found: Mapping[str, list[Any]]) -> None:
         self._source = source
         self._starts = [0, *(found.end() for found in re.finditer(b"\n", source))]
-        # The query gives them in an order that differs between runs.
+        # The query returns the nodes in an order that differs between runs.
         self._types, self._functions, self._declared = (
             sorted(found.get(kind, ()), key=lambda node: (node.start_byte, -node.end_byte))
             for kind in ("type", "function", "declared")
@@ -292,15 +290,13 @@ class _GrammarOutline:
         return Definition(first, head, end, name, self._signature(whole, node), is_type)
 
     def _row(self, place: int) -> int:
-        """Return the line of a byte. A node's own points are not used: py-tree-sitter 0.26.0 counts
-        the references to their numbers wrongly, which ends the process.
+        """Return the line (0-based) of a byte. A node's points are not used: py-tree-sitter 0.26.0
+        counts the references to their numbers wrongly, which crashes the process.
         """
         return bisect_right(self._starts, place) - 1
 
     def _alone(self, nodes: Iterable[Any]) -> dict[int, int]:
-        """Return comments and attributes that have their lines to themselves: the first line by the
-        last.
-        """
+        """Return the first line, by the last, of comments and attributes on lines without code."""
         found = {}
         for node in nodes:
             start, end = node.start_byte, node.end_byte
@@ -364,7 +360,7 @@ def _named(node: Any) -> Any:
 
 
 def _declared(node: Any) -> Any:
-    """Return the innermost of the declarators of C, or None if there is no declarator."""
+    """Return the innermost declarator of C, or None if there is no declarator."""
     inner = node.child_by_field_name("declarator")
     for _ in range(MAX_DECLARATORS):
         if inner is None or inner.type in _LEAVES:
@@ -388,7 +384,7 @@ _BRACKETS = frozenset({"parenthesized_declarator", "reference_declarator", "attr
 
 
 def _decorated(node: Any) -> Iterable[int]:
-    """Yield where decorators and annotations in front of a definition end."""
+    """Yield the ends, in bytes, of decorators and annotations in front of a definition."""
     for child in node.children[:MAX_DECLARATORS]:
         if child.type == "decorator":
             yield child.end_byte

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 from stet.text.lines import n_breaks, split_lines
 
 MAX_CHARACTERS = 64 * 1024
-"""A longer front matter is not read: no person wrote it."""
+"""A longer front matter, in code points, is not read: it is generated."""
 MAX_NOTE_CHARACTERS = 1_000_000
-"""A longer note is not read: no person wrote it."""
+"""A longer note, in code points, is not read: it is generated."""
 MAX_LINES = 30_000
-"""A note with more lines is not read either: each line may be a block of its own."""
+"""A note with more lines is not read: each line may be a separate block."""
 MAX_PIPES = 20_000
-"""In a note with more, tables are not parsed: each cell is a block of its own."""
+"""Tables are not parsed in a note with more `|`: each cell is a separate block."""
 MAX_TITLE = 200
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r)")
@@ -30,11 +30,11 @@ Token: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The YAML between the first line and the closing one.
+    """The YAML between the opening and the closing line of a front matter.
 
     Attributes:
-        yaml: The text between the two marks, with its last line end.
-        start: Where it begins, in code points of the whole text.
+        yaml: The text between the two lines, with its last line end.
+        start: The start of the YAML, in code points of the whole text.
     """
 
     yaml: str
@@ -42,7 +42,7 @@ class FrontMatter:
 
     @property
     def end(self) -> int:
-        """Where the closing mark begins, in code points of the whole text."""
+        """The start of the closing line, in code points of the whole text."""
         return self.start + len(self.yaml)
 
 
@@ -82,7 +82,7 @@ def parse_blocks(text: str) -> tuple[list[Token], int]:
 @lru_cache(maxsize=2)
 def block_parser(*, has_tables: bool = True) -> Token:
     """Return the parser of `parse_blocks`."""
-    # Only a note that may need it pays for the library.
+    # Imported late: not all notes need the library.
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").disable(["inline", "text_join"])
@@ -90,7 +90,7 @@ def block_parser(*, has_tables: bool = True) -> Token:
 
 
 def headings_in(text: str) -> tuple[NoteHeading, ...]:
-    """Return the headings of a note, in order of place."""
+    """Return the headings of a note, in order of position."""
     tokens, above = parse_blocks(text)
     return tuple(
         NoteHeading(

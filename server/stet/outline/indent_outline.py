@@ -28,9 +28,9 @@ def definitions_in(text: str, lines: Sequence[str], ending: str) -> Iterator[Def
     definition that contains them.
 
     Args:
-        text: With `\n` at its line ends and no others.
-        lines: The text cut at each `\n`.
-        ending: Of the file's name; files with an unknown ending are read by their look too.
+        text: The text, with `\n` as its only line end.
+        lines: The text split at each `\n`.
+        ending: The ending of the file's name; it may be unknown.
     """
     if ending in _PYTHON:
         return python_definitions(text, lines)
@@ -38,21 +38,21 @@ def definitions_in(text: str, lines: Sequence[str], ending: str) -> Iterator[Def
 
 
 class Style(Enum):
-    """How a text is laid out."""
+    """The kind of outline that a text has."""
 
     CODE = "code"
     MARKDOWN = "markdown"
     PLAIN = "plain"
-    """Nothing in it encloses anything."""
+    """A text without symbols."""
 
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """Something with a name that encloses lines.
+    """A named part of a text that encloses lines.
 
     Attributes:
-        path: Names from the outermost to its own; never empty.
-        line: The line that names it (0-based).
+        path: The names from the outermost symbol to this one; never empty.
+        line: The line with the name (0-based).
     """
 
     path: tuple[str, ...]
@@ -72,11 +72,11 @@ class Outline:
     """The outline of one text.
 
     Attributes:
-        style: How it is laid out.
+        style: The kind of outline.
     """
 
     def __init__(self, document: TextDocument, style: Style) -> None:
-        """Read the text; nothing encloses anything in one that is too long for that."""
+        """Read the text. A text that is too large has no symbols."""
         self.style = style
         self._lines = document.lines
         self._sections: list[_Section] = []
@@ -93,8 +93,8 @@ class Outline:
 
         Args:
             line: The line; a line that does not exist has no enclosing symbol.
-            indent: Given for new text that will be inserted *above* `line`: the white space at its
-                beginning, which determines its level.
+            indent: The leading white space of new text that will be inserted *above* `line`, which
+                determines its level; None for the line itself.
         """
         step = 1
         if indent is not None:
@@ -109,9 +109,9 @@ class Outline:
         return None
 
     def number(self, symbol: Symbol) -> int:
-        """Return which one of its name a symbol is, from 1: overloads, a property's two functions.
+        """Return the number (1-based) of a symbol among those with its path, such as overloads.
 
-        Counted, as its line changes with every line that is typed above it.
+        Unlike its line, the number does not change when lines are typed above the symbol.
         """
         symbols = (section.symbol for section in self._sections)
         return 1 + sum(each.path == symbol.path and each.line < symbol.line for each in symbols)
@@ -120,8 +120,8 @@ class Outline:
 def nested_definitions(
     document: TextDocument, ending: str
 ) -> Iterator[tuple[Definition, str, tuple[str, ...]]]:
-    """Yield each definition of a file with its line, and the names that lead to it: those of the
-    definitions that contain it, from the outermost, and its own.
+    """Yield each definition of a file with its head line and its path: the names of the enclosing
+    definitions, from the outermost, and its own name.
     """
     text = with_plain_ends(document.text)
     lines = text.split("\n")

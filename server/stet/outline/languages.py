@@ -9,7 +9,7 @@ _NAMED_BY_ENDING = """
 go c cpp java scala swift php lua r dart zig sql html css scss sass less vue svelte xml json
 jsonc yaml toml ini org
 """
-"""Languages whose name is an ending too."""
+"""Languages whose name is also an ending."""
 _ENDINGS = """
 python: py pyi pyw
 javascript: js mjs cjs

@@ -5,9 +5,9 @@ C++, Java, C#, Kotlin, Swift, PHP, Ruby, Lua, Elixir, Perl, R, shell). A line in
 that looks like a definition is treated as a definition. Only the beginning of a line is read, so
 the cost does not depend on the length of the line.
 
-`definitions_by_look` finds the definitions of a whole text. A definition at an indent ends before
-the next code at the same indent, with the bracket or the `end` that closes the definition. Comments
-and strings of several lines are ignored if the language is known.
+`definitions_by_look` finds the definitions of a whole text. A definition ends before the next code
+at the same indent, or with the bracket or the `end` there that closes the definition. Comments and
+strings of several lines are ignored if the language is known.
 """
 
 import re
@@ -18,7 +18,7 @@ from stet.outline.definition import MAX_SIGNATURE, Definition
 from stet.text import masking
 
 MAX_LOOKED_AT = 200
-"""Characters of a line."""
+"""The most characters of a line that are read."""
 MAX_NAME = 120
 
 _MODIFIERS = (
@@ -61,7 +61,7 @@ def defined_name(line: str, following: str = "") -> str | None:
 
     Args:
         line: With or without its indent and line end.
-        following: The line below, where a lone `{` tells a definition from a declaration.
+        following: The line below, where a lone `{` shows that the line is no declaration.
     """
     text = line.strip()
     head = text[:MAX_LOOKED_AT]
@@ -81,7 +81,7 @@ def _callable(text: str, head: str, following: str) -> str | None:
     words = found["before"].split()
     if found["name"] in _NOT_A_TYPE or any(word in _NOT_A_TYPE for word in words):
         return None
-    # A body opens; or the parameters go on below a name with a type, which no call has.
+    # A body opens, or the parameters of a name with a type continue below; a call has no type.
     opens = text.endswith("{") or (following.startswith("{") and text.endswith(")"))
     typed = bool(words) and words[0].strip("*&[").isidentifier() and "," not in found["before"]
     goes_on = typed and text.endswith(("(", ",")) and text.count("(") > text.count(")")
@@ -89,11 +89,11 @@ def _callable(text: str, head: str, following: str) -> str | None:
 
 
 MAX_HEAD = 12
-"""Lines of a head that are looked at."""
+"""The most lines of a head that are read."""
 MAX_HEAD_CHARACTERS = 1_000
-"""Characters of each."""
+"""The most characters of such a line that are read."""
 MAX_ATTRIBUTE = 40
-"""Lines of an attribute or a decorator that are looked at."""
+"""The most lines of an attribute or a decorator that are read."""
 
 _C = frozenset(
     {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inl", ".m", ".mm", ".cu"}
@@ -145,7 +145,7 @@ def definitions_by_look(text: str, lines: Sequence[str], ending: str) -> Iterato
 
 
 class _LineScanner:
-    """One file, line by line."""
+    """A scan of one file, line by line."""
 
     def __init__(self, text: str, lines: Sequence[str], ending: str) -> None:
         mask = _MASKS.get(ending, str)
@@ -158,7 +158,7 @@ class _LineScanner:
         self._done = 0
 
     def definitions(self) -> Iterator[Definition]:
-        """Yield all of them, each when its end is found."""
+        """Yield the definitions, each when its end is found."""
         for number, line in enumerate(self._masked):
             code = line.strip()
             if not code:
@@ -179,7 +179,7 @@ class _LineScanner:
             yield self._made(self._open.pop(), self._done)
 
     def _close(self, number: int, indent: int, code: str) -> Iterator[Definition]:
-        """End what the line `number` ends."""
+        """Yield the definitions that end at the line `number`."""
         if (self._is_c and _STAYS.match(code)) or (
             indent == self._open[-1][0]
             and (_GOES_ON.match(code) or (_CLOSES.match(code) and _OPENS.match(code)))
@@ -223,7 +223,7 @@ class _LineScanner:
         return name
 
     def _first(self, number: int, code: str) -> int:
-        """Return where the comments, the attributes and the lone type above a head begin."""
+        """Return the first line of the comments, the attributes and the lone type above a head."""
         first = number
         if self._is_c and first > self._floor and code.partition("(")[0].strip().isidentifier():
             above = self._masked[first - 1]
@@ -234,9 +234,7 @@ class _LineScanner:
         return first
 
     def _above(self, first: int) -> int:
-        """Return where the comment or the attribute that ends above the line `first` begins; else
-        `first`.
-        """
+        """Return the first line of the comment or attribute right above `first`, else `first`."""
         if first <= self._floor:
             return first
         if self._is_above(first - 1):
@@ -275,9 +273,7 @@ def _n_open(code: str) -> int:
 
 
 def _is_type(code: str, name: str) -> bool:
-    """Return whether the words before `name` say that definitions lie in it, rather than
-    statements.
-    """
+    """Return whether the words before `name` show that it contains definitions, not statements."""
     for word in code[:MAX_HEAD_CHARACTERS].split():
         if _TYPE.fullmatch(word):
             return True
@@ -287,6 +283,6 @@ def _is_type(code: str, name: str) -> bool:
 
 
 def indent_width(line: str) -> int:
-    """Return how far a line is indented, in columns."""
+    """Return the indentation of a line, in columns."""
     lead = line[: len(line) - len(line.lstrip(" \t"))]
     return len(lead.expandtabs()) if "\t" in lead else len(lead)

@@ -15,9 +15,9 @@ from stet.outline.definition import MAX_SIGNATURE, Definition
 from stet.text.masking import blank
 
 MAX_DEPTH = 8
-"""What lies in more definitions than these stays in the innermost of them."""
+"""The deepest nesting of definitions; deeper definitions are part of the innermost."""
 MAX_HEAD = 4_000
-"""Characters of a head that are looked at."""
+"""The most characters of a head that are read."""
 
 _HEAD = re.compile(
     r"\n(?P<indent>[ \t]*+)(?:@[ \t]*+\w|"
@@ -37,10 +37,10 @@ def python_definitions(text: str, lines: Sequence[str]) -> Iterator[Definition]:
     r"""Yield the definitions of a module in order of position.
 
     Args:
-        text: With `\n` at its line ends and no others.
-        lines: The text cut at each `\n`.
+        text: The text, with `\n` as its only line end.
+        lines: The text split at each `\n`.
     """
-    # With one line end in front, the one before each line is at the line's own offset.
+    # With a line end in front, the line end before each line has the offset of the line.
     code = "\n" + _TOKEN.sub(_without_inner_lines, text)
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     open_: list[tuple[int, Definition]] = []
@@ -74,7 +74,7 @@ def python_definitions(text: str, lines: Sequence[str]) -> Iterator[Definition]:
 
 
 def _without_inner_lines(token: re.Match[str]) -> str:
-    """Return a comment or a string as long as before, with no code on its lines but the first."""
+    """Blank the lines of a comment or a string after the first. The length stays."""
     first, line_end, rest = token[0].partition("\n")
     return f"{first}\n{blank(rest[:-1])}\\" if rest else first + line_end
 
@@ -88,7 +88,7 @@ def _outside(indent: int) -> re.Pattern[str]:
 
 
 def _without_comments(lines: Sequence[str], end: int, head: int, indent: int) -> int:
-    """Return `end` without the blank lines before it, and without the comments outside."""
+    """Return `end` without the blank lines and the outer comments before it."""
     while end > head + 1:
         line = lines[end - 1]
         rest = line.lstrip()

@@ -239,10 +239,10 @@ class OpenCodeConnection:
 
 @asynccontextmanager
 async def _failures_as_unreachable() -> AsyncIterator[None]:
-    """Convert failures of the network within the block, and an answer that takes too long.
+    """Convert failures of the network in the block, also an answer that takes too long.
 
     Raises:
-        OpenCodeUnreachable: Instead of them.
+        OpenCodeUnreachable: Instead of the failure or the timeout.
     """
     try:
         async with asyncio.timeout(SECONDS):
