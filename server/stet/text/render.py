@@ -191,3 +191,8 @@ def quote_line(line: str) -> str:
     """Return a line of a file on one line, escaped and cut to a limited length."""
     text = escape_line(line.strip())
     return text if len(text) <= MAX_LINE else text[:MAX_LINE] + " …"
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun, whose plural ends in "s": "1 hunk", "2 hunks"."""
+    return f"{n} {noun}{'' if n == 1 else 's'}"

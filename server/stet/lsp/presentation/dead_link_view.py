@@ -20,7 +20,7 @@ from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher, cr
 from stet.text.edit import TextChange
 from stet.text.encoding import Encoding, units_from_column
 from stet.text.escape import escape_line
-from stet.text.render import quote_line
+from stet.text.render import counted, quote_line
 from stet.workspace.snapshot import NotShown, Snapshot
 from stet.workspace.uris import canonical
 from stet.workspace.workspace import Workspace
@@ -255,8 +255,7 @@ class DeadLinkView:
             self._client.warn(f"Stet: {message}")
         if n_links:
             more = " (more are not shown)" if n_links >= MAX_MARKS else ""
-            links = f"{n_links} dead link{'s' if n_links > 1 else ''}"
-            files = f"{n_files} file{'s' if n_files > 1 else ''}"
+            links, files = counted(n_links, "dead link"), counted(n_files, "file")
             self._client.show_message(f"Stet: {links} in {files}{more}.")
         elif not missing:
             self._client.show_message("Stet: no dead links.")

@@ -26,6 +26,7 @@ from stet.review.resolve.pending_view import as_shown
 from stet.text.document import TextDocument
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
+from stet.text.render import counted
 from stet.workspace.uris import canonical, path_of
 from stet.workspace.workspace import Workspace
 
@@ -209,7 +210,7 @@ class DiffDocuments:
 
     def _report(self, n_rejected: int, n_amended: int, refused: list[tuple[str, str]]) -> None:
         counts = ((n_rejected, "rejected"), (n_amended, "amended"))
-        done = [f"{n} hunk{'s' if n > 1 else ''} {what}" for n, what in counts if n]
+        done = [f"{counted(n, 'hunk')} {what}" for n, what in counts if n]
         parts = [", ".join(done)] if done else []
         parts += [f"{hunk_id} is left alone: {escape_line(why)}" for hunk_id, why in refused]
         if parts:

@@ -33,6 +33,7 @@ from stet.lsp.presentation.diagnostics_publisher import DiagnosticsPublisher
 from stet.review.ledger import ReviewLedger
 from stet.review.proposal import Hunk, HunkState
 from stet.text.escape import escape, escape_line
+from stet.text.render import counted
 from stet.tools.editor_actions import Question
 
 
@@ -41,10 +42,9 @@ def describe_usage(turn: Turn) -> str:
 
     A cost is in the currency of `model.price`, which names none; "about" where tokens are estimated.
     """
-    usage, n_rounds = turn.usage, len(turn.rounds)
+    usage, rounds = turn.usage, counted(len(turn.rounds), "round")
     about = "about " if usage.estimated else ""
     cached = f" ({usage.cached_share:.0%} cached)" if usage.cached else ""
-    rounds = f"{n_rounds} round{'s' if n_rounds != 1 else ''}"
     words = f"{rounds}, {about}{usage.prompt:,} tokens in{cached}, {usage.completion:,} out"
     return words if turn.cost is None else f"{words}, cost {about}{turn.cost:.4g}"
 
@@ -218,9 +218,9 @@ def _end_message(turn: Turn, hunks: Sequence[Hunk], n_replaced: int, *, has_prop
         has_proposed: Whether the model has proposed an edit.
     """
     pending = sum(hunk.state is HunkState.PENDING for hunk in hunks)
-    notes = [f"{pending} hunk{'s' if pending != 1 else ''} to review"] if pending else []
+    notes = [f"{counted(pending, 'hunk')} to review"] if pending else []
     if n_replaced:
-        notes.append(f"replaces {n_replaced} pending hunk{'s' if n_replaced != 1 else ''}")
+        notes.append(f"replaces {counted(n_replaced, 'pending hunk')}")
     notes += [describe_refusals(turn), describe_failures(turn, has_proposed=has_proposed)]
     notes += map(escape_line, turn.notes)
     notes += [describe_usage(turn)] if turn.rounds else []

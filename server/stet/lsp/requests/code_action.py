@@ -25,6 +25,7 @@ from stet.text.ai_comments import Marker, instruction_on_line
 from stet.text.document import MARKDOWN
 from stet.text.escape import escape_line
 from stet.text.position import Position, Range
+from stet.text.render import counted
 from stet.workspace.activity import ActivitySource, inferred_range
 
 QUICK_FIX = lsp.CodeActionKind.QuickFix.value
@@ -147,10 +148,8 @@ def _workspace_actions(state: ServerState) -> list[lsp.CodeAction]:
     waiting = sum(len(state.ledger.live(uri)) for uri in state.ledger.live_uris())
     if not waiting:
         return []
-    plural = "s" if waiting != 1 else ""
-    return [
-        command_action(f"Go to the next of {waiting} pending hunk{plural}", "stet.next", {}, SOURCE)
-    ]
+    title = f"Go to the next of {counted(waiting, 'pending hunk')}"
+    return [command_action(title, "stet.next", {}, SOURCE)]
 
 
 def _dead_link_actions(state: ServerState, uri: str) -> list[lsp.CodeAction]:
