@@ -303,11 +303,8 @@ class PresetController:
         """Take presets over, and have them and what is attached outlive the server."""
         self._changed |= presets.keys()
         self._has_attached = True
-        for name, found in presets.items():
-            if found is None:
-                del self._saved[name]
-            else:
-                self._saved[name] = found
+        after: dict[str, Attachments | None] = {**self._saved, **presets}
+        self._saved = {name: one for name, one in after.items() if one is not None}
         rows = {
             name: None if one is None else json.dumps(to_json(one)) for name, one in presets.items()
         }

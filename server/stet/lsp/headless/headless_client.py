@@ -94,7 +94,6 @@ def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
         has_buttons: Whether it answers a message with choices.
     """
     buttons = lsp.ShowMessageRequestClientCapabilities() if has_buttons else None
-    resources = lsp.ResourceOperationKind
     return lsp.ClientCapabilities(
         general=lsp.GeneralClientCapabilities(
             position_encodings=[lsp.PositionEncodingKind.Utf32, lsp.PositionEncodingKind.Utf16]
@@ -110,7 +109,7 @@ def capabilities(*, has_buttons: bool) -> lsp.ClientCapabilities:
             workspace_folders=True,
             workspace_edit=lsp.WorkspaceEditClientCapabilities(
                 document_changes=True,
-                resource_operations=[resources.Create, resources.Rename, resources.Delete],
+                resource_operations=list(lsp.ResourceOperationKind),
                 failure_handling=lsp.FailureHandlingKind.Transactional,
             ),
         ),
