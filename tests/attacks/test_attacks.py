@@ -39,7 +39,7 @@ def test_no_attack_of_a_class_has_an_effect(kind: AttackClass, tmp_path: Path) -
         for weakness in kind.weaknesses
     ],
 )
-def test_each_class_notices_a_weakened_gate(
+def test_each_class_notices_a_weakened_policy(
     kind: AttackClass, weakness: str, tmp_path: Path
 ) -> None:
     assert played(kind, tmp_path, SEED, weakness=weakness).effects != []

@@ -70,7 +70,7 @@ def rate(server_kind: Peer, n_lines: int, n_changes: int) -> float:
         server.write(bytes(batch))
         found = server.answer("test/crc", {"uri": URI})
         seconds = perf_counter() - started
-    if server_kind.tells_text:
+    if server_kind.reports_text:
         right = zlib.crc32("".join(lines).encode())
         assert found["result"] == right, f"{server_kind.name}: the text is wrong"
     return n_changes / seconds

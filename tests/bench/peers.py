@@ -21,13 +21,13 @@ class Peer:
     Attributes:
         name: For people.
         argv: Its command line.
-        tells_text: Whether it answers `test/crc`, so that its text can be verified.
+        reports_text: Whether it answers `test/crc`, so that its text can be verified.
         hello: What `initialize` asks it for.
     """
 
     name: str
     argv: Sequence[str]
-    tells_text: bool = True
+    reports_text: bool = True
     hello: dict[str, Any] = field(default_factory=lambda: INITIALIZE)
 
 
@@ -49,7 +49,7 @@ def peers() -> list[Peer]:
         Peer(
             "Copilot",
             [program, str(copilot()), "--stdio"],
-            tells_text=False,
+            reports_text=False,
             hello={**INITIALIZE, "initializationOptions": options},
         ),
     ]

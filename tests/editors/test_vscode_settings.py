@@ -22,14 +22,14 @@ def manifest() -> Any:
 
 def test_every_setting_of_the_server_is_contributed_with_its_type_bounds_and_default() -> None:
     contributed = {
-        name: {key: value for key, value in given.items() if key not in TOLD}
+        name: {key: value for key, value in given.items() if key not in NOT_COMPARED}
         for name, given in manifest()["contributes"]["configuration"]["properties"].items()
         if name != OWN
     }
     assert contributed == {f"stet.{key}": value for key, value in _settings(Settings())}
 
 
-TOLD = ("markdownDescription", "scope")
+NOT_COMPARED = ("markdownDescription", "scope")
 
 
 def test_settings_have_user_scope_and_a_description() -> None:

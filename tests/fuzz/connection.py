@@ -39,7 +39,7 @@ class Connection:
         self._take = take
         self._news = asyncio.Event()
         start_task = asyncio.get_running_loop().create_task
-        self._tasks = [start_task(self._read()), start_task(self._hear())]
+        self._tasks = [start_task(self._read()), start_task(self._read_messages())]
 
     @classmethod
     async def begun(
@@ -182,7 +182,7 @@ class Connection:
             data.clear()
             raise Violation(f"this is no protocol on the standard output: {text!r}")
 
-    async def _hear(self) -> None:
+    async def _read_messages(self) -> None:
         reader = self.process.stderr
         assert reader is not None
         while line := (await reader.readline()).decode("utf-8", "replace"):

@@ -70,7 +70,7 @@ async def test_the_hunks_of_a_file_go_with_it_when_the_user_renames_it(root: Pat
     async with FakeEditor.start(root, client="helix", command=PROPOSING_SERVER) as editor:
         editor.open("a.txt")
         first, _ = await propose(editor, WANTED)
-        new = editor.rename("a.txt", "b.txt", tells=True)
+        new = editor.rename("a.txt", "b.txt", reports=True)
         await editor.wait_for_diagnostics(new, lambda shown: len(shown) == 2)
         editor.type(new, 0, 0, "zero\n")
         await editor.command("stet.accept", {"hunk": first})

@@ -53,7 +53,7 @@ def begun(editor: FakeEditor, *commands: tuple[str, dict[str, Any]]) -> list[asy
 async def test_commands_wait_for_what_earlier_runs_kept_and_are_carried_out_in_order(
     root: Path, env: dict[str, str]
 ) -> None:
-    async with FakeEditor.start(root, env=env, quirk=Quirk.UNTOLD) as editor:
+    async with FakeEditor.start(root, env=env, quirk=Quirk.LATE_SETTINGS) as editor:
         uri = editor.open("a.txt")
         tasks = begun(
             editor,
@@ -103,7 +103,7 @@ async def test_each_command_answers_late_and_right(
     root: Path, env: dict[str, str], command: str
 ) -> None:
     given, wanted = COMMANDS[command]
-    async with FakeEditor.start(root, env=env, quirk=Quirk.UNTOLD) as editor:
+    async with FakeEditor.start(root, env=env, quirk=Quirk.LATE_SETTINGS) as editor:
         [task] = begun(editor, (command, given))
         assert not (await editor.command("stet.status"))["ready"]
         assert not task.done()
@@ -115,7 +115,7 @@ async def test_each_command_answers_late_and_right(
 async def test_a_question_keeps_the_place_that_it_was_asked_from(
     root: Path, env: dict[str, str]
 ) -> None:
-    async with FakeEditor.start(root, env=env, quirk=Quirk.UNTOLD) as editor:
+    async with FakeEditor.start(root, env=env, quirk=Quirk.LATE_SETTINGS) as editor:
         editor.open("a.txt")
         editor.open("b.txt")
         editor.select("a.txt", "three")
@@ -137,7 +137,7 @@ async def test_a_question_keeps_the_place_that_it_was_asked_from(
 async def test_proposals_are_shown_when_the_server_is_ready(
     root: Path, env: dict[str, str]
 ) -> None:
-    async with FakeEditor.start(root, env=env, quirk=Quirk.UNTOLD) as editor:
+    async with FakeEditor.start(root, env=env, quirk=Quirk.LATE_SETTINGS) as editor:
         editor.open("a.txt")
         editor.settings_reported.set()
         [first] = await editor.wait_for_diagnostics("a.txt")
@@ -147,7 +147,7 @@ async def test_proposals_are_shown_when_the_server_is_ready(
 
 async def test_server_that_is_not_ready_in_time_reports_it(root: Path, env: dict[str, str]) -> None:
     async with FakeEditor.start(
-        root, env=env, quirk=Quirk.UNTOLD, command=PROPOSING_SERVER
+        root, env=env, quirk=Quirk.LATE_SETTINGS, command=PROPOSING_SERVER
     ) as editor:
         tasks = begun(editor, ("stet.accept", {"all": True}), ("stet.proposals", {}))
         await editor.command("stet.status")

@@ -2,10 +2,10 @@
 
     python -m tests.support.crash_oracle FOLDER KILLS SEED
 
-Each life is a forked process with a ledger and a store. It tells what it is about to do, and what
-has become of it, through a pipe; at a random moment it gets SIGKILL. The next life begins by telling
-what it found. Everything that was told as done must be there; of what was being done, all or
-nothing. Prints the numbers as JSON; ends with 1 and a sentence at the first fault.
+Each run is a forked process with a ledger and a store. It reports each operation before and after it,
+through a pipe. At a random moment it gets SIGKILL. The next run begins with a report of what it found.
+Everything that was reported as done must be there, and of a running operation all or nothing. Prints
+the numbers as JSON; ends with 1 and a sentence at the first fault.
 """
 
 import json
@@ -36,13 +36,13 @@ Message = dict[str, Any]
 class ServerLife:
     """One server, from what it finds to its death."""
 
-    def __init__(self, folder: Path, seed: int, tell: Callable[[Message], None]) -> None:
+    def __init__(self, folder: Path, seed: int, send: Callable[[Message], None]) -> None:
         self._random = random.Random(seed)
-        self._tell = tell
+        self._send = send
         self._store = TestedStore(folder)
         kept = self._store.load()
         text = next((positions.text for positions in kept.anchor_snapshots), TEXT)
-        tell(found_in(kept))
+        send(found_in(kept))
         # The file has moved on while nobody was there.
         text = "moved on\n" * (seed % 2) + text
         self._page = ReviewHarness(text)
@@ -52,7 +52,7 @@ class ServerLife:
         self._reported = self._states()
 
     def step(self) -> None:
-        """Do one thing, and tell."""
+        """Do one operation and report it."""
         ids = self._chosen(HunkState.PENDING)
         accepted = self._chosen(HunkState.ACCEPTED)
         deed = self._random.choice(["propose", "propose", "accept", "accept", "reject", "undo"])
@@ -67,7 +67,7 @@ class ServerLife:
         self._store.flush()
 
     def _do(self, ids: list[str], state: str, deed: Callable[[], None]) -> None:
-        self._tell({"begins": dict.fromkeys(ids, state)})
+        self._send({"begins": dict.fromkeys(ids, state)})
         deed()
         self._send_changes()
 
@@ -75,9 +75,9 @@ class ServerLife:
         now = self._states()
         done = dict(now.items() - self._reported.items())
         if not done or "rejected" in done.values():  # nothing has moved, nothing of it is kept
-            self._tell({"done": done})
+            self._send({"done": done})
         else:
-            self._tell(
+            self._send(
                 {"done": done, "stand": text_checksum(self._page.ledger.anchor_snapshot(URI))}
             )
         self._reported = now
@@ -105,7 +105,7 @@ class ServerLife:
             return
         for n in wanted:
             lines[n] = f"written {self._random.random()}\n"
-        self._tell({"proposes": len(wanted)})
+        self._send({"proposes": len(wanted)})
         self._page.propose("".join(lines), turn=f"t{self._store.number('turn')}")
         self._send_changes()
 
@@ -126,7 +126,7 @@ def text_checksum(snapshot: AnchorSnapshot | None) -> int:
 
 
 def found_in(restored: RestoredState) -> Message:
-    """What a life tells first."""
+    """Return the first message of a run."""
     [positions] = restored.anchor_snapshots or (None,)
     return {
         "found": {hunk.id: hunk.state for hunk in restored.hunks},
@@ -244,7 +244,7 @@ def _live(folder: Path, oracle: CrashOracle, seed: int, end: tuple[int, float]) 
 def _run(folder: Path, seed: int, pipe: int) -> None:
     """Live until killed."""
     try:
-        life = ServerLife(folder, seed, lambda message: _tell(pipe, message))
+        life = ServerLife(folder, seed, lambda message: _send(pipe, message))
         while True:
             life.step()
     finally:
@@ -252,7 +252,7 @@ def _run(folder: Path, seed: int, pipe: int) -> None:
         os._exit(1)
 
 
-def _tell(pipe: int, message: Message) -> None:
+def _send(pipe: int, message: Message) -> None:
     data = json.dumps(message).encode() + b"\n"
     while data:
         data = data[os.write(pipe, data) :]

@@ -34,7 +34,7 @@ class FakeEditor(EditorBuffers):
     """One editor with one server.
 
     Attributes:
-        settings_told: Set when it may answer what its settings are, for `Quirk.UNTOLD`.
+        settings_reported: Set when it may answer what its settings are, for `Quirk.LATE_SETTINGS`.
         n_refreshed: How often the server has asked to be asked for code lenses anew.
         opens_shown: Whether it opens files that it is to show, as real editors do.
         answer_message: Chooses the title to answer `window/showMessageRequest` with.
@@ -221,7 +221,7 @@ async def _ask_user(
 
 
 async def _report_settings(editor: FakeEditor, params: lsp.ConfigurationParams) -> list[Any]:
-    if editor.quirk is Quirk.UNTOLD:
+    if editor.quirk is Quirk.LATE_SETTINGS:
         await editor.settings_reported.wait()
     return [
         editor.get_configuration(section=item.section, scope_uri=item.scope_uri)

@@ -132,20 +132,20 @@ class EditorBuffers(EditorSession):
             assert path is not None
             self._disk.take_over(path)
 
-    def rename(self, name: str | Path, new: str | Path, *, tells: bool = False) -> str:
+    def rename(self, name: str | Path, new: str | Path, *, reports: bool = False) -> str:
         """Give an open document's file another name, as from the editor's file tree.
 
         Args:
             name: The file.
             new: Its new name.
-            tells: Whether it is one of the editors that tell of it by `workspace/didRenameFiles`.
+            reports: Whether the editor reports it by `workspace/didRenameFiles`.
         """
         old_uri, new_uri = self.uri(name), self.uri(new)
         text = self.text(name)
         self._disk.rename(old_uri, new_uri)
         self.close(old_uri)
         self.open(new_uri, text)
-        if tells:
+        if reports:
             self.workspace_did_rename_files(
                 lsp.RenameFilesParams([lsp.FileRename(old_uri, new_uri)])
             )

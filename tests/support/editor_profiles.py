@@ -45,7 +45,7 @@ class Quirk(Enum):
     LIE = "edits are answered with applied: true, and not applied"
     PARTIAL = "of the edits of a document only the first is applied, and applied: true"
     HIDDEN = "files that are not open are edited in a buffer that nobody is told of until shown"
-    UNTOLD = "its settings are told only once `settings_told` is set"
+    LATE_SETTINGS = "it reports its settings only once `settings_reported` is set"
     SLOW = "changes are not sent before `flush` or the next request, as by a timer"
 
 

@@ -121,11 +121,11 @@ def test_fit_history_reduces_the_oldest_turns_to_question_and_answer() -> None:
 
 def test_fit_history_reduces_turns_to_a_digest_at_last() -> None:
     [single] = fit_history([turn(str(n), LONG) for n in range(4)], 0)
-    said = single.messages[1].content
-    assert said.startswith(
+    summary = single.messages[1].content
+    assert summary.startswith(
         f"{COMPACTED_MARK}4 earlier turns, in short.)\n- The user asked: Question 0\n"
     )
-    assert "You answered: Answer 3" in said
+    assert "You answered: Answer 3" in summary
     assert fit_history([single, turn("4")], 0)[0].messages[1].content.count(COMPACTED_MARK) == 2
 
 
