@@ -1,4 +1,4 @@
-"""One chat document: the text that has to be written into it, and the place of the text.
+"""One chat document: the text that is still to be written into it, and the place of the text.
 
 `TranscriptBuilder` collects the text that the document shows of each turn. `ChatDocument` counts
 the text that has arrived for each turn, so the user's typing, moving and deleting change nothing:
@@ -39,7 +39,7 @@ from stet.workspace.paths import PathRefused
 from stet.workspace.workspace import Workspace
 
 MAX_ADDED_BLANKS = 10_000
-"""The most characters by which blank space may make an answer in a document longer than twice its text."""
+"""An answer in a document is compared up to twice its text's length plus so many characters."""
 
 
 @dataclass(slots=True)
@@ -47,12 +47,12 @@ class ChatTurn:
     """A turn in the document.
 
     Attributes:
-        turn: Its id.
+        turn: The id of the turn.
         prompt: The question.
         transcript: The text to write into the document.
         ending: The last lines of a turn that is over.
-        n_written: The number of characters of the transcript that have arrived.
-        is_placed: Whether its heading has been written.
+        n_written: The number of code points of the transcript that have arrived.
+        is_placed: Whether the turn's heading has been written.
     """
 
     turn: str
@@ -64,7 +64,7 @@ class ChatTurn:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing of it is left to write, now or later."""
+        """Whether the turn is over and wholly written."""
         return self.transcript.is_over and self.is_placed and not self.rest
 
     @property
@@ -75,11 +75,11 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class PendingInsertion:
-    """The next thing to be written.
+    """The next insertion into the document.
 
     Attributes:
-        insertion: Where, and what.
-        done: To be called when it has arrived.
+        insertion: The place and the text.
+        done: A function to be called when the text has arrived.
     """
 
     insertion: Insertion
@@ -88,13 +88,13 @@ class PendingInsertion:
 
 @dataclass(frozen=True, slots=True)
 class ChatReading:
-    """What a document holds, as far as it has to be known before something is written into it.
+    """The content of a document that has to be known before text is written into the document.
 
     Attributes:
-        headings: All of them.
-        writing: What the user is writing, without blank space around it.
-        answers: By turn, all text under its headings.
-        ended: Turns whose whole text is there.
+        headings: All headings.
+        writing: The user's draft, without surrounding blank space.
+        answers: By turn, all text under the turn's headings.
+        ended: The turns whose whole text is in the document.
     """
 
     headings: tuple[ChatHeading, ...]
@@ -122,14 +122,14 @@ class ChatReading:
 
 
 class ChatDocument:
-    """What is to be written into one document.
+    """The state of writing one document.
 
     Attributes:
-        chat: The conversation.
-        is_refused: Whether the editor did not take the last edit; until the user does something.
-        file: Name of the document in the state folder.
-        uri: The document.
-        entries: The turns that are not written to their end, by id, oldest first.
+        chat: The id of the conversation.
+        is_refused: Whether the editor has refused the last edit; until the user's next action.
+        file: The name of the document in the state folder.
+        uri: The URI of the document.
+        entries: The turns that are not wholly written, by id, oldest first.
     """
 
     def __init__(self, chat: str, file: str, uri: str) -> None:
@@ -180,13 +180,13 @@ class ChatDocument:
                 entry.n_written = max(entry.n_written, (written or {}).get(entry.turn, 0))
                 entry.n_written = _n_written(entry, stands, has_ended=has_ended)
             if not entry.is_placed and entry.prompt.strip() == writing != "" and not self._sent:
-                # It was sent from here, and the document closed before more was written.
+                # The prompt was sent from this document, which was closed before the heading came.
                 self._sent.append((entry.turn, writing))
             entry.is_placed |= any(turn == entry.turn for turn, _ in self._sent)
         self.drop_finished()
 
     def drop_finished(self) -> None:
-        """Forget the turns whose whole text is there."""
+        """Discard the turns whose whole text is in the document."""
         for turn in [entry.turn for entry in self.entries.values() if entry.is_done]:
             del self.entries[turn]
 
@@ -215,7 +215,7 @@ class ChatDocument:
         return None
 
     def frozen(self) -> "ChatDocument":
-        """Return a copy of this as it is now, for a worker thread that calls `fill`."""
+        """Return a copy of the present state, for a worker thread that calls `fill`."""
         scratch = ChatDocument(self.chat, self.file, self.uri)
         scratch.entries = {
             turn: replace(entry, transcript=entry.transcript.frozen())
@@ -225,7 +225,7 @@ class ChatDocument:
         return scratch
 
     def fill(self, text: str) -> str:
-        """Write all that is to be written into `text`, the document as it is now, and return it."""
+        """Return `text`, the present document, with everything that is still to be written."""
         buffer = TextBuffer(text)
         document = ChatSections(buffer.lines)
         self.adopt(ChatReading.of(document))
@@ -262,7 +262,10 @@ class ChatDocument:
 
 
 def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
-    """Return how much of a turn is in a document that may have been saved half-way, or written in."""
+    """Return how many code points of a turn's transcript are in a document.
+
+    The document may have been saved half-way, or the user may have edited it.
+    """
     expected = entry.transcript.text.rstrip()
     if has_ended:
         return len(expected)
@@ -270,7 +273,7 @@ def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
         return len(present_text)
     if expected and expected in present_text:
         return len(expected)
-    # The rest of a text that somebody has written on for long decides nothing: it is not compared.
+    # The end of a much longer text does not matter: it is not compared.
     there = "".join(present_text[: 2 * len(expected) + MAX_ADDED_BLANKS].split())
     n, left = 0, len(there)
     if "".join(expected.split()).startswith(there):
@@ -280,12 +283,12 @@ def _n_written(entry: ChatTurn, present_text: str, *, has_ended: bool) -> int:
         return n
     if "".join(expected.split()) in there:
         return len(expected)
-    # Somebody has written in it: only its end is sure to be missing.
+    # The user has edited the text: only the ending is certainly missing.
     return len(expected.removesuffix(entry.ending).rstrip()) if entry.ending else entry.n_written
 
 
 class TranscriptBuilder:
-    """The transcripts of one server's turns. Touched on the event loop only."""
+    """The transcripts of one server's turns; used on the event loop only."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger) -> None:
         self._workspace = workspace
@@ -294,9 +297,7 @@ class TranscriptBuilder:
         self._shown_steering: dict[str, list[str]] = {}
 
     def skip_steering(self, turn_id: str, words: str) -> None:
-        """Skip words that the user has said to a turn in its chat's document, where the words
-        already are.
-        """
+        """Leave out steering that the user has written in the chat document itself."""
         self._shown_steering.setdefault(turn_id, []).append(words)
 
     def handle_event(self, event: AgentEvent) -> None:
@@ -333,9 +334,7 @@ class TranscriptBuilder:
                 pass
 
     def forget(self, turn_id: str) -> None:
-        """Forget the transcript of a turn that is over. From now on the turn is shown from what is
-        kept.
-        """
+        """Discard the transcript of a turn that is over; a later one is created from the turn."""
         self._transcripts.pop(turn_id, None)
         self._shown_steering.pop(turn_id, None)
 

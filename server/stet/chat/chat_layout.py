@@ -41,11 +41,11 @@ _HEADING = re.compile(r"## (?:You|Stet \((?P<turn>[A-Za-z0-9]+)\))[ \t]*")
 
 
 class ChatHeading(NamedTuple):
-    """A heading of Stet's.
+    """A heading that Stet has written.
 
     Attributes:
-        line: Its line.
-        turn: Whose answer it is; empty for the user's words.
+        line: The line of the heading, 0-based.
+        turn: The id of the turn that the text below answers; empty for the user's text.
     """
 
     line: int
@@ -60,7 +60,7 @@ class ChatHeadings:
         self._headings = list(headings)
         self._gap = len(self._headings)
         self._shift = 0
-        """What is added to the lines of the headings from `_gap` on."""
+        """The number that is added to the lines of the headings from `_gap` on."""
 
     def __len__(self) -> int:
         return len(self._headings)
@@ -81,12 +81,12 @@ class ChatHeadings:
         return None
 
     def replace_lines(self, first: int, before: Sequence[str], after: Sequence[str]) -> None:
-        """Follow a change of the text.
+        """Update the headings after a change of the text.
 
         Args:
-            first: The first line that was replaced.
+            first: The first line that was replaced, 0-based.
             before: The replaced lines.
-            after: The lines in their place.
+            after: The new lines.
         """
         found = list(find_headings(after, first))
         start, end = self._index_from(first), self._index_from(first + len(before))
@@ -114,7 +114,7 @@ class ChatHeadings:
 
 
 def find_headings(lines: Iterable[str], first: int = 0) -> Iterator[ChatHeading]:
-    """Find the headings in lines, of which the first has the number `first`."""
+    """Yield the headings in lines, of which the first has the number `first`."""
     for number, line in enumerate(lines, first):
         if line.startswith("## ") and (match := _HEADING.fullmatch(without_end(line))):
             yield ChatHeading(number, match["turn"] or "")
@@ -153,7 +153,7 @@ class ChatSections:
 
         Args:
             lines: The text.
-            headings: Those in it, in order, where they are known; else they are looked for.
+            headings: The headings of the text, in order, if known; otherwise they are searched for.
         """
         self.lines = lines
         self.headings = ChatHeadings(find_headings(lines) if headings is None else headings)
@@ -169,25 +169,25 @@ class ChatSections:
             self.headings.replace_lines(*change.splice)
 
     def parts(self) -> Iterator[ChatPart]:
-        """Return all of them, in order."""
+        """Return all parts, in order."""
         return (self._part(nth) for nth in range(len(self.headings)))
 
     def draft_line(self) -> int | None:
-        """Return the line (0-based) of the heading under which the user is writing.
+        """Return the line (0-based) of the heading of the user's draft.
 
-        That is the last heading, if it is the user's; otherwise there is no such line.
+        This is the last heading if it is the user's; otherwise return None.
         """
         return None if not self.headings or self.headings[-1].turn else self.headings[-1].line
 
     def draft(self) -> ChatPart | None:
-        """Return what the user is writing: under the last heading, if that is theirs.
+        """Return the user's draft: the part under the last heading, if this is the user's.
 
-        It looks for the end of the text; where the line of the heading is enough, use `draft_line`.
+        This searches for the end of the text; if the heading's line is enough, use `draft_line`.
         """
         return None if self.draft_line() is None else self._part(len(self.headings) - 1)
 
     def answer(self, turn: str) -> ChatPart | None:
-        """Return where an answer continues: under the turn's last heading; None if it is gone."""
+        """Return the part under a turn's last heading; None if the user has deleted it."""
         nth = self.headings.index_of_last(turn)
         return None if nth is None else self._part(nth)
 
@@ -200,12 +200,12 @@ class ChatSections:
         return self.lines[part.start + 1 : part.end.line + 1] if not part.is_empty else ()
 
     def end(self) -> Position:
-        """Return where the last of all text ends."""
+        """Return the end of the last text in the document."""
         return self._last_text_position(-1, len(self.lines)) or Position(0, 0)
 
     @property
     def line_end(self) -> str:
-        """What the lines of the document end with."""
+        """The line end of the document's lines."""
         return line_end(self.lines[0]) or "\n"
 
     def _part(self, nth: int) -> ChatPart:
@@ -236,22 +236,22 @@ def _is_ending(line: str) -> bool:
 
 YOU = "## You"
 LINES_AT_ONCE = 1_000
-"""The lines of the user's draft that are compared with a sent message in one step."""
+"""The number of lines of the user's draft that are compared with a sent message at a time."""
 _START = r"(?:\A|(?<=[\r\n]))"  # of a line, however lines end
 _LIKE_HEADING = re.compile(rf"{_START}(?=## (?:You|Stet \()[^\r\n]*)")
 _PICTURE = re.compile(r"!(?=\[)")
 _LINK = re.compile(r"\](?=\((?!https?://)|:)", re.IGNORECASE)
-"""Of a link that leads elsewhere than to a page, or of a definition that links and pictures use."""
+"""The middle of a link that leads to no web page, or of a link's or a picture's definition."""
 _HTML = re.compile(
     r"<(?=(?:i(?:mg|frame|mage)|svg|math|video|audio|embed|object|script|style|picture|source|link|meta|base"
     r"|form|input|body|table)\b|[a-z](?:[\w.+-]{60}|[\w.+-]{0,59}(?:[\s/]|:(?!:))))",
     re.IGNORECASE,
 )
-"""Of a tag that loads something or has attributes, by which any may; of an address in brackets."""
+"""The start of a tag that loads a resource or has attributes, or of an address in brackets."""
 _UNSETTLED = re.compile(
     r"(?:!|\](?:\([htps:/]{0,7})?|<(?:[A-Za-z][\w.+-]{0,60}:?)?|\r)\Z", re.IGNORECASE
 )
-"""Text that a following character may turn into one of these."""
+"""Text that a following character may complete to a match of the patterns above."""
 _INTRODUCTION = (
     "*Write under the last heading `## You` and send it: by code action, or `stet.send`.*"
 )
@@ -259,18 +259,18 @@ _INTRODUCTION = (
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Text that goes in at one place; nothing is taken out.
+    """A text that is inserted at one place; no text is removed.
 
     Attributes:
         at: The place, in code points.
-        text: What goes in.
+        text: The inserted text.
     """
 
     at: Position
     text: str
 
     def apply(self, text: str) -> str:
-        """Return `text` with it."""
+        """Return `text` with the insertion."""
         at = TextDocument("", text).offset_at(self.at)
         return text[:at] + self.text + text[at:]
 
@@ -300,8 +300,8 @@ def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
 
 
 def before_draft(document: ChatSections, question: str, turn: str) -> Insertion:
-    """Return the insertion of a question asked elsewhere, with its answer's heading. It goes before
-    the user's draft.
+    """Return the insertion, before the user's draft, of a question that was not asked in the
+    document, with its answer's heading.
     """
     new = f"{YOU}\n\n{escape_markdown(question).strip()}\n\n{_turn_suffix(turn)}\n\n"
     line = document.draft_line()
@@ -320,20 +320,20 @@ def continue_answer(document: ChatSections, part: ChatPart, new: str) -> Inserti
 
 
 def escape_markdown(text: str) -> str:
-    r"""Escape the words of others: the result has no headings of ours, no pictures and no actions.
+    r"""Escape untrusted text: the result has no headings of Stet, no pictures and no actions.
 
-    The viewer of the document would fetch a picture from elsewhere, and tell the picture's server
-    the content of the address; a link may run a command of the editor. A blank in between disables
-    both after any text (another backslash would disable a backslash), and changes no code. Links to
-    pages stay. The line feed is the only line end left.
+    A viewer of the document would fetch a picture and so send the address to the picture's server;
+    a link may run a command of the editor. A blank in between disables both after any text (another
+    backslash would disable a backslash), and changes no code. Links to pages stay. The line feed is
+    the only line end left.
     """
     text = _LIKE_HEADING.sub(r"\\", escape(text))
     return _PICTURE.sub("! ", _LINK.sub("] ", _HTML.sub("&lt;", text)))
 
 
 def stable_length(text: str) -> int:
-    """Return how much of a text that still comes can be shown: what `escape_markdown` makes of that
-    stays so.
+    """Return how many code points of an incomplete text can be shown: more text does not change
+    their form after `escape_markdown`.
     """
     line = text.rfind("\n") + 1
     if text.startswith("#", line):
@@ -354,7 +354,7 @@ def _position_after(document: ChatSections, heading: int, words: str) -> Positio
     Args:
         document: The document as it is now.
         heading: The line of the heading, 0-based.
-        words: What the text is to begin with, without blank space around it.
+        words: The text to find at the beginning, without surrounding blank space.
 
     Returns:
         The position in code points; None if the text begins with other words.
@@ -367,7 +367,7 @@ def _position_after(document: ChatSections, heading: int, words: str) -> Positio
         return None
     column = len(lines[line]) - len(lines[line].lstrip())
     n_found = 0
-    # First many lines at once, as long as all of them are part of the words.
+    # First compare many lines at a time, as long as all of them are part of the words.
     while line < len(lines):
         text = "".join(lines[line : line + LINES_AT_ONCE])[column:]
         if n_found + len(text) >= len(words) or not words.startswith(text, n_found):

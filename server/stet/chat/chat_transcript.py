@@ -1,8 +1,8 @@
 """The text of one turn in a chat document; the text only grows.
 
-A running turn adds to it event by event, so that the document can follow; the text of an earlier turn is
-created at once from what is stored. All of it comes from a model, a file or the web, and its markup is
-escaped (`stet.chat.chat_layout.escape_markdown`).
+The text of a running turn grows with each event, so that the document can follow; the text of an
+earlier turn is created at once from the stored turn. All text comes from a model, a file or the
+web, and its markup is escaped (`stet.chat.chat_layout.escape_markdown`).
 """
 
 import re
@@ -17,13 +17,13 @@ from stet.tools.editor_actions import Question
 from stet.tools.tool_state import ToolKind, ToolRun, ToolState
 
 Link = Callable[[str], str | None]
-"""Returns the URI of a file by the name that models use; None if there is no such file."""
+"""A function that returns the URI of a file by its name for models, or None if there is none."""
 
 _MARKUP = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-"""What may be more than text; an underscore within a word is not."""
+"""Characters that may be markup; an underscore within a word is not."""
 _DELETING = "delete_file"
 MAX_ERROR = 300
-"""Characters shown of what went wrong in a tool."""
+"""The maximum number of characters shown of a tool's error."""
 
 
 class ChatTranscript:
@@ -43,7 +43,7 @@ class ChatTranscript:
 
     @property
     def text(self) -> str:
-        """All that can be shown so far; later text only adds to it, but for blank space at its end."""
+        """The text so far; later text is only appended, except for blank space at the end."""
         return "".join(self._pieces)
 
     def text_after(self, n: int) -> str:
@@ -89,7 +89,7 @@ class ChatTranscript:
         self._is_speaking = self._is_within_line = False
 
     def _show_pending(self, n: int) -> None:
-        """Show the first `n` characters of what is still held back, unless all would be blank."""
+        """Show the first `n` characters of the text that is held back, unless all are blank."""
         text, rest = self._speech[:n], self._speech[n:]
         visible = escape_markdown(self._context() + text)[len(self._context()) :]
         if not text or not (self._is_speaking or visible.strip()):
@@ -109,7 +109,7 @@ class ChatTranscript:
         return "x" if self._is_within_line else ""
 
     def add_tool(self, run: ToolRun) -> None:
-        """Add a tool that has ended; the end and questions have entries of their own."""
+        """Add a tool that has ended; the end and questions have separate entries."""
         self.finish_message()
         if run.course is ToolKind.CONTROL and run.state is not ToolState.ERROR:
             return
@@ -130,7 +130,7 @@ class ChatTranscript:
             self._paragraph("\n".join(choices))
 
     def add_steering(self, words: str) -> None:
-        """Add what the user said while the turn ran and the model has now been shown."""
+        """Add steering by the user that the model has now been shown."""
         self.finish_message()
         self._paragraph("\n> ".join(f"> **You:** {escape_markdown(words).strip()}".split("\n")))
 
@@ -212,7 +212,7 @@ _STATES = {
 
 
 def _times(turn: Turn) -> list[str]:
-    """Return when each message of a turn was said; nothing of a turn from before that was kept."""
+    """Return the times of a turn's messages, in a line; empty for a turn stored without times."""
     if not turn.ended_at:
         return []
     first, *others = turn.messages
@@ -242,7 +242,7 @@ def _figures(turn: Turn) -> str:
 def _problem(run: ToolRun) -> str:
     """Return the text to show about a tool's failure, or an empty string if the tool succeeded."""
     if run.state is ToolState.CANCELED:
-        # The reason that is kept is the model's: what it shall do next.
+        # The stored reason is an instruction for the model.
         return "kept" if run.tool == _DELETING else "not done"
     return _plain(run.error)[:MAX_ERROR] if run.state is ToolState.ERROR else ""
 
@@ -279,7 +279,7 @@ def _last_part(uri: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text of others on one line, without what would make it something else than text."""
+    """Return untrusted text on one line, with its markup escaped."""
     line = escape_markdown(escape_line(text)).strip()
     return _MARKUP.sub(r"\\\g<0>", line)
 

@@ -1,1 +1,1 @@
-"""What the model sees of the editor."""
+"""The context that a model is sent about the editor."""

@@ -5,8 +5,9 @@ The user attaches files and folders, or mentions them as `@path`, `@folder/` and
     Compare @src/app.py with @"my notes/old draft.md" and the files in @docs/
 
 A mention begins a word. A name that contains a blank is put in double quotes. A bare word (`add
-@property`) is a mention only if there is such a file. A name with a dot or a slash that leads nowhere
-is reported to the model and the user; it is no error. Files of the scope are found breadth first.
+@property`) is a mention only if there is such a file. A name with a dot or a slash that names no
+file is reported to the model and the user; it is no error. Files of the scope are found breadth
+first.
 """
 
 import re
@@ -25,18 +26,18 @@ from stet.workspace.snapshot import NO_TEXT, NotShown, Snapshot
 from stet.workspace.uris import canonical, path_of
 
 MAX_NAMES = 200
-"""How many names of a folder's files are listed."""
+"""The maximum number of listed names of a folder's files."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:
-    """A file that was named, lies in a folder that was, or is in scope.
+    """A file that was named, is in a named folder, or is in scope.
 
     Attributes:
         document: The file's text when it was read.
-        name: What the model calls it.
-        mtime: Seconds since the epoch; None where it is on no disk.
-        is_whole: Whether all of it is wanted, not only its first lines.
+        name: The file's name for the model.
+        mtime: The time of the last write, in seconds since the epoch; None if it is not on disk.
+        is_whole: Whether the whole file is shown, not only its first lines.
     """
 
     document: TextDocument
@@ -50,9 +51,9 @@ class AttachedFolder:
     """A folder that was named.
 
     Attributes:
-        name: What the model calls it.
-        files: Names of the files in it and below that may be shown, at most `MAX_NAMES`.
-        is_cut: Whether there are more.
+        name: The folder's name for the model.
+        files: The names of the files that may be shown in and below it, at most `MAX_NAMES`.
+        is_cut: Whether there are more files.
     """
 
     name: str
@@ -65,10 +66,10 @@ class CollectedAttachments:
     """The files and folders that were named.
 
     Attributes:
-        files: By canonical URI in the order they were named, without the current file.
-        folders: In the order they were named.
-        problems: Names that can't be shown, a sentence each.
-        hidden: Problems that the model must not know: the privacy filter forbids it.
+        files: The files by canonical URI, in the order of naming, without the current file.
+        folders: The folders, in the order of naming.
+        problems: One sentence for each name that can't be shown.
+        hidden: Problems that only the user may read, because the privacy filter hides the file.
     """
 
     files: dict[str, AttachedFile] = field(default_factory=dict)
@@ -86,7 +87,7 @@ class AttachmentCollector:
     """The collector of named files and folders. It reads the disk: for a worker thread.
 
     Attributes:
-        collected: All that was added.
+        collected: The files and folders that were added.
     """
 
     def __init__(
@@ -100,7 +101,7 @@ class AttachmentCollector:
             self._exclude.add(canonical(current.document.uri))
 
     def is_folder(self, located: Located) -> bool:
-        """Return whether it is a folder that is there, and no document that is open."""
+        """Return whether a path is an existing folder and not an open document."""
         if located.path is None or self._snapshot.document(located.uri) is not None:
             return False
         system = self._snapshot.system
@@ -120,7 +121,7 @@ class AttachmentCollector:
         """Add a file, or only its first lines.
 
         Raises:
-            NotShown: If it can't be shown.
+            NotShown: If the file can't be shown.
         """
         key = canonical(located.uri)
         known = self.collected.files.get(key)
@@ -131,11 +132,11 @@ class AttachmentCollector:
 
 
 _NOT_HIDDEN = NO_TEXT | {"missing", "special", "unreadable"}
-"""Rules of `NotShown` that say nothing of what the user hides."""
+"""Rules of `NotShown` that do not reveal which files the user hides."""
 
 
 def with_scope(snapshot: Snapshot, attachments: Attachments) -> Snapshot:
-    """Return the snapshot with the scope that the attachments ask for, if any."""
+    """Return the snapshot with the scope of the attachments, if they have one."""
     now = snapshot.settings.context
     depth = attachments.link_depth
     context = replace(
@@ -152,8 +153,8 @@ def collect_attachments(
     current: CurrentDocument | None,
     exclude: Collection[str] = (),
 ) -> CollectedAttachments:
-    """Return the attachments, except the files of `exclude` (keys). Reads the disk: for a worker
-    thread.
+    """Return the attachments, except the files of `exclude` (keys). This reads the disk: call in a
+    worker thread.
     """
     collector = AttachmentCollector(snapshot, current, exclude)
     problems, hidden = collector.collected.problems, collector.collected.hidden
@@ -184,7 +185,7 @@ MAX_MENTIONS = 20
 
 _MENTION = re.compile(r'(?:^|(?<=[\s(\[{,;:]))@(?:"(?P<quoted>[^"\r\n]+)"|(?P<bare>[^\s"`@]+))')
 _TRAILING = ".,;:!?)]}'"
-"""What may follow a name without a blank and is not part of it."""
+"""Characters that may directly follow a name and are not part of it."""
 SELECTION = "selection"
 
 
@@ -205,7 +206,9 @@ def parse_mentions(prompt: str) -> dict[str, bool]:
 def collect_mentioned(
     snapshot: Snapshot, prompt: str, current: CurrentDocument | None
 ) -> CollectedAttachments:
-    """Return what a question mentions. Reads the disk: call in a worker thread."""
+    """Return the files and folders that a question mentions. Call in a worker thread: reads the
+    disk.
+    """
     mentions = parse_mentions(prompt)
     collector = AttachmentCollector(snapshot, current)
     problems = collector.collected.problems
@@ -234,7 +237,7 @@ class ScopeFiles:
 
     Attributes:
         files: The files that are shown.
-        left_out: Names of the files without room, the nearest first.
+        left_out: The names of the files beyond `context.maxFiles`, the nearest first.
         is_partial: Whether there are so many files that not all of their links were read.
     """
 
@@ -278,7 +281,7 @@ def find_scope_files(
 def _latest_first(
     snapshot: Snapshot, ring: Iterable[str], skipped: Collection[str]
 ) -> list[tuple[float | None, str, str]]:
-    """Return time, name and URI of the files of one distance."""
+    """Return time, name and URI of the files of one distance, sorted as `find_scope_files` says."""
     uris = (uri for uri in ring if canonical(uri) not in skipped)
     candidates = [(snapshot.mtime(uri), snapshot.name_of(uri), uri) for uri in uris]
     candidates.sort(key=lambda each: (each[0] is not None, -(each[0] or 0.0), each[1]))
@@ -288,7 +291,7 @@ def _latest_first(
 def _files_by_distance(
     snapshot: Snapshot, current: CurrentDocument | None, graph: LinkGraph | None
 ) -> Iterator[Iterable[str]]:
-    """Yield URIs of the files that the scope names, those of one distance together."""
+    """Yield the URIs of the files in scope, those of one distance together."""
     scope = snapshot.settings.context.scope
     if scope == "open":
         privacy = snapshot.privacy()

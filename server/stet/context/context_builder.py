@@ -52,7 +52,7 @@ from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import path_of
 
 CHARACTERS_PER_LINE = 200
-"""What a limit in lines allows in characters, per line: minified code has few lines and no end."""
+"""The characters per line that a limit in lines allows: minified code has few, very long lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Excerpt:
     """Some lines of a document.
 
     Attributes:
-        text: Numbered as `read_file` numbers lines, and escaped.
+        text: The lines, numbered as by `read_file`, and escaped.
         first: The first line shown, 1-based; 0 if there are no lines.
         last: The last line shown, included; 0 if there are no lines.
         total: The number of lines of the document.
@@ -73,16 +73,16 @@ class Excerpt:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every line of the document is in it."""
+        """Whether every line of the document is in the excerpt."""
         return self.last - max(self.first, 1) + 1 == self.total
 
     def holds(self, line: int) -> bool:
-        """Return whether a line (0-based) of the document is in it."""
+        """Return whether a line (0-based) of the document is in the excerpt."""
         return self.first <= line + 1 <= self.last
 
     @property
     def lines(self) -> str:
-        """`1-20`; `0-0` for none."""
+        """The range of lines as text, such as `1-20`; `0-0` if there are no lines."""
         return f"{self.first}-{self.last}"
 
 
@@ -100,7 +100,7 @@ def excerpt_around(document: TextDocument, line: int, max_lines: int) -> Excerpt
 
 
 def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
-    """Return numbered lines; where a single one is left that is too long, its start."""
+    """Return numbered lines; of a single line that is too long, return the start."""
     lines = document.lines[first:last]
     n_cut = len(without_end(lines[0])) - limit if len(lines) == 1 else 0
     if n_cut <= 0:
@@ -128,7 +128,7 @@ def _limit_lines(
 
 
 MAX_CHARACTERS = 200_000
-"""Of all whole files of a section together; only the first lines of later files are shown."""
+"""The maximum size of a section's whole files; of later files, only the first lines are shown."""
 
 
 def file_element(file: AttachedFile, max_lines: int) -> str:
@@ -142,7 +142,7 @@ def file_element(file: AttachedFile, max_lines: int) -> str:
 
 
 def attachment_elements(attachments: CollectedAttachments, settings: Settings) -> Iterator[str]:
-    """Yield an element for each file, an element for each folder, and a line for what is missing."""
+    """Yield an element for each file and each folder, and a line for each missing part."""
     left, context = MAX_CHARACTERS, settings.context
     n_shortened = 0
     for file in attachments.files.values():
@@ -170,7 +170,7 @@ def _folder_element(folder: AttachedFolder) -> str:
 
 
 MAX_LINE_CONTENT = 500
-"""How much of the cursor's line is repeated, in code points."""
+"""The maximum length of the repeated cursor line, in code points."""
 
 
 def current_file_section(current: CurrentDocument, settings: Settings) -> ContextSection:
@@ -188,8 +188,8 @@ def current_file_section(current: CurrentDocument, settings: Settings) -> Contex
 def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
     """Return an excerpt around the visible range and the cursor's line.
 
-    If both are too far apart, the excerpt is around the visible range. If the visible range is not
-    known, it is the cursor's line.
+    If they are too far apart, the excerpt is around the visible range. If the visible range is not
+    known, the excerpt is around the cursor's line.
     """
     document, visible = current.document, current.visible
     line = None if current.cursor is None else current.cursor.line
@@ -199,7 +199,7 @@ def _window(current: CurrentDocument, max_lines: int) -> Excerpt:
     if line is not None and max(last, line) - min(first, line) < max_lines:
         first, last = min(first, line), max(last, line)
     excerpt = excerpt_around(document, (first + last + 1) // 2, max_lines)
-    # Lines may be so long that few of them are shown.
+    # Very long lines may leave the cursor's line outside the excerpt.
     is_cut = line is not None and first <= line <= last and not excerpt.holds(line)
     return excerpt_around(document, line or 0, max_lines) if is_cut else excerpt
 
@@ -215,7 +215,7 @@ def _line_content(current: CurrentDocument, cursor: Position) -> str:
 
 
 MAX_NAMED = 20
-"""How many of the files that were left out are named."""
+"""The maximum number of left out files that are named."""
 
 
 def attached_files_section(
@@ -230,7 +230,7 @@ def attached_files_section(
 
 
 def _left_out_lines(in_scope: ScopeFiles, settings: Settings) -> Iterator[str]:
-    """Yield lines about what there was no room for."""
+    """Yield lines about the files that were left out."""
     names = [single_line(name) for name in in_scope.left_out[:MAX_NAMED]]
     if names:
         n_more = len(in_scope.left_out) - len(names)
@@ -245,14 +245,14 @@ def _left_out_lines(in_scope: ScopeFiles, settings: Settings) -> Iterator[str]:
 
 _SELECTION = "manually_added_selection"
 MAX_SELECTIONS = 50
-"""How many selected ranges are shown, however short they are."""
+"""The maximum number of selected ranges that are shown, however short they are."""
 
 
 def selection_section(current: CurrentDocument, settings: Settings) -> ContextSection:
     """Return one element for each selected range, in the order of the text; the limit is for all of
     them.
 
-    What there is no room for is counted on a last line.
+    A last line counts the ranges that are left out.
 
     Lines are 1-based and inclusive; a selection that ends before the first character of a line does
     not include that line.
@@ -277,15 +277,14 @@ def selection_section(current: CurrentDocument, settings: Settings) -> ContextSe
 
 
 def mentioned_section(mentions: CollectedAttachments, settings: Settings) -> ContextSection:
-    """Return one `<file_contents>` for each file, one list for each folder, and what there is not."""
+    """Return a `<file_contents>` for each file, a list for each folder, and the missing names."""
     return section("mentioned", "\n".join(attachment_elements(mentions, settings)))
 
 
 def workspace_section(roots: tuple[Root, ...], current: CurrentDocument | None) -> ContextSection:
-    """Return absolute paths; several roots are joined by `;`.
+    """Return the section of absolute paths; several roots are joined by `;`.
 
-    The current directory is the one of the current file where that lies in a root, else the first
-    root.
+    The current directory is that of the current file if the file is in a root, else the first root.
     """
     attributes = {
         "roots": ";".join(root.path.as_posix() for root in roots),
@@ -316,10 +315,10 @@ def build_context(
     graph: LinkGraph | None = None,
     attachments: Attachments | None = None,
 ) -> Context:
-    """Return everything that is sent with `prompt`, asked at `location`.
+    """Return the whole context of `prompt`, asked at `location`.
 
-    Asks the disk for times and for files in scope that are not open: call it in a worker thread.
-    The scope `linked` follows `graph`; without one the workspace is scanned for links.
+    This reads times, and files in scope that are not open, from disk: call it in a worker thread.
+    The scope `linked` follows `graph`; without a graph the workspace is scanned for links.
     """
     attachments = attachments or Attachments()
     if not snapshot.is_question:
@@ -346,7 +345,7 @@ def build_context(
 def _large_line_ranges(
     current: CurrentDocument | None, shown: Sequence[TextDocument], n_lines: int
 ) -> Iterator[tuple[TextDocument, int, int]]:
-    """Yield which lines of very long documents a context of at most `n_lines` of each can hold."""
+    """Yield the lines of very long documents that may be in a context of at most `n_lines` each."""
     for document in shown:
         if not document.is_large:
             continue

@@ -18,14 +18,13 @@ from stet.workspace.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class EditorLocation:
-    """Where a question was asked. All positions are in code points, 0-based.
+    """The place where a question was asked. All positions are in code points, 0-based.
 
     Attributes:
-        uri: Of the document; None: the active one.
-        range: What is selected there, of several selections the main one; None: what the editor last
-            said.
-        caret: Where the caret is; None: at the end of what is selected.
-        selections: All that is selected there, where that is more than `range`.
+        uri: The URI of the document; None for the active document.
+        range: The selected range, of several the main one; None for the editor's last report.
+        caret: The position of the caret; None for the end of the selected range.
+        selections: All selected ranges, if there are more than `range`.
     """
 
     uri: str | None = None
@@ -39,8 +38,8 @@ class ContextSection:
     """One part of a context.
 
     Attributes:
-        name: Its tag.
-        text: All of it, tags included, as it is sent.
+        name: The tag of the section.
+        text: The whole section with its tags, as it is sent.
     """
 
     name: str
@@ -49,24 +48,24 @@ class ContextSection:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Exactly what the model is sent with a question.
+    """The exact text that the model is sent with a question.
 
     Attributes:
-        sections: In the order in which they are sent; `user_query_section` is the last.
-        shown: The documents that are in it, in whole or in part, as they were: what an edit says
-            about their text or their lines is about these.
-        problems: What the question mentions and is not in it, a sentence each.
+        sections: The sections in the order of sending; `user_query_section` is the last.
+        shown: The documents in the context, in whole or in part, as they were: the text and the
+            line numbers in the model's edits refer to these.
+        problems: One sentence for each name in the question that is not in the context.
     """
 
     sections: tuple[ContextSection, ...]
     shown: tuple[TextDocument, ...]
     problems: tuple[str, ...] = ()
     line_ranges: tuple[tuple[TextDocument, int, int], ...] = ()
-    """The lines of very long documents that it may contain: first (0-based) and end (excluded)."""
+    """The lines of very long documents in the context: first (0-based) and end (excluded)."""
 
     @property
     def text(self) -> str:
-        """What is sent."""
+        """The text that is sent."""
         *data, query = (section.text for section in self.sections)
         return "\n".join(("<additional_data>", *data, "</additional_data>", query))
 
@@ -88,7 +87,7 @@ NAMES = (
 """Every tag that a context uses."""
 
 _STET_TAG = re.compile(
-    # `<workspace>` is a tag of other formats too, and only its attribute makes it one of ours.
+    # `<workspace>` is a tag of other formats too: only with this attribute it is a tag of Stet.
     rf"<(?=\s*+/?+\s*+(?:{'|'.join(NAMES)})(?<!workspace)(?![\w-])|\s*+workspace\s+roots\b)",
     re.IGNORECASE,
 )
@@ -113,10 +112,10 @@ def empty_element(name: str, attributes: Mapping[str, str]) -> str:
 
 
 def escape_tags(text: str) -> str:
-    """Return `text` with our own tags made visible text; a lone surrogate, which can't be sent, as
-    U+FFFD.
+    """Return `text` with Stet's own tags escaped, and with U+FFFD for each lone surrogate, which
+    can't be sent.
 
-    What hides sentences is shown where texts go out (`stet.text.spoofing`).
+    Hidden characters are escaped when a request is sent (`stet.text.spoofing`).
     """
     return _STET_TAG.sub("&lt;", _SURROGATE.sub("\ufffd", text))
 
@@ -165,7 +164,7 @@ def find_current_document(snapshot: Snapshot, location: EditorLocation) -> Curre
     document or the document may not be shown.
     """
     uri = snapshot.activity.active if location.uri is None else location.uri
-    # Where the filter decides against it, nothing of it is sent, not even its name.
+    # If the privacy filter refuses the document, not even its name is sent.
     if uri is None or (document := snapshot.show_or_none(uri)) is None:
         return None
     cursor, ranges = _cursor_and_selections(snapshot, uri, location)
@@ -194,7 +193,7 @@ def find_current_document(snapshot: Snapshot, location: EditorLocation) -> Curre
 def _cursor_and_selections(
     snapshot: Snapshot, uri: str, location: EditorLocation
 ) -> tuple[Position | None, tuple[Range, ...]]:
-    """Return caret and selections: those asked about, else those the editor last told or let infer."""
+    """Return caret and selections: those of the question, else the last known ones."""
     if location.range is not None:
         return location.caret or location.range.caret, location.selections or (location.range,)
     selection = snapshot.activity.selection_of(uri)

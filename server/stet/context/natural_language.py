@@ -1,7 +1,7 @@
-"""The language people write in a workspace, by its commonest words.
+"""Detection of the natural language of a workspace by its most frequent words.
 
-Letters of one script tell some languages; for the others the words that every text is full of are
-counted (a well-known way: the most frequent short words hardly overlap between languages).
+Some languages are recognised by their script. For the others, frequent words are counted (a
+well-known method: the most frequent short words hardly overlap between languages).
 """
 
 import re
@@ -12,11 +12,11 @@ from itertools import islice
 from stet.workspace.snapshot import Snapshot
 
 MAX_FILES = 12
-"""Notes that are looked at."""
+"""The maximum number of notes that are read."""
 MAX_LOOKED = 2_000
-"""Files that are passed on the way to them."""
+"""The maximum number of files that are searched for notes."""
 MAX_CHARACTERS = 4_000
-"""Of each."""
+"""The maximum number of code points that are read of each note."""
 _MIN_WORDS = 8
 _LEAD = 1.3
 _NOTES = (".md", ".markdown", ".txt", ".rst", ".org", ".adoc")
@@ -62,7 +62,7 @@ def detect_language(text: str) -> str | None:
 
 
 def detect_workspace_language(snapshot: Snapshot) -> str | None:
-    """Return the language of most notes, the notes nearest to the root first. Blocks on the disk."""
+    """Return the language of the notes nearest to the root, or None. Blocks on the disk."""
     return detect_language("\n".join(_samples(snapshot)))
 
 

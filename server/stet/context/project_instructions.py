@@ -1,9 +1,9 @@
-"""The instructions that a project gives to agents in its `AGENTS.md` files: its own words only.
+"""The instructions that a project gives to agents in its `AGENTS.md` files.
 
 The file in the folder of the question's document comes first, then those above it up to the
-workspace root; without a document, those of the roots. The files are text of a stranger's
-repository: they pass the privacy filter, are cut to a size, and are inside tags that they can't
-close. They grant no rights: rules, tools and hosts are decided elsewhere.
+workspace root; without a document, those of the roots. The files may be untrusted text: they pass
+the privacy filter, are cut to a size, and are inside tags that they can't close. They grant no
+rights: they do not affect rules, tools and hosts.
 """
 
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ from stet.workspace.uris import path_of, uri_of
 
 NAME = "AGENTS.md"
 MAX_CHARACTERS = 8_000
-"""Of one file."""
+"""The maximum number of code points of one file."""
 MAX_ALL = 16_000
-"""Characters of all of them."""
+"""The maximum number of code points of all files together."""
 
 
 def project_instructions(snapshot: Snapshot, uri: str | None) -> str:

@@ -1,8 +1,8 @@
-"""`<since_last_turn>`: what became of the conversation's proposals, and of the files it knows.
+"""`<since_last_turn>`: the outcome of the conversation's proposals, and changes of known files.
 
-A line for each thing, the most urgent first, and under it lines of files. Those are indented and
-marked, and control characters in them are written as escapes, so that no text of a file can look
-like a line of ours.
+The section has a line for each item, the most urgent first, with lines of files below. Lines of
+files are indented and marked, and their control characters are escaped, so that no text of a file
+can look like a line of Stet.
 """
 
 import re
@@ -18,11 +18,11 @@ from stet.text.lines import without_end
 
 NAME = "since_last_turn"
 MAX_CHARACTERS = 4000
-"""The most characters of the section, without its last lines, which list the omissions."""
+"""The maximum number of characters of the section, without the last lines about omissions."""
 MAX_LINES = 12
-"""How many lines of one text are shown."""
+"""The maximum number of lines of one text."""
 MAX_LINE = 200
-"""How many characters of a line, a reason or a summary are shown."""
+"""The maximum number of characters of a line, a reason or a summary."""
 
 _OUTCOME_TEXT = {
     HunkState.CONFLICT: "conflict: the user has written over the place, so it can't be accepted",
@@ -42,7 +42,7 @@ _IMPORTED = (
 )
 
 Truncate = Callable[[str, int], str]
-"""Returns the first characters of a line, at most the given number, as they may be shown."""
+"""A function that returns the beginning of a line, at most the given number of characters."""
 _Item = tuple[str, ...]
 """Lines that are shown together or not at all."""
 
@@ -62,7 +62,7 @@ def since_last_turn_section(
 
     Args:
         feedback: The feedback to report.
-        truncate: Cuts lines of files: the rest of a cut secret no longer looks like a secret.
+        truncate: A function that cuts lines of files; no part of a secret may be left.
         moved: The names of the active file at the last question and now, "" for no file; None if
             the active file is the same.
         imported: Hunks that are pending in the active file as blocks of another program, with their
@@ -97,10 +97,10 @@ def _active_file_line(before: str, now: str) -> str:
 
 
 def _outcome_items(outcomes: Sequence[HunkOutcome], truncate: Truncate) -> Iterator[_Item]:
-    """Yield decided outcomes first. Decided outcomes are reported only once, pending outcomes every
-    time.
+    """Yield decided outcomes, which are reported only once, then pending ones, which are reported
+    every time.
 
-    Decided ones that have nothing more to say share an item.
+    Decided outcomes without further details share an item.
     """
     pending = [outcome for outcome in outcomes if outcome.state in _PENDING]
     plain: dict[tuple[HunkState, str, str], list[str]] = defaultdict(list)
@@ -164,7 +164,7 @@ def _change_lines(change: LineHunk, truncate: Truncate) -> list[str]:
 
 
 def _cap_lines(lines: list[str]) -> list[str]:
-    """Return the first of `lines`, and how many more there are."""
+    """Return the first `MAX_LINES` lines, with a line that counts the others."""
     if len(lines) <= MAX_LINES:
         return lines
     return [*lines[:MAX_LINES], f"    (cut: {len(lines) - MAX_LINES} more lines)"]
