@@ -51,6 +51,7 @@ class InFlightEdit:
         lines: The lines of the text that it was made for.
         others: The span and the records of every other anchor when the edit was sent, by hunk.
         present: The hunks whose text was within their place already: it proves nothing there.
+        runs: By hunk, the run that it is part of; empty where only the difference is known of the edit.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class InFlightEdit:
         )
         self._expected = ExpectedText(document, plan.edit)
         self._effects = plan.effects[::-1]
-        self._runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
+        self.runs = {hunk: run for run in _runs(self._effects) for hunk in run.hunks if hunk}
         self._ends = [_end(change) for _, change in self._effects]
         deltas = (change.added - change.removed for _, change in self._effects)
         self._shifts = list(accumulate(deltas, initial=0))
@@ -90,12 +91,6 @@ class InFlightEdit:
             if self._expected.completes_with(change):
                 return count, self._expected.lines
         return None
-
-    def run_of(self, hunk: str) -> EditRun | None:
-        """Return the run of hunks that contains `hunk` and has no line between its hunks. None
-        where only the difference is known of the edit.
-        """
-        return self._runs.get(hunk)
 
     def find_run(self, run: EditRun, lines: Sequence[str]) -> Mapping[str, tuple[int, int]]:
         """Return the lines that the hunks of a run have written, if `lines` has the whole run once.
@@ -235,9 +230,9 @@ class ExpectedText:
         if self._buffer is None:
             return False
         is_to_the_end = self._end == len(self._lines)
-        after = self._first + len(self._buffer.lines) - 1
+        last_line = self._first + len(self._buffer.lines) - 1
         first, last = change.range.start.line, change.range.end.line
-        if first < self._first or (last >= after and not is_to_the_end):
+        if first < self._first or (last >= last_line and not is_to_the_end):
             self._buffer = None
             return False
         _ = self._buffer.apply(TextChange(change.range.shifted(-self._first), change.text))

@@ -43,9 +43,8 @@ _FIRST = attrgetter("first")
 
 
 class _AnchorState(NamedTuple):
-    """An anchor as it was in a text, with its records of the changes before."""
+    """An anchor's place in a text, with its records of the changes before."""
 
-    anchor: Anchor
     span: LineSpan
     records: tuple[ChangeRecord, ...]
     is_conflict: bool
@@ -78,7 +77,7 @@ class _Checkpoint(NamedTuple):
     def anchor_states(self) -> dict[Anchor, _AnchorState]:
         """Return the anchors with their states, in order of place."""
         return {
-            one: _AnchorState(one, LineSpan(first, end, is_lost), records, one in self.conflicts)
+            one: _AnchorState(LineSpan(first, end, is_lost), records, one in self.conflicts)
             for one, first, end, is_lost, records in self.rows()
         }
 

@@ -386,7 +386,7 @@ class TrackedDocument:
 
     def _arrived_lines(self, sent: InFlightEdit, hunk: str) -> tuple[int, int] | None:
         """Return the lines that hold the text of a sent hunk, as far as they are certain."""
-        run = sent.run_of(hunk)
+        run = sent.runs.get(hunk)
         if run is None or len(run.hunks) < 2:
             return self._arrived_alone(sent, hunk)
         # It may have come in one change with those that it touches: its place may be theirs.

@@ -35,9 +35,7 @@ class LineSpan(NamedTuple):
 
     def clamped(self, n_lines: int) -> "LineSpan":
         """Return the span clamped to a text of `n_lines` lines."""
-        if self.end <= n_lines:
-            return self
-        return self._replace(first=min(self.first, n_lines), end=n_lines)
+        return LineSpan(min(self.first, n_lines), min(self.end, n_lines), self.is_lost)
 
 
 class ChangeRecord(NamedTuple):

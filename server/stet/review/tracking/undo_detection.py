@@ -250,6 +250,7 @@ class UndoneInEditor:
         self.due: list[str] = []
         self.given_up: set[str] = set()
         self.texts = TextStates()
+        # By hunk: its anchor while it was undone, and the length and hash of each text that a redo leads to.
         self._undone: dict[str, tuple[Anchor, frozenset[tuple[int, int]]]] = {}
 
     def __contains__(self, hunk: str) -> bool:
@@ -280,7 +281,7 @@ class UndoneInEditor:
         self._undone.clear()
 
     def apply_changes(self, effects: Sequence[LineChange], lines: Sequence[str]) -> list[Anchor]:
-        """Move the anchors; return those whose text has changed.
+        """Move the anchors. Return those that were touched if the text of any has changed, else none.
 
         Args:
             effects: The changes of lines, in order, each in lines of the text after the earlier ones.
