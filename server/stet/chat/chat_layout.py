@@ -347,7 +347,7 @@ def _turn_suffix(turn: str) -> str:
 
 
 def _position_after(document: ChatSections, heading: int, words: str) -> Position | None:
-    """Return where `words` end in the text below a heading that begins with them.
+    """Return the end of `words` if the text below a heading begins with them.
 
     No more of the text is read than `words` are long, apart from blank lines before them.
 

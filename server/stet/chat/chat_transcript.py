@@ -285,5 +285,5 @@ def _plain(text: str) -> str:
 
 
 def _linked(label: str, uri: str) -> str:
-    """Return a link whose target cannot end too early."""
+    """Return a link whose target is quoted, so that no character in it ends the link."""
     return f"[{_plain(label)}]({quote(uri, safe=':/?#@!$&*+,;=%~-._')})"

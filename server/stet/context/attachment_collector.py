@@ -69,7 +69,7 @@ class CollectedAttachments:
         files: The files by canonical URI, in the order of naming, without the current file.
         folders: The folders, in the order of naming.
         problems: One sentence for each name that can't be shown.
-        hidden: Problems that only the user may read, because the privacy filter hides the file.
+        hidden: The problems that only the user may read, because the privacy filter hides a file.
     """
 
     files: dict[str, AttachedFile] = field(default_factory=dict)

@@ -11,7 +11,7 @@
 
 All text is read by `Snapshot.show`, which prefers the open text to the disk and applies the privacy
 filter. A section without content is left out. The same snapshot results in the same bytes.
-`<since_last_turn>` is made by `stet.context.since_last_turn`.
+`stet.context.since_last_turn` creates the section `<since_last_turn>`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -112,8 +112,8 @@ def _render(document: TextDocument, first: int, last: int, limit: int) -> str:
 def _limit_lines(
     document: TextDocument, line: int, lines: tuple[int, int], limit: int
 ) -> tuple[int, int]:
-    """Return `lines` (half-open), made fewer from the far end until they hold at most `limit`
-    characters.
+    """Return `lines` (half-open) without the lines farthest from `line`, so that at most `limit`
+    characters remain.
     """
     first, last = lines
     size = sum(map(len, document.lines[first:last]))

@@ -1,6 +1,6 @@
 r"""The values of a context: its sections, its tags, and the document that a question is about.
 
-All text between the tags was written by others. If such text contains one of Stet's own tags
+All text between the tags is untrusted. If such text contains one of Stet's own tags
 (`</current_file>`, `<user_query>`, in any case and spacing), the `<` of that tag, and nothing else,
 is written `&lt;`. So no text can end its section or begin another one, all other code is unchanged,
 and the change is visible. Attribute values are escaped as in XML. Control characters in attribute

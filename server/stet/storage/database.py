@@ -280,7 +280,7 @@ class Database:
         """Update hunks that are stored with the same texts, as most decided hunks are. Return False
         if not all of them are; then any of them may have been updated.
         """
-        # If the first hunk is new, the others are not tried.
+        # If the first hunk has no such row, the others are not tried.
         for some in (rows[:1], rows[1:]):
             if some and self._connection.executemany(_UPDATE_HUNK_STATE, some).rowcount < len(some):
                 return False

@@ -40,8 +40,8 @@ class StoredText(NamedTuple):
     """A text with its name in the database.
 
     Attributes:
-        hash: SHA-256 of `data`.
-        data: UTF-8, lone surrogates passed.
+        hash: The SHA-256 digest of `data`.
+        data: The text in UTF-8, with lone surrogates passed.
         packed_ahead: The result of `packed`, if a worker thread has compressed the text.
     """
 

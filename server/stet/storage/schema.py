@@ -108,9 +108,9 @@ A released migration is never changed: users have databases with its layout.
 
 `hunk.nth` is the order of creation, `owner` the run that owns the row, and `kept` the time of the
 last write in seconds since the epoch. `old`, `new`, `base`, `proposed` and `footing.text` name rows
-of `text`. For `fields` see `stet.storage.hunk_rows`. `footing` has the anchor snapshots, `heard` the
-texts of files that a chat knows. Names of chats and URIs are JSON strings in ASCII, and so are names
-of presets, which belong to all servers of a workspace. `attached` has the attachments of each
+of `text`. For `fields` see `stet.storage.hunk_rows`. `footing` has anchor snapshots, `heard` the
+texts of files that a chat knows. Names of chats and URIs are JSON strings in ASCII, and so are the
+names of presets, which belong to all servers of a workspace. `attached` has the attachments of each
 server, `sent` the notes of the requests that all servers of a workspace have sent.
 """
 log = logging.getLogger(__name__)

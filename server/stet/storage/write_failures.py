@@ -1,4 +1,4 @@
-"""Failures of the disk: how long the store waits before it tries again, and the user's messages.
+"""Failures of the disk: the time until the store tries again, and the messages to the user.
 
 The rows of earlier runs may not be loaded, because the disk refused it at the start. Until they
 have been loaded nothing may be written: the present state of a chat would replace its earlier

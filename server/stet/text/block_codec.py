@@ -1,7 +1,7 @@
 r"""Inline blocks: pending changes as lines of the text, rendered and parsed.
 
-A block replaces the lines that the change is about and contains the old and the new lines. The line
-end of its last line is that of the lines it replaces: it is not part of the content, so a block at
+A block replaces the changed lines and contains the old and the new lines. The line end of its last
+line is the line end of the replaced lines. This line end is not part of the content, so a block at
 the end of a text without a final line end has no final line end either.
 
 A Markdown note gets a fenced block of JSON that other tools can read, and a tag to search for:
@@ -49,7 +49,8 @@ class BlockForm:
     Attributes:
         is_fence: Whether the block is a fenced `ai-edit` block with JSON, and a tag; otherwise the
             block has conflict markers as git writes them.
-        line_end: The line end of its lines: that of the text, never `"\r"` in a text with `"\n"`.
+        line_end: The line end of the block's lines, as in the text; never `"\r"` in a text with
+            `"\n"`.
         at_end: Whether no text follows the block.
     """
 
@@ -248,7 +249,7 @@ def _is_fence_leftover(line: str) -> bool:
 
 
 def tag_line(lines: Sequence[str], fence: int) -> int:
-    """Return the line of the tag after the closing fence, or the fence itself if the tag is gone.
+    """Return the line of the tag after the closing fence, or of the fence if there is no tag.
 
     A formatter may have put an empty line between them.
     """

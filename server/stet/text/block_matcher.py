@@ -260,8 +260,8 @@ class BlockMatcher:
         return BlockMatch(edit, how)
 
     def _with_line_end(self, query: BlockQuery, span: TextSpan) -> str:
-        """Return the new text. Where whole lines are replaced, add the last line end that models
-        forget.
+        """Return the new text. If whole lines are replaced, add the last line end, which models
+        often omit.
 
         Raises:
             UnclearEdit: Only this line end would change.
@@ -295,7 +295,7 @@ class BlockMatcher:
             )
 
     def _source_span(self, place: int, text: str) -> TextSpan:
-        """Return where `text`, found at `place` of the plain form, is in the live text."""
+        """Return the span in the live text of `text`, found at `place` of the plain form."""
         end = place + len(text)
         return TextSpan(self._view.source_offset(place), self._view.source_offset(end))
 

@@ -226,7 +226,7 @@ class TextBuffer:
         first, start = self._clamp_wire(start_line, start_units, encoding)
         last, end = self._clamp_wire(end_line, end_units, encoding)
         if encoding is Encoding.UTF16:
-            # A place outside the text lies within no character.
+            # A place outside the text is not inside a character.
             units = (start_units * (first == start_line), end_units * (last == end_line))
             edges = lines[first], lines[last]
             start, end, text = split_surrogates(edges, (start, end), units, text)

@@ -171,14 +171,14 @@ def _hunks_outside(
 
 
 def line_changes(first: int, old: Sequence[str], new: Sequence[str]) -> tuple[LineChange, ...]:
-    """Return which lines changed where the lines `old`, from line `first` on, became `new`.
+    """Return the line changes that lead from the lines `old`, from line `first` on, to `new`.
 
     Returns:
         Sequential changes, bottom to top; lines that both sides have are left out.
     """
     if len(old) == len(new) == 1:
         return (LineChange(first, 1, 1),) if old[0] != new[0] else ()
-    # Most changes are one stretch, and a message may hold thousands of them.
+    # Fast path: most changes are one stretch, and a message may have thousands of changes.
     head, tail = common_ends(old, new)
     old, new = old[head : len(old) - tail], new[head : len(new) - tail]
     if not old and not new:
@@ -311,7 +311,7 @@ def unified_diff(old: str, new: str, old_name: str, new_name: str, context: int 
         new: The text after.
         old_name: The name in the `---` line; line breaks and the like in it are escaped.
         new_name: The name in the `+++` line.
-        context: How many common lines to show round each hunk.
+        context: The number of common lines to show around each hunk.
     """
     a, b = _patch_lines(old), _patch_lines(new)
     # Hunks whose context would touch are shown together.

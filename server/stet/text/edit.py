@@ -10,8 +10,8 @@ A `TextEdit` holds several replacements of one text by offsets, with an algebra:
     edit.compose(then).apply(text)                  then.apply(edit.apply(text))
     edit.map_offset(12)                             where that place is in the new text
 
-Composition takes the text after the first edit as kept and new parts, and cuts them where the second
-edit replaces them.
+Composition represents the text after the first edit as a list of kept and new parts, and cuts the
+parts where the second edit replaces text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ from stet.text.position import Position, Range
 
 
 class Bias(Enum):
-    """Where a place goes when text is inserted exactly there."""
+    """The side of an inserted text on which a place at the insertion point stays."""
 
     LEFT = "left"
     """The place stays before the inserted text."""
@@ -105,9 +105,9 @@ def map_position(position: Position, change: TextChange, bias: Bias = Bias.LEFT)
     A position inside the replaced text goes to the start of the new text (`Bias.LEFT`) or its end.
 
     Args:
-        position: In code points.
+        position: The position, in code points.
         change: The change.
-        bias: Where the position goes if text was inserted exactly there.
+        bias: The side on which the position stays if text was inserted exactly there.
     """
     start, end = change.range.start, change.range.end
     if position < start or (position == start and bias is Bias.LEFT):
@@ -227,9 +227,7 @@ class TextEdit:
         return TextEdit(tuple(Replacement(one.start + n, one.end + n, one.text) for one in old))
 
     def compose(self, then: "TextEdit") -> "TextEdit":
-        """Return one edit that does this one and `then`, which was made for the text after this
-        one.
-        """
+        """Return one edit for this edit followed by `then`, an edit of the text after this one."""
         left, done = [*_pieces_after(self)][::-1], 0
         made: list[_Piece] = []
         for replacement in then.replacements:

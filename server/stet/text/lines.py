@@ -90,7 +90,7 @@ def _n_line_ends(text: str) -> dict[str, int]:
 
 
 def end_of(start: Position, text: str) -> Position:
-    r"""Return where `text` ends if it starts at `start` (code points, 0-based).
+    r"""Return the end of `text` if it starts at `start` (code points, 0-based).
 
     The text must not be a part of a `\r\n`: a change is widened to the whole pair before.
     """

@@ -93,7 +93,7 @@ def _without_fences(text: str) -> str:
 def _without_ticks(text: str) -> str:
     """Blank inline code: from a run of backticks to the next one as long, within a paragraph.
 
-    A backslash in front keeps a run from opening code, but not from closing it.
+    A backslash before a run prevents it from opening code, but not from closing code.
     """
     runs: dict[int, list[int]] = {}
     for match in _RUN.finditer(text):

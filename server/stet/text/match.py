@@ -11,7 +11,7 @@ Each step must find exactly one place, or the search fails; nothing is ever gues
 4. Whole lines, shifted by one constant indent, or with tabs for spaces.
 5. Whole lines, up to typographic punctuation (quotes, dashes, ellipsis, no-break space).
 
-A model need not know line ends and a byte order mark: it writes `\n`, and the file keeps its own.
+A model need not know line ends and a byte order mark: it writes `\n`, and the file's do not change.
 Lines in results are counted from 1, offsets in code points from 0.
 """
 
@@ -202,7 +202,7 @@ def _lines_of(edit: TextEdit, document: TextDocument) -> tuple[int, int]:
 def _map_lines(
     shown_text: ShownText, start: Position, end_line: int, then: TextDocument, now: TextDocument
 ) -> tuple[int, int]:
-    """Return where whole lines are now, without lines that were inserted at their edges."""
+    """Return the present offsets of whole lines, without lines inserted at their edges."""
     end = then.clamp(Position(end_line, 0))
     for change in shown_text.changes:
         start = map_position(start, change, Bias.RIGHT)

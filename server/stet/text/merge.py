@@ -94,9 +94,9 @@ class _Side(NamedTuple):
     """One side's version of the base.
 
     Attributes:
-        lines: All its lines, with their ends.
-        hunks: Its changes, except those of line ends.
-        ends: The line ends that it converted everywhere, with their replacements.
+        lines: All lines of the version, with their line ends.
+        hunks: The changes of the base, except those of line ends.
+        ends: The line ends that were converted everywhere, with their replacements.
     """
 
     lines: tuple[str, ...]

@@ -3,7 +3,7 @@ r"""A text as a model reads and writes it, with a map from its offsets to those 
 - `NormalizedText`: line ends are `\n`, and there is no byte order mark.
 - `LineTable` and `find_fuzzy`: a fuzzy search for whole lines. A step compares the *keys* of lines.
   Each step also ignores the differences that the step before it ignored.
-- `ShownText`: the text that the model was shown, and where its places are now.
+- `ShownText`: the text that the model was shown, and the map of its places to the live text.
 """
 
 from bisect import bisect_right
@@ -242,7 +242,7 @@ class TextSpan:
     end: int
 
     def contains(self, other: "TextSpan") -> bool:
-        """Return whether the other stretch lies in this one."""
+        """Return whether the other stretch is inside this one."""
         return self.start <= other.start and other.end <= self.end
 
     def overlaps(self, other: "TextSpan") -> bool:

@@ -13,8 +13,8 @@ class Position:
     """A place between two code points.
 
     Attributes:
-        line: 0-based; only CRLF, LF and CR end a line.
-        character: 0-based, in code points from the start of the line.
+        line: The line number, 0-based; only CRLF, LF and CR end a line.
+        character: The column, 0-based, in code points from the start of the line.
     """
 
     line: int

@@ -14,7 +14,7 @@ from stet.text.match_result import UnclearEdit
 
 
 def fence_for(text: str) -> str:
-    """Return backticks that enclose `text` as a block of Markdown: more than it has in a row."""
+    """Return a fence for a Markdown code block: more backticks than `text` has in a row."""
     longest = max(map(len, re.findall("`+", text)), default=0)
     return "`" * max(3, longest + 1)
 
@@ -95,7 +95,8 @@ def strip_new_line_marks(old_text: str, new_text: str) -> tuple[str, str] | None
 
 
 def _strip_both(old_text: str, new_text: str, marked: list[bool], what: str) -> tuple[str, str]:
-    """Return both texts without marks. `marked` says which lines of the new text have one.
+    """Return both texts without marks. `marked` has for each line of the new text whether it has
+    one.
 
     Raises:
         UnclearEdit: Only some lines of the new text have one.
@@ -111,7 +112,7 @@ def check_no_line_numbers(old_text: str, new_text: str, text: str) -> None:
     Args:
         old_text: The lines to replace.
         new_text: The lines that replace them.
-        text: The text to edit. If it has such lines itself, they belong to it.
+        text: The text to edit. If its own lines begin like this, numbers are allowed.
 
     Raises:
         UnclearEdit: Lines of the new text have numbers or marks, and none of the old text has.
@@ -159,7 +160,7 @@ def _number(line: str) -> int | None:
 
 
 def _strip_numbers(text: str) -> str:
-    """Return lines without numbers; a blank last line keeps its end, or it would be no line."""
+    """Return lines without numbers; a blank last line keeps its end, so that it stays a line."""
     lines = [line.partition("\t")[2] for line in _lines(text)]
     return "\n".join(lines) + ("\n" if text.endswith("\n") or not lines[-1] else "")
 

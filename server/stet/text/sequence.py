@@ -93,7 +93,7 @@ def _runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[Run]:
 def _inner_runs(a: Sequence[int], b: Sequence[int], gap: _Gap) -> Iterator[Run]:
     """Yield the common runs of a gap whose ends differ, in order of place."""
     if set(a[gap.a0 : gap.a1]).isdisjoint(b[gap.b0 : gap.b1]):
-        return  # most gaps: lines that became others
+        return  # the fast path for most gaps: all lines were replaced
     anchors = _anchors(a, b, gap) if gap.depth < _MAX_DEPTH else []
     if not anchors:
         yield from _greedy(a, b, gap)
@@ -246,7 +246,7 @@ def find_occurrences(text: str, query: str) -> list[int]:
 
 
 def find_line_runs(lines: Sequence[str], query: Sequence[str]) -> list[int]:
-    """Return where the lines `query`, at least one, occur in `lines`; all with their line ends."""
+    """Return the places in `lines` of the lines `query`, at least one; all with their line ends."""
     starts = list(accumulate(map(len, lines), initial=0))
     line_at = {start: at for at, start in enumerate(starts)}
     wanted = "".join(query)

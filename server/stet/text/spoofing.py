@@ -28,14 +28,14 @@ _IDEOGRAPHS = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WITHOUT_SPACES = "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u19e0-\u1aaf\ua9e0-\uaa7f"
 """Scripts that write no spaces, and mark words by a space without width: Thai, Tibetan, Khmer, ..."""
 _FORMED = "\u1000-\u109f\u2200-\u22ff\u2a00-\u2aff\ua840-\ua87f" + _IDEOGRAPHS
-"""Signs that have another form: of mathematics, of Burmese and 'Phags-pa, and ideographs."""
+"""Signs with variant forms: mathematical signs, Burmese, 'Phags-pa and ideographs."""
 _HIDES = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u034f\u115f\u1160\u17b4\u17b5\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe03-\ufe0d\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
     "|(?<!\\A)\ufeff"
     rf"|(?<![{_WITHOUT_SPACES}])\u200b"
-    # One form at a time, of a sign that has others.
+    # A variation selector is honest only directly after a sign with variant forms.
     rf"|(?<![{_FORMED}])[\ufe00-\ufe02]|(?<![{_IDEOGRAPHS}])[\U000e0100-\U000e01ef]"
     "|(?<![\u1820-\u18aa])[\u180b-\u180f]"
     # Direction is a matter of scripts that run from right to left.
@@ -241,6 +241,6 @@ def unescape_special_tokens(text: str) -> str:
 
 
 def incomplete_token_start(text: str) -> int:
-    """Return where at the end of `text` a part begins that more text may complete to an escaped token."""
+    """Return the offset of an incomplete escaped token at the end of `text`, else the end."""
     found = _MAY_BE_ESCAPED.search(text, max(0, len(text) - _LONGEST))
     return found.start() if found else len(text)

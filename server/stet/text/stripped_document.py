@@ -110,7 +110,7 @@ def strip_blocks(
 
     Args:
         document: The text.
-        known: Ids of blocks that may be in it.
+        known: The ids of blocks that may be in the text.
         placed: The present blocks of a very long text, which is not searched.
     """
     if isinstance(document, LargeDocument):

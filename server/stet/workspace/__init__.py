@@ -1,1 +1,1 @@
-"""The world: open documents laid over the disk, the user's focus, what may be read and sent."""
+"""The workspace: open documents over the disk, the user's focus, and the privacy rules."""

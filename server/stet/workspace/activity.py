@@ -57,10 +57,10 @@ class Selection:
     """The user's location in one document.
 
     Attributes:
-        ranges: At least one, the main one first; an empty range is a bare cursor.
+        ranges: The selected ranges, at least one, the main one first; an empty range is a cursor.
         cursor: The caret, at one end of the main range.
         source: The source of the selection.
-        at: When it was reported, in seconds of the monotonic clock.
+        at: The time of the report, in seconds of the monotonic clock.
     """
 
     ranges: tuple[Range, ...]

@@ -45,7 +45,7 @@ class GrepResult:
     """The result of a search.
 
     Attributes:
-        hits: Lines that match, files in order of name, at most `HITS_PER_FILE` a file.
+        hits: The lines that match, in order of the files' names, at most `HITS_PER_FILE` a file.
         is_cut: Whether files were left out because there are too many files or hits.
     """
 

@@ -1,8 +1,8 @@
 """Names of files as a model or a person writes them: the checks that need no disk access.
 
-Pure functions on text, so that the rules of Windows can be tested on every machine. A name is relative to
-a root with `/` between its parts, or absolute; whether it leads out of the roots is decided where the
-disk is known (`stet.workspace.paths`). A refusal names the rule and says why.
+These are pure functions on text, so that the rules of Windows can be tested on every machine. A
+name is relative to a root with `/` between its parts, or absolute; `stet.workspace.paths` decides
+with the disk whether it is outside the roots. A refusal has the rule and the reason.
 
 Names of version control are refused everywhere: its state is neither shown to a model nor changed for
 one. A file there can make the next `status` of any editor run a program, and no edit of text there is
@@ -80,7 +80,7 @@ def without_folders(message: str) -> str:
 
 
 class PathRefused(Exception):
-    """A name that Stet does not take for a file of the workspace.
+    """A name that is refused as the name of a file in the workspace.
 
     Attributes:
         rule: The short name of the violated rule.

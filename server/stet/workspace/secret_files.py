@@ -165,7 +165,7 @@ _LOGIN_CODE = re.compile(
 )
 """Such files in the language of the program's settings: `.emacs.d/secrets.el`."""
 _HOMES = frozenset({"appdata", "application support"})
-"""The equivalent of such a folder on Windows and macOS."""
+"""The parents of programs' own folders on Windows and macOS."""
 _PROJECT_FOLDERS = frozenset(
     {
         ".github", ".gitlab", ".gitea", ".forgejo", ".vscode", ".circleci", ".husky", ".storybook",
@@ -176,7 +176,7 @@ _PROJECT_FOLDERS = frozenset(
 )  # fmt: skip
 """Folders that begin with a dot, belong to a project and contain no login."""
 _DEPTH = 4
-"""Parts of a path below such a folder in which programs keep their logins (`.local/share/x/auth.json`)."""
+"""The maximum depth of a login below a program's own folder (`.local/share/x/auth.json`)."""
 _STORES = frozenset(
     {"secrets", ".secrets", "secret", "keystore", "keystores", "wallets", ".wallets"}
 )

@@ -52,7 +52,7 @@ def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
         return comments_of_markdown(text)
     found = comments_by_grammar(text, language)
     if found is None:
-        # Imported here: it takes long, and a grammar does not need it.
+        # A late import: it takes long, and is not needed with a grammar.
         from stet.workspace.comments.lexer_comments import comments_by_lexer
 
         found = comments_by_lexer(text, language, name)
@@ -198,7 +198,7 @@ def comments_by_sign(text: str) -> list[tuple[int, int]]:
     is no comment.
     """
     spans: list[tuple[int, int]] = []
-    endless: set[str] = set()  # without an end after them: searching again would take long
+    endless: set[str] = set()  # opening signs without an end after them: not searched again
     at = 0
     while found := _START.search(text, at):
         start = found.start()
