@@ -29,7 +29,7 @@ _DIGIT = re.compile(r"\d")
 _LETTERS = re.compile(r"(?:[A-Za-z]{2,8}[_-]){0,2}[A-Za-z]{20,}")
 _DOTTED = re.compile(r"(?<![A-Za-z0-9_./+@-])(?:[A-Za-z0-9_-]{1,36}[.~]){1,3}\Z")
 _MOST_DOTTED = 100
-"""How far before a run its key may begin, where that holds dots."""
+"""How many characters before a run a key with dots may begin."""
 _INSIDE = frozenset("./+@~")
 _WHOLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.~+/-]{19,600}={0,2}")
 _HEAD = re.compile(r"[A-Z][A-Z0-9]{1,11}(?![a-z])|[A-Z]?[a-z0-9]{1,12}(?![A-Za-z0-9])")
@@ -39,7 +39,7 @@ _TELLING = re.compile(
     r"(?i)(?:live|test|prod|production|sandbox|dev|secret|sec|s?key|token|tok|api|apikey|pat|[sr]k|pk|access|auth|priv"
     r"|private|personal|service|svc|user|usr|bot|app|admin|root|client|server|webhook|hook|rt|at|sess)"
 )
-"""A word after which a key follows, so that fewer letters are enough."""
+"""Words that announce a key, so that fewer letters are enough."""
 _SHORT = re.compile(r"[A-Za-z0-9]{12,}")
 _SHORT_HEX = 20
 _RANDOM_HEAD = re.compile(r"[A-Za-z0-9]{15,40}(?![A-Za-z0-9])")
@@ -51,7 +51,7 @@ _NO_KEY = re.compile(
     r"|span|request|session|page|doc|ver|version|lib\w*|integrity|fingerprint|serial|colou?r|i|m|db|vol|snap|ami|eni|vpc|ipam|subnet|sg|cluster|fleet|lic|pl"
     r"|endpoint|domain|gateway|tls|ssl|txt)"
 )
-"""Words before a hash, a number or a name that tells nothing."""
+"""Words before a hash, a number or an ordinary name."""
 _HEX = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _CHANGE = re.compile(rb"(?=aA|Aa|a0|0a|A0|0A)")
 _WORDS = re.compile(rb"a{4,}")
@@ -112,7 +112,7 @@ _KNOWN = re.compile(
     rf"|(?:[a-z0-9]{{1,12}}[_-]){{0,2}}(?:access|api|sdk|key|token|secret|pat|live|production|sandbox|sk|[a-z]{{0,6}}(?:at|pt)|[a-z]{{0,5}}(?:key|tok|sk))"
     rf"(?:[_-][a-z0-9]{{1,12}})?[_-]{_UUID}(?![\w-])"
 )
-"""Of another shape, or with fewer letters."""
+"""Keys of another form, or with fewer letters."""
 _AFTER = (
     # the text before a secret, and the form of the secret; the group is part of the secret
     (r"\b[12]/(?:\d{16}/)?\d{16}:", r"[0-9a-f]{32}"),  # Asana
@@ -137,12 +137,12 @@ _MOST_BEFORE = 60
 
 
 def issued_key(text: str, start: int, end: int) -> tuple[int, int] | None:
-    """Start and end of the key that a run of letters, digits and signs is part of; None if of none.
+    """Return start and end of the key that contains a run of letters, digits and signs, or None.
 
     Args:
-        text: Any.
-        start: Of the run, in code points.
-        end: After its last character.
+        text: Any text.
+        start: The start of the run, in code points.
+        end: The end of the run, after its last character.
     """
     if not _DIGIT.search(text, start, end) and not _is_of_letters(text, start, end):
         return None
@@ -161,9 +161,7 @@ def issued_key(text: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 def _is_of_letters(text: str, start: int, end: int) -> bool:
-    """Return whether a run without digits may be a key: letters of both cases, and no names put
-    together.
-    """
+    """Return whether a run without digits may be a key: mixed case, but not names in camel case."""
     letters = _LETTERS.match(text, start, end)
     if letters is None or letters.group().islower() or letters.group().isupper():
         return False
@@ -171,7 +169,7 @@ def _is_of_letters(text: str, start: int, end: int) -> bool:
 
 
 def _is_issued(word: str) -> bool:
-    """Return whether a word is a key by its shape."""
+    """Return whether the form of a word is that of a key."""
     at = 0
     has_issuer = False
     if not word[:1].isalnum() or _LIKE_UUID.search(word):
@@ -190,13 +188,13 @@ def _is_issued(word: str) -> bool:
 
 
 def _random_head(word: str, at: int) -> re.Match[str] | None:
-    """Match a first part that is random too, as in `<id>.<secret>`."""
+    """Match a random first part, as in `<id>.<secret>`."""
     head = _RANDOM_HEAD.match(word, at)
     return head if head is not None and _is_random(head.group(), _STRICT) else None
 
 
 def _is_short_key(rest: str) -> bool:
-    """Return whether few letters were made by chance: after a word that says that a key follows."""
+    """Return whether few letters are random enough after a word that announces a key."""
     if not _SHORT.fullmatch(rest):
         return False
     if _HEX.fullmatch(rest):
@@ -232,7 +230,7 @@ def _is_random_part(rest: str) -> bool:
         return True
     if len(parts) > 1 and all(_is_random_or_hex(part) for part in parts):
         return True
-    # The signs may be letters of the key's alphabet. Then there are few.
+    # The signs may belong to the key's alphabet. Then they are few.
     letters = _SIGNS.sub("", rest)
     if "." in rest or len(parts) - 1 > max(2, 0.12 * len(letters)):
         return False
@@ -251,12 +249,12 @@ def _is_random_or_hex(part: str) -> bool:
 
 
 def _is_random(letters: str, least: tuple[float, float]) -> bool:
-    """Return whether letters change their class as often as chance has it.
+    """Return whether letters change their class as often as random letters do.
 
     Args:
-        letters: Without signs, but for those of base64.
+        letters: The letters and digits, without signs other than base64's.
         least: For letters of both cases: the least share of neighbours of different classes, and of
-            such of which one is a digit.
+            such neighbours with one digit.
     """
     n = len(letters)
     if n < LEAST_MIXED:

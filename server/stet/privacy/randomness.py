@@ -1,10 +1,10 @@
-"""Strings that look random, like keys of an unknown issuer.
+"""Find strings that look random, like keys of an unknown issuer.
 
 Words of a language, names in a program and paths seldom change between capitals, small letters and
 digits; of two neighbours in a random string of 62 letters and digits 62 % are of different classes.
 Both this share and the entropy (Shannon, bits for each character) must be high. Known
-random-looking text without secrets is left out: hashes (hexadecimal, or named as such before them),
-data in base64, UUIDs.
+random-looking text without secrets is left out: hashes (hexadecimal, or named as a hash by the text
+before), data in base64, UUIDs.
 
 Letters alone are classified by their pairs: of the pairs of neighbours in words and names of
 programs three quarters are among the 140 most frequent pairs; of random pairs, a fifth are.
@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-_FREQUENT = frozenset(  # of the names and words in the Python library
+_FREQUENT = frozenset(  # the most frequent pairs in names and words of the Python library
     re.findall(
         r"\w\w",
         """
@@ -35,7 +35,7 @@ def is_unspeakable(word: str, most: float = 0.5) -> bool:
     """Return whether a word has pairs of letters, and few of them are frequent in words.
 
     Args:
-        word: In ASCII, of any case; what is no letter parts its neighbours.
+        word: ASCII text of any case; a character that is no letter separates its neighbours.
         most: The largest share of frequent pairs.
     """
     low = word.lower()
@@ -47,18 +47,18 @@ def is_unspeakable(word: str, most: float = 0.5) -> bool:
 KIND = "random string"
 LEAST = 20
 MOST = 200
-"""Characters: what is longer is data."""
+"""The most characters of a secret: a longer run is data."""
 MOST_ALONE = 58
-"""The same for a whole line: data in base64 is broken into lines of 60 to 76."""
+"""The same limit for a whole line: data in base64 has lines of 60 to 76 characters."""
 
 _CHANGES = 0.4
 """Least share of neighbours of different classes."""
 _TO_DIGITS = 0.08
 """The same for pairs with one digit: 27 % in random text, next to none in `ReadV1ValuesByName`."""
 _WORDS = 0.36
-"""Most of it that may be small letters in threes and more: 16 % by chance, half of `readByte4OfUrl`."""
+"""The largest share of runs of 3 small letters or more: 16 % in random text, 50 % in some names."""
 _BITS = 3.6
-"""Least entropy of 20 characters; it grows with the length, as that of what is random does."""
+"""The least entropy of 20 characters, in bits; it grows with the length, as in random text."""
 
 _RUN = re.compile(r"\b[A-Za-z0-9+/_-]{20,}={0,2}")
 _HASH_BEFORE = re.compile(
@@ -66,26 +66,26 @@ _HASH_BEFORE = re.compile(
     r"[\"']?[ \t]?[-:=(,]{0,2}[ \t]?[\"']?\Z"
 )
 _IN_PATH = re.compile(r"https?://[^\s\"'<>?#]*\Z")
-"""In front of a name in the path of an address: of a document or a page, which is to be read."""
+"""Text before a name in the path of a web address: the address of a page is not a secret."""
 _LONGEST_URL = 200
 _DATA_LINE = re.compile(r"[A-Za-z0-9+/]{58,}")
 _MOST_SIGNS = 3
 _BEFORE_VALUE = frozenset("\"'`=: ")
 _BEFORE = 24
-"""Characters that are looked at for the name of a hash."""
+"""Characters before a run that are searched for the name of a hash."""
 CLASSES = bytes.maketrans(
     b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
     b"a" * 26 + b"A" * 26 + b"0" * 10,
 )
 NAMES = re.compile(r"SHA\d|MD[245]|RC[24]|AES|CBC|UTF\d|SAX\d|Type(?:Obj|[A-Z]|\b)")
-"""What names of algorithms and of types hold; by chance hardly ever."""
+"""Parts of names of algorithms and types; random text hardly ever contains them."""
 _CHANGE = re.compile(rb"(?=aA|Aa)")
 _WORD = re.compile(rb"a{3,}")
 TO_DIGIT = re.compile(rb"(?=a0|A0|0a|0A)")
 
 
 def long_runs(text: str) -> Iterator[tuple[int, int]]:
-    """Start and end of each run of at least `LEAST` letters, digits and signs of base64."""
+    """Yield start and end of each run of at least `LEAST` letters, digits and signs of base64."""
     for run in _RUN.finditer(text):
         start, end = run.span()
         # After a line end that is written as two characters, the second is not part of the word.
@@ -94,9 +94,7 @@ def long_runs(text: str) -> Iterator[tuple[int, int]]:
 
 
 def with_signs(text: str, start: int) -> int:
-    """Return where a value begins that a run is part of: it may begin with signs of base64, after a
-    quote or `=`.
-    """
+    """Return the start of the value that contains a run: signs of base64 may precede the run."""
     first = start
     while first > 0 and start - first < _MOST_SIGNS and text[first - 1] in "+/-":
         first -= 1
@@ -104,16 +102,14 @@ def with_signs(text: str, start: int) -> int:
 
 
 def is_random_string(text: str, start: int, end: int) -> bool:
-    """Return whether a run looks random, and nothing around it says that it is no secret."""
+    """Return whether a run looks random, and no text around it shows that it is no secret."""
     if end - start > MOST or not looks_random(text[start:end]):
         return False
     return not _is_known(text, start, end)
 
 
 def looks_random(word: str) -> bool:
-    """Return whether a word in ASCII changes its classes as often, and has as many characters, as
-    chance has.
-    """
+    """Return whether an ASCII word has the entropy of random text and the changes of classes."""
     classes = word.encode("ascii", "replace").translate(CLASSES)
     if not (b"a" in classes and b"A" in classes and b"0" in classes):
         return False
@@ -130,7 +126,7 @@ def looks_random(word: str) -> bool:
 
 
 def entropy(word: str) -> float:
-    """Return bits for each character, by how often each occurs in the word (Shannon 1948)."""
+    """Return the entropy in bits per character, by the frequencies in the word (Shannon 1948)."""
     size = len(word)
     return -sum(n / size * math.log2(n / size) for n in Counter(word).values())
 
@@ -147,7 +143,7 @@ def _is_known(text: str, start: int, end: int) -> bool:
     if is_named_as_hash(text, with_signs(text, start)):
         return True
     if "_" in text[start:end] or "-" in text[start:end]:
-        return False  # data that is broken into lines contains neither
+        return False  # lines of base64 data contain neither
     line = text.rfind("\n", 0, start) + 1
     right = text[end : end + 8].partition("\n")[0]
     if text[line:start].strip(" \t\"'+b(0123456789") or right.strip(" \t\"'+,\\nr);"):

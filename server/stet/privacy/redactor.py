@@ -1,17 +1,17 @@
-"""Marks that replace secrets in text for a model, and the way back.
+"""Replace secrets in text for a model by marks, and restore them.
 
     [redacted: AWS key #1]
 
-A `Redactor` assigns each secret a mark of its own, the same during the whole process, so that text
-that is sent again has the same bytes. A mark is a number: it reveals nothing of the secret. Only
-the redactor knows the secret of a mark, and `restore` reveals it only to a text that contains the
-secret already: the file that the model is editing. Nothing is kept on the disk.
+A `Redactor` assigns each secret a separate mark for the whole process, so that text that is sent
+again has the same bytes. A mark is a number: it reveals nothing of the secret. Only the redactor
+knows the secret of a mark, and `restore` writes it only into a text that contains the secret
+already: the file that the model is editing. Nothing is saved on the disk.
 
 Lines stay lines (`stet.privacy.secrets`), so line numbers mean the same with and without marks.
 
 Secrets that have been seen once are found again at any place, whole or in part. Pieces of each
-secret are looked up at every place of a text, so a text takes the same time for any number of known
-secrets, and no secret is ever forgotten.
+secret are looked up at every offset of a text, so a text takes the same time for any number of
+known secrets, and no secret is ever forgotten.
 """
 
 import re
@@ -24,17 +24,17 @@ from types import MappingProxyType
 from stet.text.edit import Replacement, TextEdit
 
 LEAST = 8
-"""Characters of a secret that is looked for; shorter ones would be met by chance."""
+"""The least characters of a secret that is searched for: a shorter one occurs by chance."""
 _LEAST_PLAIN = 12
-"""The same for a secret that could be a word or a number."""
+"""The same limit for a secret without digits or without letters."""
 PART = 16
 """Characters of a part of a secret that identify it; the part may be anywhere in the secret."""
 _STEP = PART - LEAST + 1
-"""A part of that length holds a piece that begins at a multiple of this."""
+"""A part of `PART` characters holds a piece that begins at a multiple of this."""
 _FEW = 64
-"""Pieces that are looked for one by one before every place of a text is looked at."""
+"""The most pieces that are searched for one by one before every offset of a text is tried."""
 _MOST_ALIKE = 32
-"""Secrets that are looked at for one piece: a stranger may write a thousand that begin alike."""
+"""The most secrets of one piece: a stranger may write a thousand that begin alike."""
 
 
 Span = tuple[int, int, str]
@@ -42,7 +42,7 @@ Span = tuple[int, int, str]
 
 
 class KnownSecrets:
-    """Secrets with their kinds, in the order in which they came to be known."""
+    """Secrets with their kinds, in the order in which they were added."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}
@@ -56,7 +56,7 @@ class KnownSecrets:
         return iter(self._kinds.items())
 
     def add(self, secret: str, kind: str) -> None:
-        """Look for a secret from now on, if it is one that is not met by chance."""
+        """Search for a secret from now on, unless it may occur by chance."""
         has_both = any(map(str.isdigit, secret)) and any(map(str.isalpha, secret))
         if secret in self._kinds or len(secret) < (LEAST if has_both else _LEAST_PLAIN):
             return
@@ -80,7 +80,7 @@ class KnownSecrets:
 
     def find_spans(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield start, end and kind of the secrets in a text, and of long parts of secrets."""
-        # As nearly always there are few and none is there: far sooner told than by every place.
+        # Nearly always there are few pieces and none occurs: faster than to try every offset.
         if len(self._pieces) <= _FEW and not any(piece in text for piece in self._pieces):
             return
         after = 0
@@ -94,13 +94,13 @@ class KnownSecrets:
 
 
 def _piece_starts(secret: str) -> list[int]:
-    """Return where the pieces of a secret begin: so that each part of `PART` characters holds one."""
+    """Return the starts of a secret's pieces: each part of `PART` characters holds a piece."""
     last = len(secret) - LEAST
     return sorted({*range(0, last + 1, _STEP), last})
 
 
 def _extend_match(text: str, at: int, secret: str, piece: int) -> tuple[int, int]:
-    """Return how far text and secret are equal around a piece that occurs in both."""
+    """Return start and end of the text that equals the secret around a piece."""
     n_before = 0
     while n_before < min(at, piece) and text[at - n_before - 1] == secret[piece - n_before - 1]:
         n_before += 1
@@ -111,29 +111,29 @@ def _extend_match(text: str, at: int, secret: str, piece: int) -> tuple[int, int
 
 
 MARK = re.compile(r"\[redacted: (?P<kind>[A-Za-z][A-Za-z ]{0,40}) #(?P<number>[1-9]\d{0,8})\]")
-"""What a mark looks like."""
+"""The form of a mark."""
 
 MARK_PREFIX = "[redacted: "
 _LOOSE = re.compile(r"\[\s*redacted\s*:[^\]\r\n]{0,60}\]?", re.IGNORECASE)
 _MAX_CACHED = 2_000_000
-"""Characters of texts whose marks are remembered, so that sending one again costs nothing."""
+"""The most characters of redacted texts that are cached, to redact each text once."""
 _MAX_LOOKS = 5
 _LOOKBEHIND = 1000
-"""Characters after a cut: longer secrets are recognized by their beginning."""
+"""Characters after a cut that are searched: a longer secret is recognized by its beginning."""
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
 class UnknownMark(Exception):
-    """A mark that refers to nothing in the text; the message names it and the remedy."""
+    """A mark that has no secret in the text; the message names the mark and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedactedText:
-    """A text as it may be told.
+    """A text that may be sent.
 
     Attributes:
-        text: With marks.
-        kinds: How many secrets of each kind it held.
+        text: The text, with marks in place of secrets.
+        kinds: The number of secrets of each kind in the text.
     """
 
     text: str
@@ -141,7 +141,7 @@ class RedactedText:
 
 
 class Redactor:
-    """Knows the secrets of one process and their marks; any thread may use it."""
+    """The secrets of one process and their marks; any thread may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -151,7 +151,7 @@ class Redactor:
         self._used: Counter[str] = Counter()
         self._reserved: set[str] = set()
         self._cache: OrderedDict[tuple[str, bool], tuple[RedactedText, int]] = OrderedDict()
-        """With the number of secrets that were known then."""
+        """Each redacted text, with the number of secrets that were known at the time."""
         self._n_cached = 0
 
     def redact(self, text: str, *, wrapped: bool = False) -> RedactedText:
@@ -186,9 +186,9 @@ class Redactor:
         """Return the first `most` characters of a line, redacted, without cutting a secret in two.
 
         Args:
-            text: The line, or what is known of it; one that reaches over the cut is looked for in the
-                next thousand characters.
-            most: Counted before marks are put in.
+            text: The line or its beginning; a secret across the cut is searched for in the next
+                thousand characters.
+            most: The limit, counted before secrets are replaced.
         """
         redacted = self.redact(text[: most + _LOOKBEHIND]).text
         at = n_before = 0
@@ -201,38 +201,36 @@ class Redactor:
         return redacted[: at + max(0, most - n_before)]
 
     def secret_spans(self, text: str) -> list[tuple[int, int]]:
-        """Find where the secrets of a text are.
+        """Find the positions of the secrets in a text.
 
         Args:
-            text: Any.
+            text: Any text.
 
         Returns:
-            Start and end of each, as offsets of `text` in code points, in order; those that overlap
+            Start and end of each secret, as offsets in code points, in order; overlapping secrets
             are one.
         """
         from stet.privacy.secrets import find_secrets  # late, as above
 
-        self.redact(text)  # what is found now is known in other texts
+        self.redact(text)  # the secrets found now are known in other texts
         found = find_secrets(text)
         with self._lock:
             return [(start, end) for start, end, _ in self._with_known(text, found)]
 
     def _with_known(self, text: str, found: Sequence[Span]) -> Sequence[Span]:
-        """Return what was found and the known secrets of a text, in order, overlaps as one."""
+        """Return `found` and the known secrets of a text, in order, overlaps as one."""
         from stet.privacy.secrets import merge_overlaps  # late, as above
 
         spans = (*found, *self._known.find_spans(text))
         return merge_overlaps(sorted(spans, key=lambda span: (span[0], -span[1])))
 
     def known(self) -> list[tuple[str, str]]:
-        """Return every secret that is looked for in all texts, with its kind: for another process
-        of ours.
-        """
+        """Return all known secrets with their kinds, for another process of Stet."""
         with self._lock:
             return list(self._known)
 
     def add_known(self, secrets: Iterable[Sequence[str]]) -> None:
-        """Get to know what another one's `known` gave."""
+        """Add the secrets that `known` of another redactor returned."""
         with self._lock:
             for secret, kind in secrets:
                 _ = self._mark(secret, kind)
@@ -242,7 +240,7 @@ class Redactor:
         self.redact(text)
 
     def learn_private_keys(self, text: str) -> None:
-        """Do as `learn`, for private keys only; in a text without one it costs next to nothing."""
+        """Learn only the private keys of a text; without private keys this costs almost nothing."""
         if "PRIVATE KEY" not in text:
             return
         from stet.privacy.secret_layouts import PRIVATE_KEY  # late, as above
@@ -297,13 +295,13 @@ class Redactor:
         )
 
     def _marked(self, text: str, found: Sequence[Span]) -> RedactedText:
-        """Return a text with marks at what was found and at known secrets."""
+        """Return a text with marks in place of `found` and of known secrets."""
         mark_text = [mark.span() for mark in MARK.finditer(text)] if MARK_PREFIX in text else []
         kinds: Counter[str] = Counter()
         marks: list[Replacement] = []
         for start, end, kind in self._with_known(text, found):
             if any(start < last and first < end for first, last in mark_text):
-                continue  # it is replaced by a mark already
+                continue  # a mark replaces it already
             marks.append(Replacement(start, end, self._mark(text[start:end], kind)))
             kinds[kind] += 1
         return RedactedText(TextEdit(tuple(marks)).apply(text), MappingProxyType(dict(kinds)))
@@ -354,7 +352,7 @@ class Redactor:
 def new_marks(new: Iterable[str], known: str) -> str:
     """Return text that looks like a mark in the new texts and is not in `known`, or an empty text.
 
-    Marks that a model has spelt in its own way count too: none is to be written.
+    Marks that a model has misspelt count too: no such text may be written.
     """
     texts = (text for text in new if "edacted" in text or "EDACTED" in text)
     marks = (found.group() for text in texts for found in _LOOSE.finditer(text))

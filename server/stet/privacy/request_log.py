@@ -1,8 +1,8 @@
 """The log of sent requests, shown to the user in `stet.ledger`, without any of their text.
 
 A `RequestRecord` is one request to a model, an endpoint of embeddings, a search API, a host or
-another agent. It names places, never text; the caller that creates a record has replaced secrets in
-names by marks too (`stet.privacy.redactor`).
+another agent. The record names files and pages, never text; the caller that creates it has replaced
+secrets in names by marks (`stet.privacy.redactor`).
 """
 
 from collections import deque
@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 MOST = 500
-"""How many are remembered in the process."""
+"""The most records that the process keeps."""
 MAX_PARTS = 60
-"""Places that are named of one; the rest are counted."""
+"""The most parts of a record that are named; the rest are counted."""
 MAX_PART = 200
-"""Characters of one place's name."""
+"""The most characters of a part's name."""
 
 
 class Recipient(StrEnum):
-    """Who was sent something; the values are for the user."""
+    """The kind of receiver of a request; the values are for the user."""
 
     MODEL = "model"
     EMBEDDINGS = "embeddings"
@@ -30,20 +30,20 @@ class Recipient(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RequestRecord:
-    """One request.
+    """The record of one sent request.
 
     Attributes:
-        at: When it was sent, in seconds since the epoch.
-        to: The purpose.
-        host: The receiver, with its port; "" for this process.
+        at: The time of sending, in seconds since the epoch.
+        to: The kind of receiver.
+        host: The host of the receiver, with its port; "" for this process.
         model: The name of the requested model or service, if it has a name.
         turn: The turn; "" for none.
         chat: The conversation; "" for none.
         parts: The parts that had not been sent before in this turn: files with lines, results,
             pages.
-        characters: The number of characters of all text in it.
+        characters: The number of characters of all text in the request.
         tokens: The approximate number of tokens.
-        kinds: How many secrets of each kind were replaced by marks, in order of the kinds.
+        kinds: The number of secrets of each kind that were replaced by marks, in order of kind.
         is_open: Whether marks were disabled (`privacy.redactSecrets`).
     """
 
@@ -64,7 +64,7 @@ class RequestLog:
     """The latest requests; used on the event loop only.
 
     Attributes:
-        persist: Receives each request, to keep it beyond the process; set by the store.
+        persist: Saves each record beyond the process; set by the store.
     """
 
     def __init__(self) -> None:
@@ -72,18 +72,18 @@ class RequestLog:
         self._latest: deque[RequestRecord] = deque(maxlen=MOST)
 
     def add(self, sending: RequestRecord) -> None:
-        """Note one, about to be sent."""
+        """Add the record of a request that is about to be sent."""
         self._latest.append(sending)
         self.persist(sending)
 
     @property
     def latest(self) -> tuple[RequestRecord, ...]:
-        """Those of this process, oldest first."""
+        """The records of this process, oldest first."""
         return tuple(self._latest)
 
 
 def short_names(parts: list[str]) -> tuple[str, ...]:
-    """Return names of places as they are noted: each once, on one line, and not too many."""
+    """Return names of parts for a record: each once, on one line, and not too many."""
     once = list(dict.fromkeys(" ".join(part.split())[:MAX_PART] for part in parts))
     if len(once) <= MAX_PARTS:
         return tuple(once)

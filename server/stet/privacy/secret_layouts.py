@@ -52,7 +52,7 @@ _DER_HINTS = ("IBAA", "IBAD", "AgEA", "AgEB", "CAQEE", "MC4CAQAw", "b3BlbnNzaC1r
 _DER = re.compile(
     r"MII[A-Za-z0-9+/]{2}[AQgw]IBA[AD]|MI[GH][A-Za-z0-9+/]AgE[AB]|MH[A-Za-z0-9+/]CAQEE|MC4CAQAw|b3BlbnNzaC1rZXktdjEA"
 )
-"""How the private keys of RFC 5208, 5915, 8017 and 8410 and of OpenSSH begin in base64."""
+"""The start, in base64, of private keys of RFC 5208, 5915, 8017 and 8410 and of OpenSSH."""
 _BEFORE_DER = 8
 _END = re.compile(r"-----END (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 BODY = re.compile(
@@ -61,16 +61,16 @@ BODY = re.compile(
 _MOST_BODY, _MOST_STATIC = 20_000, 800
 _HEX_LINE = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{32}(?![0-9A-Za-z])")
 _ENCODED_BEGIN = ("LS0tLS1CRUdJTi", "0tLS0tQkVHSU4g", "tLS0tLUJFR0lOI")
-"""`-----BEGIN ` in base64, at each of its three places."""
+"""`-----BEGIN ` in base64, at each of three alignments."""
 
 
 def find_in_layouts(
     text: str, is_key: Callable[[str], Iterator[SecretSpan]]
 ) -> Iterator[SecretSpan]:
-    """Start, end and kind of each, in code points; in no order, and some may overlap.
+    """Yield start, end (code points) and kind of each secret, in no order; some may overlap.
 
     Args:
-        text: Any.
+        text: Any text.
         is_key: Finds keys by their form in a text of one line.
     """
     yield from _netrc_secrets(text)
@@ -173,7 +173,7 @@ def _row_secrets(text: str, start: int, end: int) -> tuple[list[SecretSpan], int
 
 
 def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[SecretSpan]:
-    """Yield those of a row that begins at `start`."""
+    """Yield the secrets of a row that begins at `start`."""
     for n in columns:
         value = cells[n].strip(" \t\"'")
         if len(value) >= _LEAST_PART and not _NO_SECRET.search(value) and _is_value(value):
@@ -182,14 +182,14 @@ def _secret_cells(cells: list[str], columns: list[int], start: int) -> Iterator[
 
 
 def _is_value(value: str) -> bool:
-    """Return whether a cell is no word and no code."""
+    """Return whether a cell is neither a word nor code."""
     if " " in value or "(" in value or value.endswith((")", ":")):
         return False
     return value.strip("-:") != "" and not value.isalpha()
 
 
 def _private_keys(text: str) -> Iterator[SecretSpan]:
-    """Yield lines of private keys whose first line is missing, or both."""
+    """Yield the lines of private keys without their first line, or without both marker lines."""
     for end in _END.finditer(text) if "PRIVATE KEY" in text else ():
         before = text.rfind("-----", 0, end.start())
         start = max(before + 5 if before >= 0 else 0, end.start() - _MOST_BODY)
@@ -257,9 +257,7 @@ def _encoded_private_keys(text: str) -> Iterator[SecretSpan]:
 
 
 def _is_private(run: str) -> bool:
-    """Return whether base64 begins with the first line of a private key, or of other text before
-    it.
-    """
+    """Return whether base64 begins with a private key's first line, perhaps after other text."""
     whole = re.match(r"[A-Za-z0-9+/]{4,}", run)
     if whole is None:
         return False
@@ -286,7 +284,7 @@ def _split_keys(text: str, is_key: Callable[[str], Iterator[SecretSpan]]) -> Ite
 def _keys_in(
     text: str, parts: list[tuple[int, int]], is_key: Callable[[str], Iterator[SecretSpan]]
 ) -> Iterator[SecretSpan]:
-    """Yield those of `parts` that a key is made of, once they are joined."""
+    """Yield the stretches of `parts` that are part of a key when the parts are joined."""
     whole = "".join(text[start:end] for start, end in parts)
     if len(whole) < _LEAST_PART or not any(one.isdigit() for one in whole):
         return

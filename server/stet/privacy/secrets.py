@@ -1,4 +1,4 @@
-"""Find the secrets of a text: keys by form, passwords by the text before them, random strings.
+"""Find the secrets in a text: keys by form, passwords by the text before them, random strings.
 
 The finders find keys that services issue (the services publish their prefixes, so that scanners
 know them), private keys in PEM, passwords in URLs, headers and assignments, and strings that look
@@ -34,20 +34,20 @@ from stet.privacy.secret_layouts import (
 )
 
 _MOST_BEFORE = 160
-"""Characters of a line that are looked at before a hint."""
+"""Characters of a line before a hint that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormRule:
-    """Keys of one form.
+    """A rule that finds keys of one form.
 
     Attributes:
-        kind: What they are.
-        hints: Each is begun with one of these, as written.
-        source: A pattern from there on; the group `secret` is what is redacted.
-        is_long: Whether it is part of a run of letters and digits as long as `LEAST` of
+        kind: The kind of the keys.
+        hints: Literals; each match begins with one of them.
+        source: The pattern of a match from the hint on; its group `secret` is redacted.
+        is_long: Whether a key is part of a run of letters and digits as long as `LEAST` of
             `stet.privacy.randomness`.
-        before: A pattern of what the line holds before the hint; empty for anything.
+        before: The pattern of the line before the hint; empty for any text.
     """
 
     kind: str
@@ -62,7 +62,7 @@ class FormRule:
         return _compiled(self.source)
 
     def match(self, text: str, at: int) -> re.Match[str] | None:
-        """Return the match at a hint that is at `at`."""
+        """Return the match at the hint at offset `at`."""
         found = self.pattern.match(text, at)
         if found is None or not self.before:
             return found
@@ -76,7 +76,7 @@ def _compiled(source: str) -> re.Pattern[str]:
 
 
 BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
-"""Where a word begins, also after a line end that is written as two characters."""
+"""The start of a word, also after a line end that is written as two characters."""
 
 
 def _rule(
@@ -95,7 +95,7 @@ def _key(kind: str, hints: str, pattern: str) -> FormRule:
 
 
 _TELLING = r"(?=[^\s<>]{0,60}[A-Za-z])(?=[^\s<>]{0,60}\d)"
-"""Of a secret in front of which little is said: it has letters and digits."""
+"""A secret after text that is a weak sign of one: the secret has letters and digits."""
 
 _LETTERS_OR_SIGNS = r"(?=[^\s<>]{0,60}[A-Za-z])(?=[^\s<>]{0,60}[\d!@#%^&*?+~])"
 
@@ -254,8 +254,8 @@ class Secret(NamedTuple):
     """A stretch of a text to redact.
 
     Attributes:
-        start: In code points.
-        end: After the last one.
+        start: The start, in code points.
+        end: The end, after the last character.
         kind: The kind of the secret, in words.
     """
 
@@ -271,9 +271,7 @@ _MIXED = re.compile(r"(?=[^A-Z]{0,40}[A-Z])(?=[^a-z]{0,40}[a-z])[^0-9]{0,40}[0-9
 
 
 def _is_by_word(rule: FormRule) -> bool:
-    """Return whether what it finds begins a word of a long run, so that only such runs are looked
-    at.
-    """
+    """Return whether a rule's matches begin words of long runs, so that only runs are searched."""
     return (
         rule.source.startswith(BEGIN) and rule.is_long and all(map(_IN_RUN.fullmatch, rule.hints))
     )
@@ -305,12 +303,12 @@ def find_secrets(text: str, *, wrapped: bool = False) -> tuple[Secret, ...]:
     """Return the secrets of a text, in order and without overlaps.
 
     Args:
-        text: Any.
-        wrapped: Whether lines of encoded data count too. Part of a text may be of a private key
-            whose beginning can't be seen.
+        text: Any text.
+        wrapped: Whether lines of encoded data count too: they may be part of a private key whose
+            beginning is not in the text.
     """
     found = [*_by_form(text), *_private_keys(text), *find_in_layouts(text, _keys)]
-    # Certificates, public keys and signatures look random, and are no secrets.
+    # Certificates, public keys and signatures look random, but are not secret.
     blocks = _PUBLIC.finditer(text) if "-----BEGIN " in text else ()
     public = [block.span() for block in blocks]
     found += [
@@ -341,8 +339,8 @@ def _by_form(text: str) -> Iterator[SecretSpan]:
 
 
 def _in_runs(text: str) -> Iterator[SecretSpan]:
-    """Start, end and kind of the keys in long runs of letters and digits."""
-    last = 0  # the end of the last value that a name told of
+    """Yield start, end and kind of the keys in long runs of letters and digits."""
+    last = 0  # the end of the last value that was found by its name
     for start, end in long_runs(text):
         if (found := _by_word(text, start, end)) is not None:
             yield found[0], _whole_end(text, found[1], end), found[2]
@@ -397,7 +395,7 @@ def _private_keys(text: str) -> Iterator[SecretSpan]:
 
 
 def merge_overlaps(found: Iterable[SecretSpan]) -> tuple[Secret, ...]:
-    """Return those that overlap as one, of the kind of the first; `found` is in order of the start."""
+    """Merge overlapping spans into one, of the kind of the first; `found` is in order of start."""
     disjoint: list[Secret] = []
     for start, end, kind in found:
         if disjoint and start < disjoint[-1].end:

@@ -1,7 +1,7 @@
 """The source of a tool's target: the user, or a text that somebody else wrote.
 
-A model repeats text that it reads. So if it acts on a name, a target or an argument that comes not
-from the user but from a file, a page, an output or an error, the user sees the source, and must
+A model repeats text that it reads. So if it acts on a name, a target or an argument that comes from
+a file, a page, an output or an error and not from the user, the user sees the source and must
 confirm each time.
 """
 
@@ -15,18 +15,18 @@ from stet.text.unicode_normal import normalize_unicode
 _WORD = re.compile(r"[^\s\"'`()<>{}\[\],;|&=]{4,}")
 """Text that can name something; shorter text occurs everywhere."""
 _UNSEEN = re.compile("[\u00ad\u034f\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]")
-"""Characters that take no room in a name."""
+"""Characters of no visible width."""
 _SLASHES = re.compile(r"[/\\]+")
 _HERE = re.compile(r"(?<![\w.])\./")
 _UP = re.compile(r"(?<![^\s\"'`(/=:])(?!\.\.?/)[^\s/\"'`(=:]+/\.\./")
-"""A folder that is gone into and left again."""
+"""A folder that is entered and left again."""
 _MAX_UPS = 8
 _LEAST = 3
 _MAX_SHOWN = 80
 
 
 MAX_CHARACTERS = 300_000
-"""Of all that is remembered for one chat; more is forgotten from the oldest on."""
+"""The most characters that are remembered for one chat; the oldest texts are dropped."""
 
 
 def normalize_spelling(text: str) -> str:
@@ -45,9 +45,9 @@ def normalize_spelling(text: str) -> str:
 
 @dataclass(slots=True)
 class TaintTracker:
-    """The texts of others that a chat's model was shown, with what they came from.
+    """The texts of others that a chat's model was shown, each with its source.
 
-    They outlive the history that is sent: what a model has read once it may still act on.
+    They outlive the history that is sent: a model may still act on text that it has read.
     """
 
     _sources: dict[str, str] = field(default_factory=dict)
@@ -66,9 +66,7 @@ class TaintTracker:
             self._n_characters -= len(oldest)
 
     def source_of(self, value: str, user_words: Sequence[str]) -> str:
-        """Return what named `value` or a word in `value`. Return "" if the user or only the model
-        named the value.
-        """
+        """Return the source of `value` or of a word in it; "" for the user or only the model."""
         user_text = normalize_spelling("\n".join(user_words))
         whole = normalize_spelling(value.strip()).rstrip("/")
         if len(whole) < _LEAST or whole in user_text:
@@ -78,7 +76,7 @@ class TaintTracker:
         ]
         for name in dict.fromkeys((whole, *words)):
             for text, source in self._sources.items():
-                # A file does not name itself: its result only repeats what it was asked for.
+                # A file does not name itself: a result repeats the name in the call.
                 if name in text and name != normalize_spelling(source):
                     return source
         return ""
@@ -94,7 +92,7 @@ class TaintTracker:
 
 
 def describe_call_source(tool: str, arguments: object) -> str:
-    """Describe the result of a call by the name that the user knows: a file, a page, else the tool."""
+    """Describe the result of a call by a name that the user knows: file, page, else tool."""
     if isinstance(arguments, dict):
         for name in ("file", "url"):
             if isinstance(argument := arguments.get(name), str) and argument.strip():
