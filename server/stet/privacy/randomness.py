@@ -56,7 +56,8 @@ _CHANGES = 0.4
 _TO_DIGITS = 0.08
 """The same for pairs with one digit: 27 % in random text, next to none in `ReadV1ValuesByName`."""
 _WORDS = 0.36
-"""The largest share of runs of 3 small letters or more: 16 % in random text, 50 % in some names."""
+"""The largest share of small letters in runs of three and more: 16 % in random text, half of
+`readByte4OfUrl`."""
 _BITS = 3.6
 """The least entropy of 20 characters, in bits; it grows with the length, as in random text."""
 

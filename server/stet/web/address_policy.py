@@ -1,9 +1,9 @@
-"""Which machines a page may be read from, what a page may cost, and the page as it was received.
+"""The hosts that a page may be read from, the limits of a page, and the page as received.
 
 Pages come from machines of the open internet and from those that the settings name. The address of a
 page may come from a stranger's text, so it must not lead into the network that Stet runs in. Names
-are resolved once; the connection is made to the address that was checked (`stet.web.fetch`), so a
-name that resolves differently the second time gains nothing.
+are resolved once, and the connection is made to the address that was checked (`stet.web.fetch`),
+which defeats names that resolve differently the second time.
 Ranges: IANA's registries of special-purpose addresses, RFC 6890.
 """
 
@@ -20,7 +20,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Returns the addresses of a host. Raises OSError if there are none."""
 
 _LOCAL_ENDINGS = (".localhost", ".local", ".internal", ".intranet", ".lan", ".home.arpa")
-"""What names inside a network end in; the metadata services of clouds are among them."""
+"""The endings of names in a local network, including the metadata services of clouds."""
 
 _REFUSED = tuple(
     ip_network(each)
@@ -50,12 +50,12 @@ _REFUSED = tuple(
 _GLOBAL_6 = ip_network("2000::/3")
 _PRIVATE = ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 _EXCEPTABLE = tuple(ip_network(each) for each in (*_PRIVATE, "::1/128", "fc00::/7"))
-"""What a setting can open. Not link-local addresses: the cloud's metadata is no page."""
+"""The networks that a setting can open; not link-local addresses, which serve cloud metadata."""
 
 
 def is_public(ip: Ip) -> bool:
-    """Return whether an address is one of the open internet, and leads nowhere else."""
-    # All that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo) are outside or refused.
+    """Return whether an address is on the open internet and wraps no other address."""
+    # Addresses that wrap an IPv4 address (mapped, NAT64, 6to4, Teredo) are outside or refused.
     is_routed = isinstance(ip, IPv4Address) or ip in _GLOBAL_6
     return is_routed and not any(ip in network for network in _REFUSED)
 
@@ -66,14 +66,14 @@ def may_allow(ip: Ip) -> bool:
 
 
 def is_allowed_host(address: WebAddress, allowed: Sequence[str]) -> bool:
-    """Return whether the settings name this place: `host` for any port, or `host:port`."""
+    """Return whether the settings name this host: `host` for any port, or `host:port`."""
     host = address.url_host
     spelled = {host, address.host, f"{host}:{address.port}"}
     return any(one.strip().lower().removesuffix(".") in spelled for one in allowed)
 
 
 def check_name(address: WebAddress, allowed: Sequence[str]) -> None:
-    """Refuse what can be refused by the name alone, before anybody is asked.
+    """Refuse a host by its name alone, before the name is resolved.
 
     Raises:
         WebError: If the host is an address, or has a name, of a private network.
@@ -91,7 +91,7 @@ def check_ip(address: WebAddress, ip: Ip, allowed: Sequence[str]) -> None:
     """Refuse the resolved address of a host.
 
     Raises:
-        WebError: If it is not on the open internet, and no setting allows it.
+        WebError: If the address is not on the open internet, and no setting allows it.
     """
     if is_public(ip) or (may_allow(ip) and is_allowed_host(address, allowed)):
         return
@@ -117,7 +117,7 @@ async def resolve(address: WebAddress, resolver: Resolve, allowed: Sequence[str]
 
 
 async def lookup_host(host: str, port: int) -> Sequence[str]:
-    """Return the addresses that the operating system knows of a host."""
+    """Return the addresses of a host from the operating system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
@@ -138,7 +138,7 @@ class FetchLimits:
         seconds: The total time for each address of a redirect chain.
         connect: Seconds until the connection is open.
         idle: Seconds between two pieces.
-        size: Bytes, as they are sent.
+        size: Bytes of the body, as received.
     """
 
     seconds: float = 20.0
@@ -149,14 +149,14 @@ class FetchLimits:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A page as it came.
+    """A page as received.
 
     Attributes:
-        address: Where it was in the end.
+        address: The address after all redirects.
         kind: `html`, `text` or `json`.
-        charset: As the server says; "": it does not.
+        charset: The charset in the server's headers; "" if there is none.
         is_packed: Whether `body` is gzip.
-        body: The bytes.
+        body: The bytes of the page.
     """
 
     address: WebAddress

@@ -1,7 +1,7 @@
 """Fetch a page and read its text.
 
-A page is fetched from a checked address, within limits; redirects are followed by hand. Its text is
-read by a child process (`stet.web.page_helper`).
+A page is fetched from a checked address, within limits; each redirect is checked before it is
+followed. A child process reads the text (`stet.web.page_helper`).
 """
 
 import asyncio
@@ -43,10 +43,10 @@ def _load_http_get() -> HttpGet:
 
 @dataclass(slots=True)
 class Fetcher:
-    """Fetches pages.
+    """A client that fetches pages.
 
     Attributes:
-        allowed: Private hosts that may be read all the same (`reach.is_allowed_host`).
+        allowed: Private hosts that may be read (`address_policy.is_allowed_host`).
         limits: The limits of a page.
         resolver: Returns the addresses of a host.
         connector: Returns the object that makes a request; called in a thread.
@@ -61,7 +61,7 @@ class Fetcher:
         """Return the page at an address, or the page that the address redirects to.
 
         Raises:
-            WebError: If it can't or may not be read.
+            WebError: If the page can't or may not be read.
         """
         came_from = None
         for _ in range(MAX_REDIRECTS + 1):
@@ -83,7 +83,7 @@ class Fetcher:
 
 READING_SECONDS = 20.0
 MAX_UNPACKED = 10_000_000
-"""Bytes."""
+"""The most bytes of an unpacked page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class WebPage:
     """The content of a page.
 
     Attributes:
-        url: Its final address.
-        title: Its title; "" if it has none.
-        text: Its readable text, as Markdown if the page is HTML; without hidden characters.
-        n_hidden: How many hidden characters were removed.
-        n_left_out: How many characters after the text were left out, because the page is so long.
+        url: The final address.
+        title: The title; "" if there is none.
+        text: The readable text, as Markdown if the page is HTML; without hidden characters.
+        n_hidden: The number of hidden characters that were removed.
+        n_left_out: The number of characters at the end that were left out of a long page.
     """
 
     url: str

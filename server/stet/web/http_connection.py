@@ -2,8 +2,9 @@
 
 `httpcore2`, the layer below the client that `openai` installs, makes exactly one request and lets
 the caller connect to the checked address, while Host and SNI keep the name. It has no cookies, no
-redirects, no proxies of the environment (no address could be checked through a proxy) and does not
-decompress: a decompression bomb is left to the child that reads the page (`stet.web.page_helper`).
+redirects and no proxies of the environment (no address could be checked through a proxy). It does
+not decompress: the child process that reads the page must survive a decompression bomb
+(`stet.web.page_helper`).
 """
 
 import functools
@@ -18,7 +19,7 @@ from stet.web.address_policy import Fetched, FetchLimits, Ip
 from stet.web.web_address import WebAddress, WebError
 
 MAX_ADDRESSES = 3
-"""Of one host: how many are tried."""
+"""The most addresses of one host that are tried."""
 
 MAX_KIND = 200
 """Characters of a Content-Type that are read: a hostile one may have 60,000."""
@@ -46,12 +47,12 @@ async def http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits) 
     """Return the page, or the address that the page has moved to.
 
     Args:
-        address: What is asked for.
-        ips: Where to connect to, all of them checked.
-        limits: What it may cost.
+        address: The address of the page.
+        ips: The checked addresses to connect to.
+        limits: The limits of the page.
 
     Raises:
-        WebError: If it can't be reached, or is nothing to be read.
+        WebError: If the host can't be reached, or the answer is not a readable page.
     """
     try:
         return await _http_get(address, ips, limits)
@@ -92,7 +93,7 @@ async def _http_get(address: WebAddress, ips: Sequence[Ip], limits: FetchLimits)
 
 @functools.cache
 def tls_context() -> ssl.SSLContext:
-    """Return whom to believe: the authorities of this machine. Made once: reading them takes long."""
+    """Return the TLS context with this machine's authorities, cached: reading them takes long."""
     return httpcore2.default_ssl_context()
 
 
@@ -101,7 +102,7 @@ def _too_large_error(address: WebAddress, limits: FetchLimits) -> WebError:
 
 
 def _headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Return the headers of an answer; of several of a name the first counts, of codings all."""
+    """Return the headers of an answer by name: the first of each name, but all content codings."""
     values: dict[str, str] = {}
     for name, value in raw:
         text = value.decode("utf-8", "replace").strip()
@@ -113,10 +114,10 @@ def _headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _content_type(address: WebAddress, headers: Mapping[str, str]) -> tuple[str, str, bool]:
-    """Return kind and charset of the text, and whether it is packed.
+    """Return kind and charset of the text, and whether the text is packed.
 
     Raises:
-        WebError: If it is no text that can be read.
+        WebError: If the answer is not readable text.
     """
     content_type = headers.get("content-type", "")[:MAX_KIND]
     name = content_type.partition(";")[0].strip().lower()
@@ -135,7 +136,7 @@ def _content_type(address: WebAddress, headers: Mapping[str, str]) -> tuple[str,
 
 
 class _PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to the addresses that were checked, whatever the name resolves to now."""
+    """A network backend that connects to the checked addresses, not to the resolved name."""
 
     def __init__(self, ips: Sequence[Ip]) -> None:
         self._ips = ips

@@ -20,17 +20,17 @@ MEMORY = 1_500_000_000
 
 CPU_SECONDS = 10
 MAX_TEXT = 400_000
-"""Characters of a page that are kept."""
+"""The most characters of a page that are kept."""
 
 LARGE = 1_000_000
-"""Characters of HTML from which on the main part is not looked for: it takes more than linear time."""
+"""The main part of longer HTML, in characters, is not searched for: that takes superlinear time."""
 
 MAX_TITLE = 200
 _META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([a-zA-Z0-9_:.-]+)", re.IGNORECASE)
 
 
 def main() -> None:
-    """Read one page on the standard streams."""
+    """Read one page from standard input, and write the answer to standard output."""
     limit_resources(memory=MEMORY, cpu_seconds=CPU_SECONDS)
     request = json.loads(sys.stdin.buffer.readline())
     answer = read_task(request, sys.stdin.buffer.read())
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def read_task(request: dict[str, object], body: bytes) -> dict[str, object]:
-    """Return the answer to one question about a page's bytes."""
+    """Return the answer to one request with a page's bytes."""
     try:
         return _read(request, body)
     except InvalidContentCoding as error:
@@ -62,7 +62,7 @@ def _read(request: dict[str, object], body: bytes) -> dict[str, object]:
     title, (text, n_hidden) = "", strip_hidden(decoded)
     if request["kind"] == "html":
         title, text = _readable(text, str(request["url"]))
-        # Markup can spell them as references.
+        # Markup can write hidden characters as references.
         text, n_spelled = strip_hidden(text)
         n_hidden += n_spelled
     left_out = max(0, len(text) - MAX_TEXT)
@@ -86,8 +86,8 @@ def _decoded(body: bytes, charset: str, *, is_html: bool) -> str:
 
 
 def _readable(html: str, url: str) -> tuple[str, str]:
-    """Return title and readable text, as Markdown, of a page."""
-    import trafilatura  # only for pages, and after the limits hold
+    """Return the title and the readable text of a page, as Markdown."""
+    import trafilatura  # late: only for HTML, and after the limits are set
 
     tree = trafilatura.load_html(html)
     if tree is None:
@@ -95,7 +95,7 @@ def _readable(html: str, url: str) -> tuple[str, str]:
     title = tree.findtext(".//title") or ""
     if len(html) > LARGE:
         return title, _all_text(tree)
-    # trafilatura takes every relative link for one from the site's root.
+    # trafilatura treats every relative link as relative to the site's root.
     tree.make_links_absolute(url, handle_failures="ignore")
     text = trafilatura.extract(
         tree, url=url, output_format="markdown", include_links=True, include_comments=False
@@ -105,7 +105,7 @@ def _readable(html: str, url: str) -> tuple[str, str]:
 
 
 def _all_text(tree: Any) -> str:
-    """Return all that a page shows, where no main part of it was found: it is short, or all links."""
+    """Return all visible text of a page without a main part: the page is short, or all links."""
     for hidden in list(tree.iter("script", "style", "noscript", "template", "title", "svg")):
         hidden.drop_tree()
     lines = (" ".join(line.split()) for line in tree.itertext())

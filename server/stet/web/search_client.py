@@ -1,13 +1,14 @@
-"""Ask a search API.
+"""Send queries to a search API, and explain its refusals.
 
-Through the client that `openai` brings, with the proxies of the environment as for the model: the
-address is the user's own choice. A new client each time: nothing is kept between two searches.
+The HTTP client is that of the `openai` package, with the proxies of the environment as for the
+model, since the user has chosen the address. Each search has a new client and keeps no state.
 
-What a search API means by a refusal, and what is to be done about it. Sources, as published in 2025 and 2026: OpenAI, Error codes (developers.openai.com/docs/guides/
-error-codes) and the types of the `openai` package; Brave, API reference, responses 400 to 429
-(api-dashboard.search.brave.com), with bodies quoted in public bug reports of its users; Tavily, Errors
-Code (help.tavily.com); Serper documents no errors: its bodies are those its users report, 403
-`{"message": "Unauthorized.", "statusCode": 403}` and 400 `{"message": "Not enough credits", …}`.
+Sources for refusals, as published in 2025 and 2026: OpenAI, Error codes
+(developers.openai.com/docs/guides/error-codes) and the types of the `openai` package; Brave, API
+reference, responses 400 to 429 (api-dashboard.search.brave.com), with bodies quoted in public bug
+reports of its users; Tavily, Errors Code (help.tavily.com); Serper documents no errors: its users
+report the bodies 403 `{"message": "Unauthorized.", "statusCode": 403}` and 400
+`{"message": "Not enough credits", …}`.
 """
 
 import asyncio
@@ -30,24 +31,24 @@ from stet.web.untrusted_text import strip_to_line
 from stet.web.web_address import WebError
 
 _SPENT_STATUSES = frozenset({402, 432, 433})
-"""Payment required; Tavily's limits of the plan and of what is paid as one goes."""
+"""Payment required; Tavily's limits of the plan and of pay-as-you-go."""
 _SPENT = re.compile(r"(?i)\b(?:quota|credits?|credit_balance_exhausted)\b|insufficient_quota")
 _KEY = re.compile(r"invalid_api_key|subscription_token", re.IGNORECASE)
 
 
 def _advice(key_env: str, status: int, code: str, message: str) -> str:
-    """Return what is to be done about a refusal.
+    """Return advice about a refusal.
 
     Args:
         key_env: The variable that holds the key.
         status: The HTTP status.
-        code: The code of the error, if there is one.
-        message: Its sentence, if there is one.
+        code: The code of the error; "" if there is none.
+        message: The message of the error; "" if there is none.
     """
     if status in {401, 403} or _KEY.search(code):
         return f"The user must check the key in {key_env}. Go on without it."
-    # OpenAI reports both a spent account and haste as 429, Brave names its rate limit by its code.
-    # Where the paid quota is used up, waiting does not help.
+    # OpenAI answers 429 both for a spent account and for its rate limit; Brave's code names its
+    # rate limit. If the paid quota is used up, waiting does not help.
     if status in _SPENT_STATUSES or (status < 500 and _SPENT.search(f"{code} {message}")):
         account = f"the account that the key in {key_env} belongs to"
         return (
@@ -59,12 +60,10 @@ def _advice(key_env: str, status: int, code: str, message: str) -> str:
 
 
 def _parse_error(response: object) -> tuple[str, str]:
-    """Return the code of an error (of OpenAI and Brave) and its sentence, in any of the four APIs'
-    wordings; "" for what there is not.
-    """
+    """Return the code (of OpenAI and Brave) and the message of an API's error, or ""."""
     if not isinstance(response, Mapping):
         return "", ""
-    # The sentence itself, an object around it, or the whole answer.
+    # The message itself, an object around the message, or the whole answer.
     detail = next((response[key] for key in ("error", "detail") if response.get(key)), response)
     code: object = ""
     if isinstance(detail, Mapping):
@@ -76,21 +75,21 @@ def _parse_error(response: object) -> tuple[str, str]:
 
 SECONDS = 30.0
 OPENAI_SECONDS = 120.0
-"""A model reads the pages before it answers."""
+"""The limit for OpenAI, whose model reads the pages before it answers."""
 
 MAX_BYTES = 4_000_000
 _MAX_MESSAGE = 300
 
-# They log whole addresses: queries that do not belong in our log.
+# These libraries log whole addresses, with queries that must not be in the log.
 for _name in ("httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSearchAnswer:
-    """Return what a search API finds.
+    """Return the answer of a search API to a query.
 
     Raises:
-        WebError: If it can't be asked, refuses, or answers with something else.
+        WebError: If the API can't be reached, refuses, or sends another kind of answer.
     """
     seconds = OPENAI_SECONDS if endpoint.provider == "openai" else SECONDS
     try:
@@ -115,7 +114,7 @@ async def search_web(endpoint: SearchEndpoint, query: str, limit: int) -> WebSea
 
 async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, bytes]:
     """Send the request and return the status and the body of the answer."""
-    # Making a client reads certificates.
+    # The client reads certificates when it is created.
     trust_env = not endpoint.is_loopback
     client = await asyncio.to_thread(httpx2.AsyncClient, trust_env=trust_env, timeout=None)
     headers, params = {**request.headers, "accept-encoding": ACCEPTED}, request.params or None
@@ -131,7 +130,7 @@ async def _send(endpoint: SearchEndpoint, request: SearchRequest) -> tuple[int, 
                     body += piece
                     if len(body) > MAX_BYTES:
                         raise _failure_error(endpoint, f"answered with more than {MAX_BYTES} bytes")
-                    await asyncio.sleep(0)  # what is decompressed comes at once
+                    await asyncio.sleep(0)  # decompressed pieces arrive without a wait
             decoder.finish()
         except InvalidContentCoding as error:
             raise _failure_error(endpoint, f"answered with a body that {error}") from error

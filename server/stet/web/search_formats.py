@@ -1,4 +1,4 @@
-"""The requests to search APIs and their answers, and which API is asked: pure functions.
+"""The requests and answers of search APIs, and the choice of the API: pure functions.
 
 Sources: OpenAI, the Responses API's `web_search` tool (developers.openai.com/api/docs/guides/
 tools-web-search and the types of the `openai` package); Brave, Web Search API
@@ -24,10 +24,10 @@ class SearchEndpoint:
     """One search API.
 
     Attributes:
-        provider: Which one's formats it speaks.
-        base_url: Where it is, without a last slash.
-        api_key: The secret.
-        key_env: The environment variable it comes from.
+        provider: The provider whose formats the API uses.
+        base_url: The base URL, without a slash at the end.
+        api_key: The secret key.
+        key_env: The environment variable of the key.
     """
 
     provider: Provider
@@ -37,11 +37,11 @@ class SearchEndpoint:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine."""
+        """Whether the API is on this machine."""
         return urlsplit(self.base_url).hostname in {"127.0.0.1", "localhost", "::1"}
 
     def redact_key(self, text: str) -> str:
-        """Return `text` with the key blotted out, should a server have echoed it."""
+        """Return `text` with a mark in place of the key, which a server may have echoed."""
         return text.replace(self.api_key, "[key]")
 
 
@@ -52,7 +52,7 @@ def search_endpoint(settings: WebSettings, environ: Mapping[str, str]) -> Search
     known = _PROVIDERS[settings.provider]
     base_url = settings.base_url or known.base_url
     if settings.provider == "openai" and not settings.base_url:
-        # The environment's key belongs to the environment's address.
+        # A key from the environment belongs to the address from the environment.
         base_url = environ.get("OPENAI_BASE_URL", "").strip() or known.base_url
     for name in key_variables(settings):
         if key := environ.get(name, "").strip():
@@ -68,7 +68,7 @@ def key_variables(settings: WebSettings) -> tuple[str, ...]:
 
 
 OPENAI_MODEL = "gpt-6-astra"
-"""The one that OpenAI's guide recommends for web search."""
+"""The model that OpenAI's guide recommends for web search."""
 
 _TASK = (
     "Search the web for what the user wants to know. Answer with what you found, in a few short "
@@ -76,19 +76,19 @@ _TASK = (
 )
 _TAG = re.compile(r"</?strong>")
 _BRAVE_WORDS = 50
-"""What a query may hold at most; with more, nothing is answered."""
+"""The most words of a query; a longer query gets no results."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One request.
+    """One request to a search API.
 
     Attributes:
         method: `GET` or `POST`.
-        url: Without the query.
-        headers: With the key among them.
-        params: The query.
-        body: Sent as JSON; None for none.
+        url: The URL, without the query.
+        headers: The headers, with the key.
+        params: The parameters of the query.
+        body: The body, sent as JSON; None for no body.
     """
 
     method: str
@@ -100,7 +100,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class WebHit:
-    """One page that was found; what it says of itself, unchecked."""
+    """One page that was found, as the search API describes it; unchecked."""
 
     url: str
     title: str = ""
@@ -218,7 +218,7 @@ def _object(response: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _hit(found: Mapping[str, Any], *names: str) -> WebHit:
-    """Return a page by the names of its address, title and excerpt, as far as there are any."""
+    """Return a page from the fields with these names: address, title and excerpt, if given."""
     return WebHit(*(_text(found, name) for name in names))
 
 
@@ -228,7 +228,7 @@ def _text(response: Mapping[str, Any], name: str) -> str:
 
 
 def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
-    """Return each address once, the first time; those without one not at all."""
+    """Return the first hit of each address; hits without an address are left out."""
     first: dict[str, WebHit] = {}
     for hit in hits:
         if hit.url:
@@ -238,12 +238,12 @@ def _deduplicate(hits: Iterable[WebHit]) -> tuple[WebHit, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Api:
-    """What is known of a search API.
+    """The description of one search API.
 
     Attributes:
-        base_url: Where it is.
-        key_envs: The variables that hold its key.
-        ask: Makes a request for a query and at most so many pages.
+        base_url: The default base URL.
+        key_envs: The environment variables that may hold the key.
+        ask: Returns the request for a query and a limit of pages.
         read: Reads an answer.
     """
 

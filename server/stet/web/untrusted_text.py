@@ -1,8 +1,7 @@
-"""How text of the web is shown to a model: between marks it can't forge, without hidden characters.
+"""Fence text of the web for a model with marks that it can't forge, and strip hidden characters.
 
-Characters that a reader does not see: they can carry orders to a model past its user.
-
-Zero-width and joining characters, marks that turn the direction of writing (CVE-2021-42574), tag
+Hidden characters can carry instructions to a model that its user does not see:
+zero-width and joining characters, marks that turn the direction of writing (CVE-2021-42574), tag
 characters, variation selectors, fillers and controls.
 """
 
@@ -11,7 +10,7 @@ import secrets
 
 
 def fence_untrusted(text: str, what: str) -> str:
-    """Return `text` between two lines with a fresh word, and what it is; ends in a line feed."""
+    """Return `text` between two lines with a random word and `what`; it ends in a line feed."""
     word = secrets.token_hex(8)
     end = "" if text.endswith("\n") else "\n"
     return (
@@ -29,11 +28,11 @@ _LINE_ENDS = re.compile("\r\n|[\r\u2028\u2029]")
 
 
 def strip_hidden(text: str) -> tuple[str, int]:
-    """Return `text` without them, every line end a line feed; and how many were taken out."""
+    """Return `text` without hidden characters, with line feeds only; and the number removed."""
     return _HIDDEN.subn("", _LINE_ENDS.sub("\n", text))
 
 
 def strip_to_line(text: str, limit: int) -> str:
-    """Return `text` without them, on one line of at most `limit` characters."""
+    """Return `text` without hidden characters, on one line of at most `limit` characters."""
     line = " ".join(strip_hidden(text)[0].split())
     return line if len(line) <= limit else f"{line[: limit - 1]}…"

@@ -1,4 +1,4 @@
-"""The web as the tools of one turn reach it."""
+"""The web access of the tools of one turn."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ class WebAccess:
 
     Attributes:
         endpoint: The search API.
-        fetcher: Fetches pages.
+        fetcher: The client that fetches pages.
         system: Starts the processes that read pages.
         known: The addresses that were found and allowed in this conversation.
         refused: Hosts that the user does not allow in this turn.
@@ -34,7 +34,7 @@ class WebAccess:
     _cached_pages: dict[str, WebPage] = field(default_factory=dict)
 
     async def search(self, query: str, limit: int) -> WebSearchAnswer:
-        """Return at most `limit` pages; from now on they count as named.
+        """Return at most `limit` pages, and record them as known addresses.
 
         Raises:
             WebError: If the search API returns an error.
@@ -47,7 +47,7 @@ class WebAccess:
             try:
                 address = parse_url(hit.url)
             except WebError:
-                continue  # nothing that could be read
+                continue  # not a readable address
             self.known.add(address)
             hits.append(WebHit(address.url, hit.title, hit.excerpt))
             if len(hits) == limit:
@@ -62,7 +62,7 @@ class WebAccess:
         """Return the page at an address. A page that this turn has read is not fetched again.
 
         Raises:
-            WebError: If it can't or may not be read.
+            WebError: If the page can't or may not be read.
         """
         address = replace(address, fragment="")
         if (page := self._cached_pages.get(address.url)) is None:

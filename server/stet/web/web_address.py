@@ -1,4 +1,4 @@
-"""Addresses of web pages: parsed strictly, remembered with who named them, and kept as sources.
+"""Parse the addresses of web pages strictly, record who named them, and keep them as sources.
 
 Parsing is stricter than in browsers (https://url.spec.whatwg.org): an address that could be read in
 two ways is refused, so that the host that is checked is the host that is contacted.
@@ -20,10 +20,10 @@ class WebError(Exception):
 
 
 MAX_URL = 2000
-"""Characters. Longer ones carry data out, not a page's address."""
+"""The most characters of an address; a longer address may carry data out."""
 
 MAX_NEW_CHARACTERS = 100
-"""How many characters after the host may be new without the user having seen them."""
+"""The most new characters after the host that are sent without asking the user."""
 
 MAX_NEW_CHARACTERS_OF_CHAT = 300
 """The same limit for all addresses of a chat since the user was last asked.
@@ -59,7 +59,7 @@ class WebAddress:
 
     @property
     def ip(self) -> IPv4Address | IPv6Address | None:
-        """The host, where it is an IP address."""
+        """The host if it is an IP address, else None."""
         return _ip(self.host)
 
     @property
@@ -69,18 +69,18 @@ class WebAddress:
 
     @property
     def host_and_port(self) -> str:
-        """Host, and port where it is not the usual one: what a yes of the user is for."""
+        """The host, with the port unless it is the usual one; the user allows this unit."""
         host, is_usual = self.url_host, self.port == PORTS[self.scheme]
         return host if is_usual else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The whole of it, without the fragment; all ASCII, so that nothing in it is hidden."""
+        """The whole address without the fragment; in ASCII, so that no character is hidden."""
         return f"{self.scheme}://{self.host_and_port}{self.target}"
 
     @property
     def unicode_host(self) -> str:
-        """The host as people read it, where that differs; else ""."""
+        """The host in Unicode if that differs, else ""."""
         if "xn--" not in self.host:
             return ""
         import idna  # late: its tables are large
@@ -100,7 +100,7 @@ def parse_url(url: str) -> WebAddress:
     """Parse `url`.
 
     Raises:
-        WebError: If it is not an address that Stet reads, with the reason.
+        WebError: If `url` is not an address that Stet reads, with the reason.
     """
     url = url.strip()
     if len(url) > MAX_URL:
@@ -132,7 +132,7 @@ def resolve_redirect(page: WebAddress, location: str) -> WebAddress:
     """Return the address that a redirect leads to.
 
     Raises:
-        WebError: If it is not an address, or an unprotected one after a protected one.
+        WebError: If `location` is not an address, or leads from https to http.
     """
     try:
         joined = urljoin(page.url, location)
@@ -148,7 +148,7 @@ def _host(host: str, url: str) -> str:
     """Return the canonical spelling of a host.
 
     Raises:
-        WebError: If it is not a host, or a number in a spelling that systems read differently.
+        WebError: If `host` is not a host, or a number in a spelling that systems read differently.
     """
     if ":" in host:
         return _ipv6(host, url)
@@ -194,8 +194,8 @@ _BARE = re.compile(
     r"(?:www\.(?:[\w-]+\.)+[^\W\d_]{2,}|(?:[\w-]+\.)+(?:com|edu|eu|gov|net|org))(?::\d+)?(?:[/?#].*)?",
     re.IGNORECASE,
 )
-"""Not every ending of a host: `readme.md` and `self.name` could be hosts, and mean something else.
-Who means one writes `https://` before it, or is asked.
+"""A host without a scheme, by a few endings only: `readme.md` and `self.name` seldom mean a host.
+For other hosts the user writes `https://`, or is asked.
 """
 
 _TRAILING = ".,;:!?*_~…"
@@ -203,13 +203,13 @@ _TRAILING = ".,;:!?*_~…"
 
 @dataclass(slots=True)
 class KnownAddresses:
-    """What a search API has named in one conversation, and what the user has allowed in it.
+    """The addresses that a search API named or the user allowed in one conversation.
 
     Attributes:
-        places: Hosts, with a port where it is not the usual one (`WebAddress.host_and_port`).
+        places: Hosts, with a port unless it is the usual one (`WebAddress.host_and_port`).
         urls: Whole addresses.
-        n_sent_characters: How many characters new addresses have carried to known hosts since the user was
-            last asked; outlives the process with the chat.
+        n_sent_characters: The characters of new addresses that were sent to known hosts since the
+            user was last asked; saved with the chat.
     """
 
     places: set[str] = field(default_factory=set)
@@ -217,31 +217,31 @@ class KnownAddresses:
     n_sent_characters: int = 0
 
     def add(self, address: WebAddress) -> None:
-        """Note an address that was found, or that the user has agreed to."""
+        """Add an address that was found, or that the user has allowed."""
         self.places.add(address.host_and_port)
         self.urls.add(address.url)
 
     def contains(self, address: WebAddress, words: str) -> bool:
-        """Return whether the whole address has been named, so that nothing in it is the model's."""
+        """Return whether the whole address was named, so that the model has added nothing to it."""
         return address.url in self.urls or address.url in (one.url for one in find_addresses(words))
 
     def count_unapproved(self, address: WebAddress, words: str) -> None:
-        """Count an address that is about to be requested without the user having been asked."""
+        """Count an address that is about to be requested without asking the user."""
         if not self.contains(address, words):
-            # Which one is chosen says something too.
+            # The choice of an address carries information too.
             self.n_sent_characters += max(1, address.n_path_characters)
 
     def approve(self, address: WebAddress) -> None:
-        """Note that the user has seen this address, and agrees: the count begins again."""
+        """Record that the user has allowed this address, and reset the count."""
         self.add(address)
         self.n_sent_characters = 0
 
     def why_ask(self, address: WebAddress, words: str) -> str:
-        """Return why the user must be asked before this address is read, for them; "": no need to.
+        """Return a reason, for the user, to ask before this address is read; "" if there is none.
 
         Args:
-            address: What is to be read.
-            words: What the user has said in the conversation.
+            address: The address to read.
+            words: The user's messages in the conversation.
         """
         if self.contains(address, words):
             return ""
@@ -266,7 +266,7 @@ class KnownAddresses:
 
 
 def find_addresses(words: str) -> list[WebAddress]:
-    """Return the addresses and hosts that somebody has written."""
+    """Return the addresses and hosts that a text names."""
     found = []
     for match in _WORD.finditer(words):
         word = match[0].rstrip(_TRAILING)
@@ -289,8 +289,8 @@ class WebSource:
     """A page that was found or read.
 
     Attributes:
-        url: Its address.
-        title: What it calls itself; empty where it does not.
+        url: The address of the page.
+        title: The title of the page; empty if there is none.
     """
 
     url: str
@@ -298,7 +298,7 @@ class WebSource:
 
 
 def add_source(sources: list[WebSource], source: WebSource) -> None:
-    """Add a source unless it is there; a title takes the place of none."""
+    """Add a source unless it is listed; a title replaces an empty one."""
     for n, known in enumerate(sources):
         if known.url == source.url:
             sources[n] = known if known.title else source
