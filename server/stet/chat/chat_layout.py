@@ -286,7 +286,7 @@ def after_draft(document: ChatSections, text: str, turn: str) -> Insertion:
     A heading for the user's next words follows.
 
     Args:
-        document: The document as it is now.
+        document: The present document.
         text: The sent text. The user may have added text since; the added text is then their next
             message.
         turn: The turn that answers.

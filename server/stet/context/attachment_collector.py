@@ -1,4 +1,4 @@
-"""Find the files that go with a question: attached ones, mentioned ones, and those of `context.scope`.
+"""Find the files of a question: attached files, mentioned files, and those of `context.scope`.
 
 The user attaches files and folders, or mentions them as `@path`, `@folder/` and `@selection`:
 

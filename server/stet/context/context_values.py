@@ -135,7 +135,7 @@ def _quoted(value: str) -> str:
 
 
 def _escape_match(text: str) -> str:
-    """Return control characters, also those that change the direction of writing, as their escapes."""
+    """Return `text` with control characters escaped, also those for the writing direction."""
     return _HIDDEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 

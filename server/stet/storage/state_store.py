@@ -157,7 +157,7 @@ class StateStore:
             self._batch.add((), others, decision=False)
 
     def load(self) -> RestoredState:
-        """Load the state of this server: its own state and the state of dead servers.
+        """Load the state of this server and of dead servers.
 
         This takes long if the state is large, or if another process has locked the file, and blocks
         no other thread meanwhile: call it in a worker thread.

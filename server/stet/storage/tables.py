@@ -48,7 +48,7 @@ _IDS = "SELECT id FROM hunk WHERE owner = :owner"
 _SNAPSHOT_FIELDS = "SELECT nth, fields FROM footing WHERE owner = :owner"
 _HUNKS = "SELECT id, fields, old, new, base, proposed FROM hunk WHERE owner = :owner ORDER BY nth"
 _SNAPSHOTS = "SELECT fields, text FROM footing WHERE owner = :owner ORDER BY nth DESC"
-"""The latest first: a file has several if several servers had hunks in it, each with its own text."""
+"""The latest first: a file has several snapshots if several servers had hunks in the file."""
 _PLACE_LOST = "where it stood is not known any more"
 MAX_TURN_DAYS = 90.0
 """How many days turns are kept; a chat is dropped with its last turn."""

@@ -323,7 +323,7 @@ class BlockMatcher:
 
 
 def _non_overlapping(places: Sequence[int], length: int) -> list[int]:
-    """Return the places that do not overlap the one before, from the first on."""
+    """Return the places, in order, without those that overlap the previously returned place."""
     disjoint: list[int] = []
     for place in places:
         if not disjoint or place >= disjoint[-1] + length:

@@ -100,7 +100,7 @@ class TextChange:
 
 
 def map_position(position: Position, change: TextChange, bias: Bias = Bias.LEFT) -> Position:
-    """Return where `position` of the text before `change` is in the text after it.
+    """Return the position in the text after `change` of a `position` in the text before.
 
     A position inside the replaced text goes to the start of the new text (`Bias.LEFT`) or its end.
 
@@ -238,7 +238,7 @@ class TextEdit:
         return TextEdit(tuple(_replacements([*made, *reversed(left)])))
 
     def map_offset(self, offset: int, bias: Bias = Bias.LEFT) -> int:
-        """Return where `offset` of the text before is in the text after.
+        """Return the offset in the text after the edit of an `offset` in the text before.
 
         Inside a replaced stretch, and at an insertion, `bias` selects the side of the new text.
         """
@@ -295,7 +295,7 @@ def _pieces_after(edit: TextEdit) -> Iterator[_Piece]:
 
 
 def _taken(left: list[_Piece], n: int) -> list[_Piece]:
-    """Take the first `n` code points off `left`, whose parts are in reverse order."""
+    """Remove and return the first `n` code points of `left`, whose parts are in reverse order."""
     taken = []
     while n > 0:
         size, start, text = left.pop()

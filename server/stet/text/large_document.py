@@ -20,7 +20,7 @@ class PatchedLines(PiecewiseLines):
     def __init__(
         self, lines: Sequence[str], replaced: Sequence[tuple[int, int, Sequence[str]]]
     ) -> None:
-        """Hold lines and the replacements of some of them.
+        """Create the sequence from lines and the replacements of some of them.
 
         Args:
             lines: All lines.

@@ -180,13 +180,11 @@ class NormalizedText:
         return self._source_starts[line] + offset - self._starts[line]
 
     def source_line_start(self, line: int) -> int:
-        """Return where a line starts in the text; for the line after the last one, the end of the
-        text.
-        """
+        """Return the offset of a line in the text; for the line after the last, the text's end."""
         return self._source_starts[line]
 
     def plain_span(self, block: MatchedLines) -> tuple[int, int]:
-        """Return where a block starts and ends in the plain form, without its last line end."""
+        """Return the span of a block in the plain form (half-open), without its last line end."""
         start, lines = self._starts[block.first], self.lines[block.first : block.first + block.n]
         return start, start + sum(map(len, lines)) + block.n - 1
 
@@ -216,14 +214,14 @@ class ShownText:
         return self.made or NormalizedText(self.text)
 
     def map_inside(self, start: int, end: int, now: TextDocument) -> "TextSpan":
-        """Return where a stretch of the plain form is in the live text `now`, without insertions at
-        its edges.
+        """Return the span in the live text `now` of a stretch of the plain form, without insertions
+        at its edges.
         """
         return TextSpan(self._map(start, now, Bias.RIGHT), self._map(end, now, Bias.LEFT))
 
     def map_around(self, start: int, end: int, now: TextDocument) -> "TextSpan":
-        """Return where a stretch of the plain form is in the live text `now`, with replacements and
-        insertions at its edges.
+        """Return the span in the live text `now` of a stretch of the plain form, with replacements
+        and insertions at its edges.
         """
         return TextSpan(self._map(start, now, Bias.LEFT), self._map(end, now, Bias.RIGHT))
 

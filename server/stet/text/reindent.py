@@ -178,7 +178,7 @@ def adopt_known_line_ends(new: str, known: Sequence[str], default: str, above: s
     A last line without a line end keeps none.
 
     Args:
-        new: The text; its own line ends only separate its lines.
+        new: The text; its line ends only separate its lines.
         known: Texts that may share lines with `new`, the nearest first.
         default: The line end of lines that are in none of these texts.
         above: The line end before the text.

@@ -214,7 +214,7 @@ def _path(
 
 
 def split_when(items: Iterable[_T], is_split: Callable[[_T, _T], bool]) -> Iterator[list[_T]]:
-    """Yield items in groups, in order; a group ends where `is_split` holds of two neighbours."""
+    """Yield items in groups, in order; two neighbours with `is_split` are in different groups."""
     group: list[_T] = []
     for item in items:
         if group and is_split(group[-1], item):

@@ -130,7 +130,7 @@ class Snapshot:
         return self._without_blocks(document)
 
     def show_or_none(self, uri: str) -> TextDocument | None:
-        """Return the text of a document as `show` does, or None where `show` raises `NotShown`."""
+        """Return the text of a document as `show` does, or None if `show` raises `NotShown`."""
         try:
             return self.show(uri)
         except NotShown:

@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def comments_of(text: str, language: str, name: str) -> list[tuple[int, int]]:
-    """Return where the comments of `text` are (code points, half-open), in order and disjoint.
+    """Return the ranges of the comments of `text` (code points, half-open), in order and disjoint.
 
     Args:
         text: The whole text.
@@ -73,8 +73,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def comments_by_grammar(text: str, language: str) -> list[tuple[int, int]] | None:
-    """Return where the comments of `text` are (code points, half-open), in order; None without a
-    grammar.
+    """Return the ranges of the comments of `text` (code points, half-open), in order; None without
+    a grammar.
 
     Args:
         text: The whole text.

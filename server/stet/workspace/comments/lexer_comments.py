@@ -23,8 +23,8 @@ _NOT_COMMENTS = (Comment.Preproc, Comment.PreprocFile, Comment.Hashbang)
 
 
 def comments_by_lexer(text: str, language: str, name: str) -> list[tuple[int, int]] | None:
-    """Return where the comments of `text` are (code points, half-open), in order; None without a
-    lexer.
+    """Return the ranges of the comments of `text` (code points, half-open), in order; None without
+    a lexer.
 
     Args:
         text: The whole text.
