@@ -34,7 +34,7 @@ class UnknownTurn(Exception):
 
 
 class NotRunning(Exception):
-    """There is no turn that could hear it; the message says why."""
+    """No running turn can receive the message; the exception's text says why."""
 
 
 class Agent:
@@ -43,11 +43,11 @@ class Agent:
     Args:
         workspace: The workspace, whose settings apply.
         ledger: Receives the proposals.
-        answer: Does the work of a turn; awaited, because its import takes long.
-        number: Returns a number that no turn has had in this workspace, in earlier runs either.
+        answer: Returns the function that executes a turn; awaited, because its import takes long.
+        number: Returns a number that no turn of this workspace has had, also in earlier runs.
         spawn: Starts a task and keeps a reference to the task.
         emit: Receives each event; called on the event loop.
-        archive: Keeps turns and conversations.
+        archive: Persists turns and conversations.
 
     Attributes:
         questions: The questions that turns are waiting on.
@@ -90,21 +90,21 @@ class Agent:
         return self._turns[turn.id]
 
     def _forget_old(self) -> None:
-        """Forget the oldest of very many turns, as a restart does."""
+        """Discard the oldest turns if there are more than `MAX_TURNS`, as a restart does."""
         n_more = max(0, len(self._turns) - MAX_TURNS)
         for turn in list(islice(self._turns.values(), n_more)):
             if turn.state in FINAL_STATES and turn.id not in self._runners:
                 del self._turns[turn.id]
 
     async def restore(self) -> None:
-        """Bring back the conversations of earlier runs; those that have begun since go on."""
+        """Load the conversations of earlier runs and merge them with those of this run."""
         past = await asyncio.to_thread(self._archive.load)
         for session in self._restore_sessions(past):
             await self._save_chat(session)
 
     def _restore_sessions(self, saved: SavedChats) -> Sequence[Session]:
-        """Merge earlier conversations. Return those that have begun since, which are to be kept anew."""
-        # Changes are counted anew from the highest one that is left.
+        """Merge earlier conversations. Return those that this run has continued, for a new save."""
+        # The numbers of changes continue from the highest one that is left.
         latest = max((hunk.changed for hunk in self._ledger.hunks()), default=0)
         self._turns = {
             turn.id: self._with_interruption_note(turn) for turn in saved.turns
@@ -184,7 +184,7 @@ class Agent:
         return tuple(stopped)
 
     def _record_cancelled(self, turn: Turn) -> None:
-        """Let the next turn of the chat know of one that was cancelled while it ran."""
+        """Add a turn that was cancelled while it ran to the history of its chat."""
         session = self.session(turn.ask.chat)
         session.record_turn(turn, self._ledger.hunks(turn=turn.id))
         _ = self._spawn(self._save_chat(session), f"keeping the chat of {turn.id}")
@@ -236,16 +236,16 @@ class Agent:
         """Run a turn from start to end, even if errors occur during the turn."""
         try:
             execute = await self._load_executor()
-            # Settings are known once there is somebody to answer.
+            # The settings are known only after the executor has been loaded.
             limits = Limits.of(self._workspace.settings.agent)
             ended = await runner.run(execute, session, limits)
         except Exception as bug:
-            # The turn's task ends with the error, which is logged where tasks are kept; but the
-            # user must not be left looking at a turn that never ends.
+            # The owner of the task logs the error. The turn must end as well, or the user would
+            # wait for it without end.
             self._finish_turn(self._turns[turn_id].ended(TurnState.FAILED, error=describe_bug(bug)))
             raise
         if self._turns[turn_id].state in FINAL_STATES:
-            return  # cancelled at its last step: nothing of it counts
+            return  # cancelled during its last step: the result does not count
         ended = replace(ended, ended_at=self._now())
         ended = ended.with_remaining_note(has_proposed=self._has_proposed(turn_id))
         if ended.state is not TurnState.CANCELLED:  # nothing was sent that the user did not want
@@ -259,7 +259,7 @@ class Agent:
             self._finish_turn(ended)
 
     def _has_proposed(self, turn_id: str) -> bool:
-        """Return whether anything that a turn has proposed is still of use."""
+        """Return whether a turn has a hunk that is neither withdrawn nor superseded."""
         hunks = self._ledger.hunks(turn=turn_id)
         return any(hunk.state not in _WITHDRAWN_STATES for hunk in hunks)
 
@@ -270,13 +270,13 @@ class Agent:
             await asyncio.to_thread(self._archive.save_chat, *known)
 
     def _on_task_done(self, turn_id: str, session: Session, _task: asyncio.Task[None]) -> None:
-        """Let the next turn of the chat begin."""
+        """Start the next turn of the chat."""
         session.running = None
         del self._runners[turn_id]
         self._start_next(session)
 
     def _record_event(self, event: AgentEvent) -> None:
-        """Keep the turn as the event shows it, and pass the event on; nothing after its end."""
+        """Store the turn of the event and pass the event on; ignore events after the turn's end."""
         if self._turns[event.turn.id].state in FINAL_STATES:
             return
         if (runner := self._runners.get(event.turn.id)) is not None:
@@ -291,7 +291,7 @@ class Agent:
         runner = self._runners.get(turn.id)
         if runner is not None and turn.state is not TurnState.CANCELLED:
             turn = turn.with_unread_steering(runner.steering)
-        if not turn.pricing.source:  # it ended before it was known who answers
+        if not turn.pricing.source:  # the turn ended before its model was known
             pricing = users_pricing(self._workspace.settings.model.price)
             turn = replace(turn, pricing=pricing)
         cost = turn.pricing.cost(turn.usage)

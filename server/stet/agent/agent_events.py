@@ -1,4 +1,4 @@
-"""What a turn tells the editor while it runs."""
+"""The events that a turn reports to the editor while it runs."""
 
 from dataclasses import dataclass
 
@@ -27,18 +27,18 @@ class RoundStarted(AgentEvent):
 
 @dataclass(frozen=True)
 class TextDelta(AgentEvent):
-    """The model has said a little more."""
+    """A further piece of the model's answer."""
 
     text: str
 
 
 class RoundCompleted(AgentEvent):
-    """The model's answer of this round is whole."""
+    """The model's answer of this round is complete."""
 
 
 @dataclass(frozen=True)
 class SteeringApplied(AgentEvent):
-    """The model is about to be shown what the user said meanwhile."""
+    """The next request contains a message that the user sent during the turn."""
 
     text: str
 
@@ -52,21 +52,21 @@ class ToolStarted(AgentEvent):
 
 @dataclass(frozen=True)
 class ToolStateChanged(AgentEvent):
-    """The call waits for the user's answer, or has it."""
+    """The call waits for the user's answer, or has received it."""
 
     run: ToolRun
 
 
 @dataclass(frozen=True)
 class ToolEnded(AgentEvent):
-    """The call is over, well or not."""
+    """The call is over, with a result or an error."""
 
     run: ToolRun
 
 
 @dataclass(frozen=True)
 class FileOpened(AgentEvent):
-    """The model wants the user to see the file `uri`, at a line (1-based) if there is one."""
+    """The model opens the file `uri` for the user, at a line (1-based) if one is given."""
 
     uri: str
     line: int | None = None
@@ -85,7 +85,7 @@ class QuestionAnswered(AgentEvent):
 
 @dataclass(frozen=True)
 class RetryScheduled(AgentEvent):
-    """The round starts again after a fault; `reason` is a sentence. Its earlier output is void."""
+    """The round starts again after a fault; its earlier text is discarded. `reason` is a sentence."""
 
     reason: str
 

@@ -1,8 +1,8 @@
-"""A turn that a comment asks for: reading the comment, and taking it out of the text at the end.
+"""A turn that a comment asks for: reading the comment, and removing it at the end.
 
-The comment is found when the turn begins, in the text as it is then. That it goes is part of what
-the turn proposes: it passes the gate like any edit, and where the model has a hunk pending on its
-lines it is done within that hunk.
+The comment is searched for in the current text when the turn begins. Its removal is a proposal of
+the turn: it is authorized like any edit, and if the model has a pending hunk on the same lines, the
+removal becomes part of that hunk.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from stet.workspace.snapshot import NotShown
 from stet.workspace.workspace import Workspace
 
 MAX_LINES_AFTER = 40
-"""Of what follows a comment, how many lines are selected with it."""
+"""The most lines below a comment that are selected with it."""
 
 _MAX_TRIES = 10
 _COMMENT_NOTE = (
@@ -42,8 +42,8 @@ class CommentTask:
     """A comment whose request is being executed.
 
     Attributes:
-        uri: The URI of its document.
-        name: The name of its document.
+        uri: The URI of the comment's document.
+        name: The name of the comment's document.
         range: The range of the comment.
         source: The text of this range, with the comment marks.
         revision: The revision of the document to which `range` refers.
@@ -57,7 +57,7 @@ class CommentTask:
 
     @property
     def note(self) -> str:
-        """What the model is told after the question: that the question is a comment."""
+        """The text after the question, which says to the model that the question is a comment."""
         return _COMMENT_NOTE.format(name=single_line(self.name), line=self.range.start.line + 1)
 
 
@@ -99,7 +99,7 @@ async def start_comment_turn(
     )
     source = document.text_in(comment_range)
     task = CommentTask(comment.uri, name, comment_range, source, document.revision)
-    # The user may have gone on typing while it was looked for.
+    # The user may have edited the document during the search.
     changes = workspace.changes_since(comment.uri, document.revision) or ()
     selected = map_range(_extend_to_paragraph(comment_range, document), changes)
     place = EditorLocation(comment.uri, selected, caret=selected.start)
@@ -129,7 +129,7 @@ async def _propose_removal(proposer: Proposer, task: CommentTask) -> None:
     """Propose to remove the comment from its document.
 
     Raises:
-        ToolError: If a rule or the ledger refuses, or the document is changed all the time.
+        ToolError: If a rule or the ledger refuses, or the document changes during every attempt.
     """
     reader = proposer.reader
     for _ in range(_MAX_TRIES):
@@ -184,9 +184,7 @@ def _locate_comment(reader: FileReader, live: TextDocument, task: CommentTask) -
 
 
 def _locate_in_view(view: PendingView, place: Range, source: str) -> int | None:
-    """Return where the comment is in the text with what is pending in it; None where that takes it
-    out.
-    """
+    """Return the offset of the comment in the pending view; None if the pending hunks remove it."""
     start = view.edit.map_offset(view.live.offset_at(place.start), Bias.RIGHT)
     if view.text.startswith(source, start):
         return start
@@ -210,7 +208,7 @@ def _notes(view: PendingView, whole: Amendment, place: Range) -> tuple[tuple[int
 
 
 def _current_line(comment: CommentLocation, workspace: Workspace) -> int:
-    """Return the comment's line in the current text. The turn may have waited in the queue."""
+    """Return the comment's line, 0-based, in the current text. The turn may have been queued."""
     position = Position(comment.line, 0)
     for change in workspace.changes_since(comment.uri, comment.revision) or ():
         position = map_position(position, change, Bias.RIGHT)

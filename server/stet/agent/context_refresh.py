@@ -13,7 +13,7 @@ from stet.workspace.snapshot import Snapshot
 from stet.workspace.uris import canonical
 
 _MAX_TRIES = 6
-"""How often the limits are halved until the context fits into the answer of a tool."""
+"""The most times that the limits are halved to fit the context into the result of a tool."""
 
 
 async def current_context(
@@ -40,7 +40,7 @@ async def current_context(
 
 
 def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLocation:
-    """Return where the user is now, or where they asked from if the editor has reported nothing newer."""
+    """Return the user's current location, or that of the question if no newer one is known."""
     active = snapshot.activity.active
     if active is None:
         active = location.uri
@@ -54,8 +54,9 @@ def _current_location(snapshot: Snapshot, location: EditorLocation) -> EditorLoc
 def _fit_context(
     snapshot: Snapshot, location: EditorLocation, links: LinkCache, attachments: Attachments
 ) -> Context:
-    """Return the context, with less of each file until the context fits a tool's answer. Blocks on
-    the disk.
+    """Return the context, with less of each file until it fits into the result of a tool.
+
+    Blocks on the disk.
     """
     settings = snapshot.settings
     graph = scan_links(snapshot, links) if settings.context.scope == "linked" else None

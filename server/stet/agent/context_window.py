@@ -1,9 +1,9 @@
 """Compaction: keep a conversation within the model's context window and the user's limits.
 
 A conversation is shortened in this order, the oldest parts first: tool results and old states of
-the editor become a placeholder that says what they were and how to see them again; turns are
-reduced to question and answer; the oldest turns become a digest. Calls and their results stay
-together, and each shortened part says that it is shortened. The functions that shorten are pure.
+the editor are replaced by a placeholder that names the call to repeat; turns are reduced to
+question and answer; the oldest turns become a digest. Calls and their results stay together, and
+each shortened part says that it is shortened. The functions that shorten are pure.
 """
 
 import re
@@ -37,18 +37,18 @@ from stet.tools.tool_errors import ToolError
 COMPACTED_MARK = "(Compacted: "
 """The beginning of every placeholder for a longer text."""
 MIN_RESULT = 400
-"""Characters of a result that is worth replacing."""
+"""Results longer than this, in characters, are replaced."""
 MAX_CUT = 2000
-"""Characters of the beginning of a result that stay where it can't be spared."""
+"""Characters of a result that stay if it is truncated instead of replaced."""
 MAX_ARGUMENTS = 200
 MAX_QUESTION = 300
-"""Characters of each question in a digest."""
+"""The most characters of a question, and of an answer, in a digest."""
 MAX_DIGEST = 6000
-"""Characters of a digest."""
+"""The most characters of a digest."""
 SUMMARY_QUESTION = "What has been said and done until now?"
 CONTINUE_PROMPT = "Go on from there."
 RECENT_ROUNDS = 2
-"""How many of a turn's last rounds keep their results as long as possible."""
+"""The number of a turn's last rounds whose results are shortened last."""
 
 _DATA = re.compile(r"<additional_data>.*</additional_data>\n?", re.DOTALL)
 _OLD_EDITOR_STATE = f"{COMPACTED_MARK}what the editor showed then. `get_attached_context` gives what it shows now.)\n"
@@ -59,22 +59,21 @@ Shorten = Callable[[ToolCall, str], str]
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is said of a chat: earlier turns, and the messages of the one that runs, question first."""
+    """A chat as it is sent: earlier turns, and the messages of the running turn, question first."""
 
     history: tuple[Exchange, ...]
     current_turn: tuple[Message, ...] = ()
 
     @property
     def tokens(self) -> int:
-        """About how many."""
+        """The estimated number of tokens."""
         return estimate_prompt(flatten(self.history)) + estimate_prompt(self.current_turn)
 
 
 def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...]:
-    """Return earlier turns as a new one may send them: untouched if they take at most `budget`
-    tokens.
+    """Return earlier turns in at most `budget` tokens, unchanged if they already fit.
 
-    Otherwise they are brought down to half of it, so that this is not needed again at once.
+    Otherwise they are shortened to half of `budget`, so that the next turn need not do it again.
     """
     conversation = Conversation(tuple(history))
     if conversation.tokens <= budget:
@@ -97,9 +96,9 @@ def fit_history(history: Sequence[Exchange], budget: int) -> tuple[Exchange, ...
 def drop_tool_results(
     conversation: Conversation, target: int, n_recent_rounds: int = RECENT_ROUNDS
 ) -> Conversation:
-    """Return placeholders for results, oldest first, until at most `target` tokens are left.
+    """Replace results by placeholders, oldest first, until at most `target` tokens are left.
 
-    The last `n_recent_rounds` rounds of the turn that runs keep theirs.
+    The last `n_recent_rounds` rounds of the running turn keep their results.
     """
     history = list(conversation.history)
     left = conversation.tokens - target
@@ -118,7 +117,7 @@ def drop_tool_results(
 
 
 def truncate_results(conversation: Conversation) -> Conversation:
-    """Truncate the latest results too, to their beginnings. Used where nothing else helps."""
+    """Truncate all results, also the latest, to their beginnings. This is the last resort."""
     groups = message_groups(conversation.current_turn)
     return Conversation(conversation.history, _shorten_groups(groups, _truncated))
 
@@ -126,7 +125,8 @@ def truncate_results(conversation: Conversation) -> Conversation:
 def split_prefix(conversation: Conversation, target: int) -> tuple[Conversation, Conversation]:
     """Return the part of a conversation to summarize, and the part that stays.
 
-    All earlier turns; of the turn that runs the rounds but the last, if that is not enough.
+    The first part has all earlier turns and, if that is not enough, the older rounds of the running
+    turn.
     """
     prefix, rest = Conversation(conversation.history), Conversation((), conversation.current_turn)
     groups = message_groups(conversation.current_turn)
@@ -181,8 +181,9 @@ def digest(conversation: Conversation) -> str:
 
 
 def conversation_text(conversation: Conversation, most: int) -> str:
-    """Return the conversation as plain text of at most `most` characters. Results are cut, and the
-    middle is left out.
+    """Return the conversation as plain text of about `most` characters, without its middle.
+
+    Arguments and results are truncated.
     """
     lines = []
     for unit in message_groups((*flatten(conversation.history), *conversation.current_turn)):
@@ -206,7 +207,7 @@ def _summary_exchange(text: str, history: Sequence[Exchange]) -> Exchange:
 
 
 def _drop_exchange_results(exchange: Exchange) -> Exchange:
-    """Return an earlier turn with placeholders for results and for what the editor showed."""
+    """Return an earlier turn with placeholders for results and for the state of the editor."""
     first, *others = _shorten_groups(message_groups(exchange.messages), _placeholder)
     shortened = _DATA.sub(_OLD_EDITOR_STATE, first.content)
     if len(shortened) < len(first.content):
@@ -215,7 +216,7 @@ def _drop_exchange_results(exchange: Exchange) -> Exchange:
 
 
 def _first_recent(groups: Sequence[tuple[Message, ...]], n_recent_rounds: int) -> int:
-    """Return where the last rounds begin, as an index of units; the question is never one of them."""
+    """Return the index of the first group of the last rounds; never that of the question."""
     rounds = [n for n, unit in enumerate(groups) if unit[0].role == "assistant"]
     return rounds[-n_recent_rounds] if len(rounds) > n_recent_rounds else min(1, len(groups))
 
@@ -301,27 +302,30 @@ async def edited_file_texts(ctx: ToolContext, most: int) -> str:
 
 
 MIN_AFFORDABLE_ROUNDS = 5
-"""How many rounds a turn must be able to pay, by what it sends at its beginning."""
+"""The first request may take at most `agent.maxTokens` divided by this number."""
 COMPACT_ABOVE = 0.85
-"""The part of a limit from which on room is made."""
+"""The share of a limit above which the conversation is compacted."""
 COMPACT_TO = 0.6
-"""The part of a limit that is taken when room has been made."""
+"""The share of a limit that is left after compaction."""
 MIN_SAVING = 0.1
-"""The part of a conversation that must be saved for its beginning to be changed."""
+"""The share of a conversation that a compaction must save to be applied."""
 ANSWER_SHARE = 0.125
-"""The part of a window that is kept for the answer."""
+"""The share of a window that is reserved for the answer."""
 SUMMARY_TOKENS = 1000
 MIN_WINDOW = 2000
-"""Tokens: with any model, a summary may be requested of at least this much."""
+"""The text to summarize may have at least this many tokens, however small the window is."""
 _REFUSALS = (StopReason.REFUSED, StopReason.FILTERED)
 
 
 def history_budget(settings: Settings, window: int | None, others: int) -> int:
-    """Return tokens that earlier turns may take of a turn's first request, where `others` take the
-    rest.
+    """Return the most tokens of earlier turns in a turn's first request.
 
-    By what the model can read (`window`, if known), by what may be sent without asking, and by
-    `agent.maxTokens`, which every round of the turn takes from.
+    The bounds are `agent.maxTokens`, which all rounds share, `context.warnTokens` and `window`.
+
+    Args:
+        settings: The user's settings.
+        window: The tokens that the model can read, if known.
+        others: The tokens of the rest of the request.
     """
     most = min(
         settings.agent.max_tokens // MIN_AFFORDABLE_ROUNDS,
@@ -333,20 +337,20 @@ def history_budget(settings: Settings, window: int | None, others: int) -> int:
 
 
 def request_budget(window: int) -> int:
-    """Return the tokens that a window has left for a request, without the answer."""
+    """Return the tokens of a window that a request may take, without those of the answer."""
     return int(window * (1 - ANSWER_SHARE))
 
 
 @dataclass(slots=True)
 class ContextWindow:
-    """Makes room in one turn's conversation.
+    """The compaction of one turn's conversation.
 
     Attributes:
-        model: Is asked for a summary.
-        prompt: What is sent.
-        limits: Of the turn.
-        ctx: Shows files that are being edited.
-        has_compacted_for_budget: Whether room was made for `agent.maxTokens`, which is done once.
+        model: The model that writes summaries.
+        prompt: The messages of the turn.
+        limits: The limits of the turn.
+        ctx: Reads the files that are being edited.
+        has_compacted_for_budget: Whether there was a compaction for `agent.maxTokens`; at most one.
     """
 
     model: Model
@@ -356,9 +360,10 @@ class ContextWindow:
     has_compacted_for_budget: bool = False
 
     async def compact_early(self, tokens: int, spent: int) -> Usage | None:
-        """Make room if the next request, of about `tokens`, comes near a limit.
+        """Compact the conversation if the next request, of about `tokens`, comes near a limit.
 
-        Return the usage of the compaction, or None if nothing was changed.
+        `spent` is the number of tokens of the turn so far. Return the usage of the compaction, or
+        None if nothing was changed.
         """
         window = self.model.context_tokens
         if window is not None and tokens > COMPACT_ABOVE * request_budget(window):
@@ -370,7 +375,7 @@ class ContextWindow:
         ):
             return None
         self.has_compacted_for_budget = True
-        # A summary would take from what is short already.
+        # A summary would itself spend the tokens that are short.
         conversation = Conversation(self.prompt.history, self.prompt.current_turn)
         light = drop_tool_results(conversation, conversation.tokens // 2)
         saved = tokens * (1 - light.tokens / conversation.tokens)
@@ -379,7 +384,7 @@ class ContextWindow:
         return Usage() if await self._apply_if_shorter(conversation, light) else None
 
     async def compact(self) -> Usage | None:
-        """Make room in a conversation that the model has refused as too long.
+        """Compact a conversation that the model has refused as too long.
 
         Return the usage of the compaction, or None if nothing could be shortened.
         """
@@ -387,7 +392,7 @@ class ContextWindow:
         return await self._compact_to(0.5, window)
 
     async def _compact_to(self, part: float, window: int) -> Usage | None:
-        """Bring the conversation down to `part` of what it is."""
+        """Shorten the conversation to the share `part` of its tokens."""
         conversation = Conversation(self.prompt.history, self.prompt.current_turn)
         target = int(part * conversation.tokens)
         short, used = drop_tool_results(conversation, target), Usage()
@@ -406,7 +411,7 @@ class ContextWindow:
         prefix, rest = split_prefix(conversation, target)
         if not prefix.history and not prefix.current_turn:
             return conversation, Usage()
-        # The request must fit where the conversation did not.
+        # The request must fit into the window, and the conversation did not.
         most = max(MIN_WINDOW, request_budget(window) // 2) * CHARACTERS_PER_TOKEN
         material = element("conversation", conversation_text(prefix, most))
         request = Request(
@@ -423,7 +428,7 @@ class ContextWindow:
         return (shorter if shorter.tokens < conversation.tokens else conversation), answer.usage
 
     async def _apply_if_shorter(self, conversation: Conversation, short: Conversation) -> bool:
-        """Send `short` from now on, if that is worth it, and show afresh what is being edited."""
+        """Replace the conversation by `short`, with the edited files, if this saves enough."""
         if short.tokens > (1 - MIN_SAVING) * conversation.tokens:
             return False
         current_turn = list(short.current_turn)

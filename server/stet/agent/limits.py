@@ -13,7 +13,7 @@ class Pricing:
     """The price of the tokens of a turn.
 
     Attributes:
-        price: Per million tokens, in US dollars or in the currency of the user's setting.
+        price: The price per million tokens, in US dollars or in the currency of the user's setting.
         source: `settings`, or `table` and the date of the table; "" if no price is known.
     """
 
@@ -21,7 +21,7 @@ class Pricing:
     source: str = ""
 
     def cost(self, usage: Usage) -> float | None:
-        """Return what `usage` costs, or None where no price is known."""
+        """Return the cost of `usage`, or None if no price is known."""
         price = self.price
         if price.input is None or price.output is None:
             return None
@@ -31,20 +31,20 @@ class Pricing:
 
 
 def users_pricing(price: Price) -> Pricing:
-    """Return the price of the settings, if it says what input and output cost."""
+    """Return the price of the settings, if it has the prices of input and output."""
     is_known = price.input is not None and price.output is not None
     return Pricing(price, SETTINGS) if is_known else Pricing()
 
 
 def pricing_of(price: Price, provider: str, model: str) -> Pricing:
-    """Return the price of the settings or, for what they leave open, of the built-in table.
+    """Return the price of the settings; the built-in table supplies what they leave out.
 
     Args:
-        price: `model.price`.
-        provider: The name of a preset.
-        model: As the provider calls it.
+        price: The setting `model.price`.
+        provider: The name of a provider preset.
+        model: The provider's name of the model.
     """
-    from stet.llm.providers import listed_price  # late: the first turn looks, the start need not
+    from stet.llm.providers import listed_price  # late: not needed before the first turn
 
     users = users_pricing(price)
     listed = None if users.source else listed_price(provider, model)
@@ -60,7 +60,7 @@ def pricing_of(price: Price, provider: str, model: str) -> Pricing:
 
 
 MIN_ANSWER_TOKENS = 200
-"""The fewest tokens of an answer for which a round is begun."""
+"""A round begins only if at least this many tokens are left for its answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Limits:
         )
 
     def last_round_reason(self, rounds: int, spent: int, prompt: int) -> str:
-        """Return why the round that begins now is the last, as a sentence for its end; "" if it is not."""
+        """Return why the round that begins now is the last, as a sentence; "" if it is not."""
         if rounds + 1 >= self.rounds:
             return self.out_of_rounds
         if spent + 2 * (prompt + MIN_ANSWER_TOKENS) <= self.tokens:
@@ -164,7 +164,7 @@ class Limits:
         )
 
     def answer_ceiling(self, used: Usage, latest: Usage | None, prompt: int) -> tuple[int, str]:
-        """Return how many tokens the next answer may take, and the limit that says so, in words.
+        """Return how many tokens the next answer may take, and the limit that applies, in words.
 
         The arguments are those of `cost_exceeded_reason`.
         """
@@ -180,23 +180,24 @@ class Limits:
     def _next_cost(
         self, latest: Usage | None, prompt: int, answer: int = MIN_ANSWER_TOKENS
     ) -> float:
-        """Return the minimum cost of the next round. Tokens that came from the cache are assumed to
-        do so again.
+        """Return the minimum cost of the next round.
+
+        As many tokens are assumed to come from the cache as in the latest round.
         """
         cached = min(prompt, latest.cached) if latest is not None else 0
         return self.pricing.cost(Usage(prompt, answer, cached)) or 0.0
 
     @property
     def _max_cost(self) -> str:
-        """The fourth limit, in words."""
+        """The limit of the cost, in words."""
         return f"agent.maxCost is ${self.cost or 0:.4g}"
 
     @property
     def out_of_rounds(self) -> str:
-        """The sentence for the first limit."""
+        """The sentence for the limit of rounds."""
         return f"Stopped after {self.rounds} rounds (agent.maxIterations)."
 
     @property
     def out_of_time(self) -> str:
-        """The sentence for the third."""
+        """The sentence for the limit of seconds."""
         return f"Stopped after {self.seconds:.0f} seconds (agent.maxSeconds)."
