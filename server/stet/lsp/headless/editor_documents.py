@@ -195,8 +195,9 @@ class EditorDocuments:
 
     def _create(self, change: lsp.CreateFile) -> Iterator[Notice]:
         path, options = _local(change.uri), change.options or lsp.CreateFileOptions()
-        is_open = canonical(change.uri) in self._open
-        if not is_open and self._system.stat(path) is None:
+        key = canonical(change.uri)
+        is_open = key in self._open
+        if not is_open and (key in self._gone or self._system.stat(path) is None):
             yield self._opened(EditorDocument(change.uri, path, "", 0, None))
         elif options.overwrite:
             existing = self._find_or_load(change.uri)
@@ -252,6 +253,8 @@ class EditorDocuments:
         if document:
             return document
         path = _local(uri)
+        if canonical(uri) in self._gone:
+            raise EditUnsupported(f"{uri} was deleted")
         try:
             content = self._system.read_bytes(path, MAX_FILE_BYTES).decode()
         except (OSError, UnicodeDecodeError) as error:

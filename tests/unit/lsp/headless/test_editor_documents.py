@@ -128,6 +128,22 @@ def test_a_moved_and_a_deleted_file_are_gone(documents: EditorDocuments) -> None
     )
 
 
+def test_a_deleted_file_has_no_text_and_may_be_made_again(documents: EditorDocuments) -> None:
+    documents.open(B)
+    documents.apply(workspace_edit(lsp.DeleteFile(uri=uri_of(B))))
+    assert documents.read(uri_of(B)) is None
+    with pytest.raises(EditUnsupported, match="was deleted"):
+        documents.apply(workspace_edit(text_edit(B, (0, 0, 0, 0, "x"))))
+    create = lsp.CreateFile(uri=uri_of(B))
+    documents.apply(workspace_edit(create, text_edit(B, (0, 0, 0, 0, "new\n"))))
+    deleted, made = documents.unsaved()
+    assert (deleted, made) == (UnsavedChange(B, "b\n", None), UnsavedChange(B, None, "new\n"))
+    assert documents.saved(deleted) == uri_of(B)
+    assert documents.unsaved() == (made,)
+    documents.saved(made)
+    assert documents.unsaved() == ()
+
+
 REFUSED: dict[str, Callable[[], lsp.WorkspaceEdit]] = {
     "is at version 0, not 7": lambda: workspace_edit(
         text_edit(B, (0, 0, 0, 1, "B")), text_edit(A, (0, 0, 0, 1, "x"), version=7)
