@@ -9,8 +9,8 @@ were made first, the file would have unsaved text when it is moved). The edits i
 undone before the file is removed.
 
 `editor_actions` applies a hunk, or shows a document, for a tool. `RefactorPreview` sends many
-hunks as one edit for editors that are known to ask first (all others apply such an edit at once).
-The text that comes back, not the answer, shows which hunks the user picked.
+hunks as one edit to editors that are known to ask the user first (other editors apply such an edit
+at once). The text that the editor sends afterwards, not its answer, shows which hunks the user chose.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _NUMBER, _CHANGED = attrgetter("number"), attrgetter("changed")
 def accept_in_order(
     ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> Coroutine[Any, Any, None]:
-    """Apply these hunks, as they are at the call, in the editor; their states show the result."""
+    """Apply hunks in the editor, as they are at the time of the call; their states show the result."""
     return _accept(ledger, delivery, [ledger.hunk(hunk_id) for hunk_id in hunk_ids])
 
 
@@ -58,7 +58,7 @@ async def _accept(ledger: ReviewLedger, delivery: EditApplier, hunks: Sequence[H
 
 
 def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
-    """Return whether a removal is of a file whose name nothing that was made later takes up."""
+    """Return whether a hunk removes a file whose URI no later hunk uses."""
     files = {canonical(uri) for one in later for uri in (one.uri, one.new_uri) if uri}
     return hunk.kind is HunkKind.REMOVE and canonical(hunk.uri) not in files
 
@@ -66,14 +66,14 @@ def _is_last(hunk: Hunk, later: Iterable[Hunk]) -> bool:
 async def undo_in_order(
     ledger: ReviewLedger, delivery: EditApplier, hunk_ids: Iterable[str]
 ) -> None:
-    """Undo these accepted hunks in the editor; their states show the result."""
+    """Undo accepted hunks in the editor; their states show the result."""
     hunks = [ledger.hunk(hunk_id) for hunk_id in hunk_ids]
     batches = _undo_batches(ledger, hunks)
     await _apply_batches(ledger, delivery.undo, hunks, batches, HunkState.UNDONE)
 
 
 def _undo_batches(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[Hunk]]:
-    """Yield what is undone together, in order; each must be undone before the next is requested."""
+    """Yield the hunks to undo, in batches; undo each batch before you request the next."""
     lines = [hunk for hunk in hunks if hunk.kind not in WHOLE_FILE]
     whole = sorted((one for one in hunks if one.kind in WHOLE_FILE), key=_CHANGED, reverse=True)
     for steps in _file_steps(ledger, whole):
@@ -88,7 +88,7 @@ def _undo_batches(ledger: ReviewLedger, hunks: Iterable[Hunk]) -> Iterator[list[
 def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hunk]]:
     """Yield steps of hunks about whole files, in order; hunks of a step have no file in common.
 
-    Each step must be applied before the next is requested: it renames files.
+    Apply each step before you request the next: a step may rename files.
     """
     step: list[Hunk] = []
     taken: set[str] = set()
@@ -97,7 +97,7 @@ def _file_steps(ledger: ReviewLedger, whole: Iterable[Hunk]) -> Iterator[list[Hu
             yield step
             step, taken = [], set()
         step.append(hunk)
-        taken |= _files_of(ledger, hunk)  # the step before may have renamed them
+        taken |= _files_of(ledger, hunk)  # the previous step may have renamed the files
     if step:
         yield step
 
@@ -113,16 +113,16 @@ async def _apply_batches(
     batches: Iterable[Sequence[Hunk]],
     goal: HunkState,
 ) -> None:
-    """Apply batches of `hunks`, one edit a document, however its hunks spell it.
+    """Apply batches of `hunks` with one edit for each document, whatever spellings of its URI they use.
 
-    A hunk about a whole file goes alone. The links of a file whose move was tried and did not come to
-    `goal` are left out: they are of the move's group; the turn's own edits of that file share only its
-    proposal.
+    A hunk about a whole file is applied separately. Link changes of a move that was tried and did not
+    reach `goal` are left out. Link changes are in the group of the move; other edits of the same file
+    share only its proposal.
     """
     moves = {hunk.group: hunk.id for hunk in hunks if hunk.kind is HunkKind.MOVE}
     for batch in batches:
         edits: dict[tuple[str, str], list[str]] = {}
-        # Read only now: an earlier move has renamed its file.
+        # Read the hunks only now: an earlier move may have renamed their files.
         for hunk in [ledger.hunk(one.id) for one in batch]:
             if hunk.kind in WHOLE_FILE:
                 edits[canonical(hunk.uri), hunk.id] = [hunk.id]
@@ -136,7 +136,7 @@ async def _apply_batches(
 def editor_actions(
     ledger: ReviewLedger, delivery: EditApplier, client: Client, generated: GeneratedDocuments
 ) -> EditorActions:
-    """Return what tools may have a real editor do."""
+    """Return the actions that tools may request of a real editor."""
 
     async def accept_hunk(hunk_id: str) -> str:
         await accept_in_order(ledger, delivery, [hunk_id])
@@ -154,12 +154,12 @@ def editor_actions(
 
 
 PREVIEW_CONFIRM_SECONDS = 1.5
-"""How long after its answer the editor may take to send the text with the chosen changes."""
+"""The seconds after its answer in which the editor must send the text with the chosen changes."""
 _LEFT_OUT = "you left it out of the preview"
 
 
 class RefactorPreview:
-    """Shows hunks as one edit to pick from."""
+    """A preview that shows hunks as one edit, from which the user chooses changes."""
 
     def __init__(self, ledger: ReviewLedger, delivery: EditApplier, client: Client) -> None:
         self._ledger = ledger
@@ -174,7 +174,7 @@ class RefactorPreview:
         changes: list[lsp.TextDocumentEdit] = []
         annotations: dict[str, lsp.ChangeAnnotation] = {}
         async with AsyncExitStack() as stack:
-            # In one order always, so that two previews never wait for each other.
+            # Take the locks in a fixed order, so that two previews never wait for each other.
             for uri in sorted(by_file):
                 await stack.enter_async_context(self._delivery.document_lock(uri))
             try:
@@ -195,14 +195,14 @@ class RefactorPreview:
     async def _mark_sent(
         self, hunks: Sequence[Hunk], encoding: Encoding
     ) -> tuple[list[Hunk], lsp.TextDocumentEdit]:
-        """Return the hunks of one file that are still pending, and their edits, each named by its
-        hunk. Mark the hunks as sent.
+        """Mark the pending hunks of one file as sent. Return them and their edits; each edit is
+        annotated with the id of its hunk.
 
         Raises:
-            EditError: If one of them can't be.
+            EditError: If a hunk can't be sent.
         """
         document = await self._delivery.current(hunks)
-        # Something else may have decided them while the lock was waited for.
+        # The hunks may have been decided while this waited for the lock.
         now = [self._ledger.hunk(hunk.id) for hunk in hunks]
         pending = [hunk for hunk in now if hunk.state is HunkState.PENDING]
         edits: list[lsp.AnnotatedTextEdit] = []
@@ -228,7 +228,7 @@ class RefactorPreview:
         outcome = await self._client.preview("Stet: preview", edit)
         if not outcome.applied:
             raise EditError(outcome.reason)
-        # Those that are not in the text by then were not ticked.
+        # Hunks that are not in the text by then were not selected.
         uris = [change.text_document.uri for change in changes]
         await self._delivery.confirmation.wait_arrived(uris, PREVIEW_CONFIRM_SECONDS)
 

@@ -1,8 +1,8 @@
-"""Apply approved hunks in the editor and undo accepted ones; the text that comes back confirms them.
+"""Apply approved hunks in the editor and undo accepted ones; the text that the editor sends confirms them.
 
 One `workspace/applyEdit` is sent for each document, with the version that its ranges belong to. The
-editor's answer is a hint: some editors say yes to an edit that they did not apply, or applied in part or
-elsewhere; some answer late; some say no to an applied edit. So the text decides, for each hunk.
+editor's answer is a hint: some editors confirm an edit that they did not apply, applied in part or applied
+in another place; some answer late; some deny an applied edit. So the text decides, for each hunk.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ Approval = dict[str, Hunk]
 """The line hunks of one approval, by id, as the user saw them; a withdrawn hunk is removed."""
 
 SHOWN_AFTER_FAILURES = 2
-"""The failed tries of a hunk, undo included, after which the edit is shown as a patch."""
+"""The number of failed attempts of a hunk, undo included, after which the edit is shown as a patch."""
 _TEXT_CHANGED = "You have changed the text it was made for."
 
 
 class EditApplier:
-    """Sends approved hunks to the editor, one edit for each document at a time."""
+    """The service that sends approved hunks to the editor, one edit at a time for each document."""
 
     def __init__(
         self, workspace: Workspace, ledger: ReviewLedger, client: Client, renames: RenameTracker
@@ -68,7 +68,7 @@ class EditApplier:
     def pause(self) -> Callable[[], None]:
         """Delay `apply` and `undo` until the returned function has been called once. Pauses nest.
 
-        Approvals are recorded meanwhile, with the text that they are given for.
+        Meanwhile approvals are recorded, with the text that the user approved.
         """
         self._n_pauses += 1
         self._may_send.clear()
@@ -83,11 +83,10 @@ class EditApplier:
     async def apply(self, uri: str, hunks: Sequence[Hunk]) -> None:
         """Apply approved hunks of one file; the states of the hunks show the outcome.
 
-        Hunks of lines stay `sent` while the user types faster than the editor confirms; see
-        `withdraw`.
+        Line hunks stay `sent` while the user types faster than the editor confirms; see `withdraw`.
 
         Args:
-            uri: The file, which may have had another name when the hunks were approved.
+            uri: The file, which may have had another URI when the hunks were approved.
             hunks: The hunks as approved. A hunk that now removes more of the user's text becomes
                 pending again.
         """
@@ -101,7 +100,7 @@ class EditApplier:
             self._approvals = [one for one in self._approvals if one is not approval]
 
     def can_withdraw(self, hunk_id: str) -> bool:
-        """Return whether `withdraw` applies to a hunk: it is approved or deferred, and not carried out."""
+        """Return whether the approval of a hunk can be withdrawn: it is approved or deferred, not done."""
         is_due = self._is_approved(hunk_id) or hunk_id in self._files.deferred
         return is_due and self._ledger.hunk(hunk_id).state in LIVE
 
@@ -112,13 +111,13 @@ class EditApplier:
         await self._apply_hunks(hunk.uri, (hunk.id,), hunk.state, None)
 
     def withdraw(self, hunk_id: str, rejected: str | None = None) -> None:
-        """Take back the approval of a hunk that `can_withdraw`; it is pending then.
+        """Withdraw the approval of a hunk for which `can_withdraw` is true; it becomes pending.
 
-        An edit of it that is on its way is undone should it arrive.
+        If an edit of the hunk is in flight and arrives, it is undone.
 
         Args:
-            hunk_id: The hunk.
-            rejected: The user's reason, if they reject it: then it is rejected after that undo.
+            hunk_id: The id of the hunk.
+            rejected: The reason, if the user rejects the hunk: it is rejected after that undo.
         """
         for approval in self._approvals:
             approval.pop(hunk_id, None)
@@ -137,13 +136,13 @@ class EditApplier:
         """Apply an edit that the ledger has prepared, in the editor.
 
         Args:
-            uri: The document.
-            edit_of: Prepares and returns the edit for the current text; None if there is nothing to
-                do.
+            uri: The URI of the document.
+            edit_of: A function that returns the edit for the current text, or None if no edit is
+                needed.
             label: The name of the edit in the editor's undo list.
 
         Raises:
-            EditError: If an obstacle exists, or the editor did not apply the edit.
+            EditError: If the edit is not allowed, or the editor did not apply it.
         """
         async with self.document_lock(uri):
             current = [hunk for hunk in self._ledger.live(uri) if hunk.kind not in WHOLE_FILE]
@@ -160,15 +159,14 @@ class EditApplier:
                     raise problem
 
     def document_lock(self, uri: str) -> asyncio.Lock:
-        """While it is held, nothing else is sent for a document."""
+        """Return the lock of a document; hold it while an edit of the document is sent."""
         return self._locks.setdefault(canonical(uri), asyncio.Lock())
 
     async def current(self, hunks: Sequence[Hunk]) -> TextDocument:
-        """Return the text that pending hunks of one document would change now. The policy must
-        allow the change first.
+        """Return the current text of the document of pending hunks, after a policy check.
 
         Raises:
-            EditError: If it does not, or there is no text.
+            EditError: If the policy refuses the hunks, or the text can't be read.
         """
         await self._check_policy(hunks)
         return await self._document(hunks[0].uri)
@@ -176,7 +174,7 @@ class EditApplier:
     async def _apply_hunks(
         self, uri: str, ids: Sequence[str], state: HunkState, approval: Approval | None
     ) -> None:
-        """Carry out hunks that are in `state`, which says whether forward or back."""
+        """Apply the hunks if `state` is pending; undo them if `state` is accepted."""
         async with self.document_lock(uri):
             await self._may_send.wait()
             whole = [hunk for hunk in ids if self._ledger.hunk(hunk).kind in WHOLE_FILE]
@@ -189,17 +187,17 @@ class EditApplier:
             self._report(uri, problem, done)
 
     def _report(self, uri: str, problem: EditError | None, done: str) -> None:
-        """Show the user the problem that kept hunks from being `done`, if there was a problem."""
+        """Show the user why hunks were not applied or undone (`done`), if there was a problem."""
         if problem is not None:
             how = "seen" if isinstance(problem, EditUnconfirmed) else done
             log.warning("%s: not %s: %s", uri, how, problem)
             self._client.warn(f"Stet: not {how}. {problem}")
 
     async def _apply_file(self, hunk_id: str, state: HunkState) -> None:
-        """Carry out a hunk about a file as such.
+        """Apply or undo a hunk about a whole file.
 
         Raises:
-            EditError: If something is in the way.
+            EditError: If the file operation is not possible.
             OSError: If the disk refuses.
         """
         hunk = self._ledger.hunk(hunk_id)
@@ -207,7 +205,7 @@ class EditApplier:
             return
         await self._check_policy([hunk])
         hunk = self._ledger.hunk(hunk_id)
-        if hunk.state is state:  # the user has not changed their mind meanwhile
+        if hunk.state is state:  # the hunk was not decided meanwhile
             apply = self._files.undo if state is HunkState.ACCEPTED else self._files.accept
             try:
                 await apply(hunk)
@@ -217,12 +215,12 @@ class EditApplier:
     async def _apply_lines(
         self, uri: str, hunk_ids: tuple[str, ...], approval: Approval | None
     ) -> None:
-        """Carry out hunks of lines, however often the user outruns the editor; undo them without an
-        approval.
+        """Apply line hunks, or undo them if `approval` is None. Retry as often as the user's typing
+        makes an edit outdated.
 
         Raises:
-            EditError: If something is in the way, the editor did not do it, or the file has got another
-                name while the edit was on its way; should the edit come there, it is known.
+            EditError: If the edit is not allowed, the editor did not apply it, or the file was renamed
+                while the edit was in flight; if the edit arrives later, it is still recognized.
         """
         reason = ""
         try:
@@ -238,7 +236,7 @@ class EditApplier:
             self._ledger.outbox.give_up(uri, hunk_ids, reason)
 
     def _remaining(self, hunk_ids: Iterable[str], approval: Approval | None) -> tuple[str, ...]:
-        """Return the hunks that still have to be carried out."""
+        """Return the hunks that still have to be applied or undone."""
         if approval is None:
             return tuple(h for h in hunk_ids if self._ledger.hunk(h).state is HunkState.ACCEPTED)
         is_queued = self._ledger.outbox.is_queued
@@ -250,7 +248,7 @@ class EditApplier:
         )
 
     def _check_name(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """Make sure that hunks are still about the file `uri`.
+        """Check that hunks still belong to the file `uri`.
 
         Raises:
             EditError: If the file was renamed.
@@ -264,18 +262,18 @@ class EditApplier:
         """Apply hunks of one existing document.
 
         Returns:
-            Whether to try again, as the text is newer than the one that the edit was made for.
+            Whether to try again because the text has changed since the edit was made.
 
         Raises:
-            EditError: If something is in the way, or the editor did not do it.
+            EditError: If the edit is not allowed, or the editor did not apply it.
         """
         document = await self.current([self._ledger.hunk(hunk_id) for hunk_id in ids])
         valid = self._still_valid(ids, approval)
         if not valid:
-            return False  # the user took the approval back meanwhile
+            return False  # the user withdrew the approval meanwhile
         edit = self._mark_sent(document, valid, back=approval is None)
         if not self._ledger.outbox.is_sent(uri):
-            return False  # the text is there already
+            return False  # the text contains the edit already
         label = f"Stet: {self._ledger.hunk(valid[0]).summary}"
         problem = await self._sender.apply(document, edit, label)
         await self._undo_withdrawn(uri, valid, approval)
@@ -284,13 +282,13 @@ class EditApplier:
             return False
         if approval is not None:
             self.confirmation.expect(uri, left)
-        # The editor or its user did not want the whole of an edit that was applied in part.
+        # If an edit was applied in part, the editor or the user has refused the rest of it.
         expected = valid if approval is None else [one for one in valid if one in approval]
         is_whole = isinstance(problem, EditRefused) or len(left) == len(expected)
         if is_whole and await self._wait_to_retry(document, problem, left, approval):
             return True
         self._failures.update(left)
-        # If one failed this often, asking again leads to nothing.
+        # After so many failures another attempt is pointless.
         gave_up = any(self._failures[hunk_id] >= SHOWN_AFTER_FAILURES for hunk_id in left)
         if gave_up or not self._client.capabilities.apply_edit:
             where = await self._offer_manual_edit(document, edit, f"refused-{left[0]}.patch")
@@ -298,7 +296,7 @@ class EditApplier:
         raise problem
 
     async def _offer_manual_edit(self, document: TextDocument, edit: TextEdit, file: str) -> str:
-        """Write the edit that the editor won't apply to a file, show it, and return where it is."""
+        """Write the edit that the editor won't apply as a patch; show the patch, and return its place."""
         snapshot = self._workspace.snapshot()
         name, after = snapshot.name_of(document.uri), edit.apply(document.text)
         text = unified_diff(document.text, after, f"a/{name}", f"b/{name}")
@@ -331,7 +329,7 @@ class EditApplier:
     async def _undo_withdrawn(
         self, uri: str, hunk_ids: Iterable[str], approval: Approval | None
     ) -> None:
-        """Undo hunks that arrived though the user has taken their approval back meanwhile."""
+        """Undo hunks that arrived although the user has withdrawn their approval meanwhile."""
         if approval is None:
             return
         withdrawn = tuple(hunk_id for hunk_id in hunk_ids if not self._is_approved(hunk_id))
@@ -343,10 +341,10 @@ class EditApplier:
             self._ledger.outbox.rejected_after_all(hunk_id, reason)
 
     def _still_valid(self, ids: Iterable[str], approval: Approval | None) -> tuple[str, ...]:
-        """Return the hunks that do only what was approved; set the reason of the others.
+        """Return the hunks that change no more than the user approved; set the reason of the others.
 
         Raises:
-            EditError: If no hunk is left, except hunks whose approval was withdrawn.
+            EditError: If there are pending hunks, and each of them changes more.
         """
         left = self._remaining(ids, approval)
         if approval is None:
@@ -377,10 +375,10 @@ class EditApplier:
         """Authorize hunks of one file again, for the current state of the disk.
 
         Raises:
-            EditError: If one of them must not be applied; pending hunks get the reason.
+            EditError: If a hunk must not be applied; pending hunks get the reason.
         """
         snapshot = self._workspace.snapshot()
-        # Of one place, only whether it is protected makes a difference.
+        # Hunks of one file and kind are equal for the policy unless their protection differs.
         kinds = {(hunk.uri, hunk.new_uri, hunk.kind, hunk.protected): hunk for hunk in hunks}
         for one in kinds.values():
             if refusal := await asyncio.to_thread(reauthorize, snapshot, one):
@@ -392,7 +390,7 @@ class EditApplier:
         """Return the current text of a file.
 
         Raises:
-            EditError: If there is no text that may be read.
+            EditError: If the file is missing or may not be read.
         """
         document = self._workspace.document(uri)
         if document is not None:
@@ -402,7 +400,7 @@ class EditApplier:
         except NotShown as refused:
             raise EditError(f"The file is gone, or may no longer be read. {refused}") from refused
         if (opened := self._workspace.document(uri)) is not None:
-            return opened  # while it was read: from now on the editor's text counts
+            return opened  # opened while the disk was read: the editor's text is authoritative
         if document.version is None:
             self._ledger.on_disk(uri, document.text)
         return document

@@ -1,9 +1,9 @@
-"""Wait for the text that the editor sends back: it decides whether an edit was applied.
+"""Wait for the text that the editor sends after an edit: it decides whether the edit was applied.
 
 An edit may have been applied to another text than it was made for: some editors check no version. If the
-user types while the edit is in flight, such an editor applies it where its line and column numbers point
-by then. The text that comes back shows it: a later text changed as the numbers say, and not as intended.
-Then the edit can be undone.
+user types while the edit is in flight, such an editor applies it at the same line and column numbers of
+the newer text. The text that the editor sends shows this: a later text was changed at those numbers, not
+at the intended place. Then the edit can be undone.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from stet.workspace.workspace import Workspace
 MAX_CHANGES = 50
 """The most changes since the edit that are replayed."""
 MAX_LINES = 5_000
-"""Of a very long text, the most lines that are played through."""
+"""The most lines of a large document that are replayed."""
 
 
 def find_misapplied(
@@ -33,12 +33,12 @@ def find_misapplied(
 ) -> TextDocument | None:
     """Return the user's text at the time when an edit was applied in the wrong place.
 
-    None if that did not happen, or more was typed after it.
+    Return None if the edit was not misapplied, or the user has typed after it.
 
     Args:
-        document: What the edit was made for.
-        edit: As it was sent.
-        changes: All that has happened to the text since, in order.
+        document: The document that the edit was made for.
+        edit: The edit as it was sent.
+        changes: All changes of the text since then, in order.
     """
     if not 2 <= len(changes) <= MAX_CHANGES:
         return None
@@ -49,7 +49,7 @@ def find_misapplied(
         meant = _rebase_edit(edit, texts[:n], changes[:n], comes_first=comes_first)
         later = {text.text for text in texts[n + 1 :]}
         if meant is not None and meant.apply(texts[n].text) in later:
-            return None  # it was at its intended place
+            return None  # the edit was applied at its intended place
     now = texts[-1].text
     original = (
         text
@@ -62,10 +62,9 @@ def find_misapplied(
 def _find_misapplied_nearby(
     document: TextDocument, edit: TextEdit, changes: Sequence[TextChange]
 ) -> TextDocument | None:
-    """Find the user's text for a very long document. Only the lines around the edit and the changes
-    are looked at.
+    """Find the user's text of a large document from the lines around the edit and the changes only.
 
-    None too where these are many: the edit counts as not applied then.
+    Return None also if these are more than `MAX_LINES`: the edit then counts as not applied.
     """
     places = [document.position_at(at) for one in edit.replacements for at in (one.start, one.end)]
     places += [at for change in changes for at in (change.range.start, change.range.end)]
@@ -94,9 +93,7 @@ def _text_after(document: TextDocument, change: TextChange) -> TextDocument:
 
 
 def _reinterpret_positions(document: TextDocument, edit: TextEdit, other: TextDocument) -> TextEdit:
-    """Return `edit` with its lines and columns read in another text, beyond whose ends they are
-    cut.
-    """
+    """Return the edit at the same lines and columns of another text, clipped to its ends."""
 
     def moved(offset: int) -> int:
         return other.offset_at(document.position_at(offset))
@@ -113,11 +110,11 @@ def _rebase_edit(
     *,
     comes_first: bool,
 ) -> TextEdit | None:
-    """Return `edit` rebased over changes that leave its places alone; None if a change does not.
+    """Return the edit rebased over changes, or None if a change overlaps the edit.
 
     Args:
         edit: The edit for the first of `texts`.
-        texts: The texts to which the changes were made.
+        texts: For each change, the text before it.
         changes: The changes, in order.
         comes_first: Whether lines that the edit inserts between two lines come before text typed
             there.
@@ -139,19 +136,19 @@ def _rebase_edit(
 
 
 CONFIRM_SECONDS = 5.0
-"""How long after its yes an editor may take to send the text back; eglot waits half a second."""
+"""The time limit for the text after the editor has confirmed an edit; eglot waits half a second."""
 CONFIRM_AFTER_CHANGE_SECONDS = 1.0
-"""The same after other text has arrived: Neovim confirms an edit and then drops the edit."""
+"""The time limit once other text has arrived: Neovim confirms an edit and then drops the edit."""
 UNOPENED_SECONDS = 2.0
-"""How long a file that is not open is looked for: in a document that is opened now, and on the disk."""
+"""The time limit for a file that is not open to be opened or changed on the disk."""
 DISK_POLL_SECONDS = 0.1
 """The interval at which the disk is read: a disk sends no events."""
 OPENED_SECONDS = 2.0
-"""How long an editor may take to open a file that it says it shows."""
+"""The time limit for an editor to open a file that it has agreed to show."""
 
 
 def shorten_timeout(limit: asyncio.Timeout) -> None:
-    """Wait at most `CONFIRM_AFTER_CHANGE_SECONDS` from the present on: other text has arrived."""
+    """Let a timeout end in at most `CONFIRM_AFTER_CHANGE_SECONDS`: other text has arrived."""
     soon = asyncio.get_running_loop().time() + CONFIRM_AFTER_CHANGE_SECONDS
     limit.reschedule(min(limit.when() or soon, soon))
 
@@ -160,7 +157,7 @@ _ACCEPTABLE = frozenset({HunkState.PENDING, HunkState.SENT})
 
 
 class EditConfirmation:
-    """Knows when the text of a document with hunks has become another."""
+    """The service that waits for sent edits to appear in the text of their documents."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
@@ -172,16 +169,16 @@ class EditConfirmation:
     async def wait_confirmed(
         self, document: TextDocument, edit: TextEdit, outcome: ApplyOutcome
     ) -> bool:
-        """Wait until the text shows all of the edit that was sent, as long as that can still happen.
+        """Wait until the text contains the whole edit, or the time is up; return whether it does.
 
         Args:
-            document: What the edit was made for.
-            edit: As it was sent.
-            outcome: What the editor said to it.
+            document: The document that the edit was made for.
+            edit: The edit as it was sent.
+            outcome: The editor's answer.
         """
         unseen = document.version is None
         if not outcome.applied:
-            # Some say no to what they did.
+            # Some editors deny an edit that they have applied.
             if self.find_misapplied(document, edit) is not None:
                 return False
             is_applied = self._ledger.outbox.arrived(document.uri)
@@ -191,11 +188,11 @@ class EditConfirmation:
         return await self._wait_in_document(document, edit)
 
     def is_open(self, uri: str) -> bool:
-        """Return whether the editor has shown us its text."""
+        """Return whether the document is open: the editor has sent its text."""
         return self._workspace.document(uri) is not None
 
     async def wait_for_text(self, uri: str, text: str) -> bool:
-        """Wait until a document is exactly this."""
+        """Wait until a document has this text, or the time is up; return whether it has."""
         with suppress(TimeoutError), self._changes_of(uri) as changed:
             async with asyncio.timeout(CONFIRM_SECONDS):
                 while (now := self._workspace.document(uri)) is not None and now.text != text:
@@ -205,7 +202,7 @@ class EditConfirmation:
         return False
 
     async def wait_arrived(self, uris: Iterable[str], seconds: float) -> None:
-        """Wait until the edits that were sent for some documents have arrived, or time is up."""
+        """Wait until the edits that were sent for some documents have arrived, or the time is up."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 for uri in uris:
@@ -216,7 +213,7 @@ class EditConfirmation:
 
     @contextmanager
     def _changes_of(self, uri: str) -> Iterator[asyncio.Event]:
-        """Yield an event that is set whenever the text or the hunks of a document have changed."""
+        """Yield an event that is set whenever the text or the hunks of a document change."""
         changed = asyncio.Event()
 
         def hunks_changed(other: str) -> None:
@@ -230,8 +227,8 @@ class EditConfirmation:
             self._ledger.unsubscribe(hunks_changed)
 
     def find_misapplied(self, document: TextDocument, edit: TextEdit) -> TextDocument | None:
-        """Return the user's text from when the edit was applied in the wrong place, if it was.
-        Return None otherwise.
+        """Return the user's text before the edit was applied in the wrong place, or None if the
+        edit was not misapplied.
         """
         changes = self._workspace.changes_since(document.uri, document.revision)
         if document.version is None or changes is None:
@@ -239,7 +236,7 @@ class EditConfirmation:
         return find_misapplied(document, edit, changes)
 
     async def _wait_in_document(self, document: TextDocument, edit: TextEdit) -> bool:
-        """Wait for the text of an open document."""
+        """Wait for the text of an open document; return whether it contains the edit."""
         now = self._workspace.document(document.uri)
         version = document.version if document.version is not None or now is None else now.version
         with suppress(TimeoutError), self._changes_of(document.uri) as changed:
@@ -255,12 +252,12 @@ class EditConfirmation:
         return False
 
     async def _show_and_wait(self, document: TextDocument) -> bool:
-        """Get the text of a file that was not open when its edit was sent.
+        """Wait until a file that was not open when its edit was sent is open; return whether it is.
 
         Most editors open the file to edit it, if they use Stet for such files; some edit it on the
-        disk. Else the edit may be in a buffer that is not reported to us: so the editor is asked to
-        show the file, which changes nothing. An editor that does not open it then has no reason to
-        do so for the next file.
+        disk. Otherwise the edit may be in a buffer that the editor has not reported: so the editor
+        is asked to show the file, which changes nothing. If the editor does not open it even then,
+        it is not asked for later files.
         """
         uri = document.uri
         if await self._wait_opened(uri, UNOPENED_SECONDS) or self._ledger.outbox.arrived(uri):
@@ -273,7 +270,7 @@ class EditConfirmation:
         return self._shows
 
     async def _wait_opened(self, uri: str, seconds: float) -> bool:
-        """Wait until a file is open, or the edit is on the disk."""
+        """Wait until a file is open, or the edit is on the disk; return whether the file is open."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while not self.is_open(uri) and loop.time() < end:
@@ -283,8 +280,8 @@ class EditConfirmation:
         return self.is_open(uri)
 
     async def _is_on_disk(self, uri: str) -> bool:
-        """Take the text from the disk, where the editor wrote the file itself. Return whether the
-        edit has arrived.
+        """Read the text from the disk, as the editor may have written the file itself. Return
+        whether the edit has arrived.
         """
         text = await self._disk_text(uri)
         if text is None:
@@ -303,8 +300,8 @@ class EditConfirmation:
             return None
 
     def expect(self, uri: str, hunk_ids: Iterable[str]) -> None:
-        """Count hunks that were accepted, but not seen in the text in time, as accepted once the
-        text reads as they want it.
+        """Watch hunks whose edit was not confirmed in time: they become accepted as soon as the
+        text contains them.
         """
         if not self._expected:
             self._ledger.subscribe(self._hunks_changed)
@@ -313,9 +310,9 @@ class EditConfirmation:
         self._hunks_changed(uri)
 
     def _hunks_changed(self, uri: str) -> None:
-        """Check soon whether the expected hunks of a document are in its text."""
+        """Schedule a check whether the text contains the expected hunks of a document."""
         if canonical(uri) in self._expected:
-            # Not now: the ledger is in the middle of following the text.
+            # Check later: the ledger is still processing the change of the text.
             asyncio.get_running_loop().call_soon(self._check, uri)
 
     def _check(self, uri: str) -> None:
@@ -328,7 +325,7 @@ class EditConfirmation:
         expected -= {hunk.id for hunk in hunks if hunk.state not in LIVE}
         there = [h.id for h in hunks if h.state in _ACCEPTABLE and h.old == h.new]
         if there:
-            # It changes nothing any more, so they are accepted at once.
+            # The text contains these hunks, so sending them accepts them at once.
             self._ledger.outbox.send(document, there)
             expected -= set(there)
         if not expected:

@@ -1,10 +1,10 @@
 """Send one edit of one document to the editor, wait for the text, and repair or report a failure.
 
-`EditError` and its subclasses say why a decision could not be carried out, in a sentence for the user.
+The message of `EditError` and its subclasses is a sentence for the user: why a decision was not carried out.
 
-An edit that the editor refuses because the user has typed on is made again for the current text, see
-`EditSender.wait_for_newer_text`. Editors differ in when they report that text: most before they answer; Emacs
-and editors that collect changes only when the user pauses.
+If the editor refuses an edit because the user has typed meanwhile, the edit is made again for the current
+text, see `EditSender.wait_for_newer_text`. Most editors report that text before they answer; Emacs and
+editors that collect changes do so only when the user pauses.
 """
 
 import asyncio
@@ -26,12 +26,12 @@ from stet.workspace.workspace import Workspace
 log = logging.getLogger(__name__)
 
 VERSION_REFUSAL_SECONDS = 30.0
-"""How long newer text is waited for after a refusal that names the version as the reason."""
+"""The time limit for newer text after a refusal that names the version as the reason."""
 OTHER_REFUSAL_SECONDS = 0.7
-"""How long newer text is waited for after another refusal: editors collect changes for half a second
-at most."""
+"""The time limit for newer text after another refusal: editors collect changes for half a second at
+most."""
 PAUSE_SECONDS = 0.3
-"""How long the text must stay as it is before an editor that checks no versions is asked again."""
+"""The time without a change of the text before an editor that checks no versions gets the edit again."""
 TEXT_POLL_SECONDS = 0.02
 
 _VERSION_WORDS = re.compile(
@@ -41,11 +41,11 @@ _VERSION_WORDS = re.compile(
 
 
 class EditError(Exception):
-    """A decision could not be carried out; the message says why, and what to do where that is not plain."""
+    """A decision could not be carried out; the message says why and, if it is not obvious, what to do."""
 
 
 class EditUnconfirmed(EditError):
-    """The editor said yes to an edit, but neither the text nor the disk shows the edit."""
+    """The editor confirmed an edit, but neither the text nor the disk contains it."""
 
 
 class FileOpen(EditError):
@@ -65,8 +65,9 @@ class EditUnanswered(EditError):
 
 
 async def problem_of(work: Awaitable[None]) -> EditError | None:
-    """Await some work and return the error that prevented it, or None if it was done. Refusals of
-    the disk are returned as well.
+    """Await some work and return the `EditError` that prevented it, or None if it was done.
+
+    An `OSError` is returned as an `EditError`.
     """
     try:
         await work
@@ -80,7 +81,7 @@ async def problem_of(work: Awaitable[None]) -> EditError | None:
 
 
 class EditSender:
-    """Has the editor change texts."""
+    """The service that sends edits to the editor."""
 
     def __init__(self, workspace: Workspace, ledger: ReviewLedger, client: Client) -> None:
         self._workspace = workspace
@@ -93,8 +94,8 @@ class EditSender:
         """Apply an edit to a document in the editor.
 
         Returns:
-            Why the edit was not applied, or only in part, or the result is unknown; the hunks get the
-            reason. None if it was applied.
+            None if the edit was applied; otherwise why it was not, or only in part, or why the result
+            is unknown. The hunks get the reason.
         """
         if self._is_unseen(document):
             reason = (
@@ -118,8 +119,9 @@ class EditSender:
         return problem
 
     def _is_unseen(self, document: TextDocument) -> bool:
-        """Return whether an edit of a file that is not open may be in a buffer that we have not seen:
-        made again, it would be there twice, and another edit in the wrong place.
+        """Return whether an earlier edit of a file that is not open may be in an unreported buffer.
+
+        If sent again, the edit would be applied twice, and another edit in the wrong place.
         """
         key = canonical(document.uri)
         if self._unseen.get(key) == document.text and document.version is None:
@@ -128,7 +130,7 @@ class EditSender:
         return False
 
     def _error_of(self, document: TextDocument, outcome: ApplyOutcome) -> EditError:
-        """Return why an edit was not applied, or counts as not applied though the editor confirmed it."""
+        """Return why an edit was not applied, or counts as not applied although the editor confirmed it."""
         if outcome.reason:
             kind = EditRefused if outcome.is_answered else EditUnanswered
             return kind(outcome.reason)
@@ -165,11 +167,11 @@ class EditSender:
         """Wait for a newer text than the one that a failed edit was made for.
 
         Args:
-            document: What the edit was made for.
-            problem: Why it was not applied.
+            document: The document that the edit was made for.
+            problem: The reason why the edit was not applied.
 
         Returns:
-            False if there is none in time, or the edit may still be applied.
+            Whether there is newer text; False if none came in time, or the edit may still be applied.
         """
         if document.version is None or isinstance(problem, EditUnanswered):
             return False
@@ -185,7 +187,7 @@ class EditSender:
 
     def _is_newer(self, document: TextDocument) -> bool:
         now = self._workspace.document(document.uri)
-        # Of a file that was closed meanwhile the disk has the text.
+        # If the document was closed meanwhile, its text is on the disk.
         return now is None or now.version != document.version
 
     async def _wait_for_newer(self, document: TextDocument, seconds: float) -> bool:
@@ -198,7 +200,7 @@ class EditSender:
         return True
 
     async def _wait_for_pause(self, uri: str) -> None:
-        """Wait until the user does not type: what is sent earlier would be misplaced again."""
+        """Wait until the user pauses: an edit that is sent earlier would be misplaced again."""
         loop = asyncio.get_running_loop()
         revision, since = self._workspace.revision(uri), loop.time()
         while loop.time() - since < PAUSE_SECONDS:
@@ -208,11 +210,9 @@ class EditSender:
 
 
 def wire_version(version: int | None, editor: str) -> int | None:
-    """Return the version that an edit of a document with `version` is sent with. `editor` is the
-    name of the editor.
-    """
+    """Return the version to send with an edit of a document, for the editor with the name `editor`."""
     if version == 0 and editor == "neovim":
-        # It doesn't check a version that is 0, its first; and from there it jumps beyond 1.
+        # Neovim doesn't check the version 0, its first one; its next version is above 1.
         return 1
     return version
 

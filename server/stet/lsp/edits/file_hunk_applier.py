@@ -1,8 +1,8 @@
 """Accept and undo changes of whole files: create, move, move to the trash.
 
-The editor carries them out if it can, so that its buffers follow; else `System` does. Either way the
-disk and the open documents show whether it was done. No file is written over, no file leaves the disk
-before the trash has it, and a file with unsaved text is left alone: then the hunk waits and says why.
+The editor makes these changes if it can, so that its buffers follow; otherwise `System` does. Either way
+the disk and the open documents show whether a change was made. No file is overwritten, no file is deleted
+before it is in the trash, and a file with unsaved text is not touched: the hunk then waits with a reason.
 
 A file that the editor can't delete and has open is deleted when it is closed.
 """
@@ -27,18 +27,18 @@ from stet.workspace.uris import canonical, path_of, uri_of
 from stet.workspace.workspace import Workspace
 
 CLOSED_SECONDS = 0.5
-"""How long a file stays closed before it is deleted: some editors close and open it to read it anew."""
+"""The time after closing when a file is deleted: some editors close and reopen a file to reload it."""
 FILE_CONFIRM_SECONDS = 2.0
-"""How long after its yes an editor may take until its work is seen."""
+"""The time limit for the result of a file operation after the editor has confirmed it."""
 FILE_POLL_SECONDS = 0.05
 """The polling interval: a disk sends no events."""
 
 
 class FileHunkApplier:
-    """Carries out the decisions about whole files. Touched on the event loop only.
+    """The service that applies and undoes hunks about whole files; used on the event loop only.
 
     Attributes:
-        deferred: By hunk, the canonical URI of the file that is to be closed before it is deleted.
+        deferred: By hunk id, the canonical URI of the file that must be closed before it is deleted.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class FileHunkApplier:
         renames: RenameTracker,
         apply_closed: Callable[[Hunk], Awaitable[None]],
     ) -> None:
-        """`apply_closed` carries out a hunk whose file is closed, or takes back one that is accepted."""
+        """`apply_closed` applies a deferred hunk when its file is closed, or undoes an accepted one."""
         self._workspace = workspace
         self._ledger = ledger
         self._client = client
@@ -60,10 +60,10 @@ class FileHunkApplier:
         self._trashed: dict[str, Path] = {}
 
     async def accept(self, hunk: Hunk) -> None:
-        """Do what a pending hunk wants.
+        """Apply a pending hunk.
 
         Raises:
-            EditError: If something is in the way; then it waits again.
+            EditError: If the file operation is not possible; the hunk is then pending again.
         """
         self._ledger.outbox.send_whole(hunk.id)
         if problem := await problem_of(self._accept(hunk)):
@@ -72,10 +72,10 @@ class FileHunkApplier:
         self._ledger.outbox.confirm_whole(hunk.id)
 
     async def undo(self, hunk: Hunk) -> None:
-        """Take back what an accepted hunk did.
+        """Undo an accepted hunk.
 
         Raises:
-            EditError: If something is in the way; then it stays accepted.
+            EditError: If the file operation is not possible; the hunk then stays accepted.
             OSError: If the disk refuses.
         """
         if hunk.kind is HunkKind.CREATE:
@@ -100,10 +100,10 @@ class FileHunkApplier:
         path, existing = await self._read_disk(hunk.uri)
         opened = self._workspace.document(hunk.uri)  # after the wait
         if opened is not None and not opened.text.strip() and existing in (None, ""):
-            # The editor shows the file that is to be; it takes the text and writes it on saving.
+            # The editor already shows the new file: insert the text there; saving writes the file.
             await self._fill(hunk, opened, hunk.new)
         elif existing == "" and opened is None and hunk.id in self._begun:
-            # An earlier try came only half the way.
+            # An earlier attempt has created the file, but not filled it.
             await self._fill(hunk, TextDocument(hunk.uri, ""), hunk.new)
         elif opened is not None or existing is not None:
             raise EditError(f"{self._name(hunk.uri)} exists by now; it is left as it is.")
@@ -121,7 +121,7 @@ class FileHunkApplier:
         """Return the text that the editor must insert into an empty buffer so that the file is
         `text`. Return None if the editor cannot do this.
 
-        Neovim's buffers end their last line by themselves, and hold one kind of line end.
+        A buffer of Neovim adds the last line end itself, and holds one kind of line end.
         """
         if self._client.capabilities.name != "neovim":
             return text
@@ -139,8 +139,8 @@ class FileHunkApplier:
             await self._fill(hunk, opened, "")
         else:
             assert path is not None, "it is on the disk"
-            # The editor may hold text that it received and never saved. The hunk keeps that text
-            # and restores it; any other text on the disk goes to the trash.
+            # The editor may hold text that it never saved. If this is the text of the hunk, it is
+            # not lost: the hunk restores it. Any other text on the disk is moved to the trash.
             await self._delete(hunk, path, saved_text=hunk.new)
 
     def _changed_reason(self, hunk: Hunk) -> str:
@@ -156,7 +156,7 @@ class FileHunkApplier:
         )
 
     async def _fill(self, hunk: Hunk, document: TextDocument, text: str) -> None:
-        """Have the editor make `text` the whole text of a document."""
+        """Replace the whole text of a document by `text`, in the editor."""
         edit = TextEdit((Replacement(0, len(document.text), text),))
         edits = convert.text_edits(edit, document, self._workspace.encoding)
         uri, version = document.uri, document.version
@@ -164,12 +164,10 @@ class FileHunkApplier:
         await self._wait_done(outcome, lambda: self._has_text(uri, text, outcome))
 
     async def _has_text(self, uri: str, text: str, outcome: ApplyOutcome) -> bool:
-        """Return whether `text` is there: in the editor, on the disk, or in a buffer we are not
-        told of.
-        """
+        """Return whether the document has `text`: in the editor if it is open, else on the disk."""
         opened = self._workspace.document(uri)
         if opened is not None:
-            # After the editor's confirmation the user may have continued to type.
+            # The user may have typed after the editor's confirmation.
             return opened.text == text or (outcome.applied and bool(text) and text in opened.text)
         _, text_on_disk = await self._read_disk(uri)
         return text_on_disk == text
@@ -211,7 +209,7 @@ class FileHunkApplier:
         return await self._delete(hunk, path)
 
     async def _delete(self, hunk: Hunk, path: Path, saved_text: str | None = None) -> Path:
-        """Delete a file with no unsaved text but `saved_text`; return its place in the trash."""
+        """Delete a file without unsaved text, except `saved_text`; return its path in the trash."""
         real = self._real(path, hunk)
         if not self._client.can("delete"):
             if self._workspace.document(hunk.uri) is not None:
@@ -240,27 +238,27 @@ class FileHunkApplier:
         except FileExistsError:
             name = self._name(hunk.uri)
             raise EditError(f"There is a {name} again: the old one lies in {place}.") from None
-        # Nothing that the editor shows need change by it.
+        # The editor may show no sign of the restored file.
         self._client.show_message(f"Stet: {self._name(hunk.uri)} is back from the trash.")
 
     def _find_in_trash(self, hunk: Hunk, path: Path) -> Path | None:
-        """Return the trashed copy that a hunk made in an earlier run. The copy with the hunk's text
-        is preferred, else the newest.
+        """Return the copy of a file that a hunk has moved to the trash in an earlier run: a copy
+        with the hunk's text, else the newest.
         """
         places, read = list(self._system.trashed(path)), self._system.read_bytes
         same = (place for place in places if decode(read(place, MAX_FILE_BYTES)) == hunk.old)
         return next(same, places[0] if places else None)
 
     def _real(self, path: Path, hunk: Hunk) -> Path:
-        """Return where a file is, checked as it is resolved: a link may have come after the policy
-        check.
+        """Return the path of a file with links resolved, and check it: a link may have been created
+        after the policy check.
 
         Raises:
-            EditError: If that is outside the workspace and its name is not, or the gate would not let the
-                hunk there.
+            EditError: If a link leads out of the workspace, or the policy refuses the hunk for the
+                resolved path.
         """
         snapshot, real_path = self._workspace.snapshot(), self._system.real_path
-        # Not the last part: it may itself be a link, which is never followed.
+        # Do not resolve the last part: it may itself be a link, which is never followed.
         real = real_path(path.parent) / path.name
         is_inside = any(parts_below(real, real_path(root.path)) for root in snapshot.roots)
         if not is_inside and any(parts_below(path, root.path) for root in snapshot.roots):
@@ -272,16 +270,14 @@ class FileHunkApplier:
     # -- a file that the editor can't delete and has open -----------------------------------------
 
     def defer(self, hunk: Hunk) -> None:
-        """Let a hunk wait until its file is closed, and inform the user; an accepted hunk waits for its
-        undo.
-        """
+        """Defer a hunk until its file is closed, and inform the user. An accepted hunk is undone then."""
         reason = f"{self._name(hunk.uri)} is open in the editor: it is deleted when you close it"
         self.deferred[hunk.id] = canonical(hunk.uri)
         self._ledger.outbox.queue(hunk.uri, [hunk.id], reason)
         self._client.show_message(f"Stet: {reason}.")
 
     def closed(self, uri: str) -> None:
-        """Schedule the deletion that waited for a document to be closed."""
+        """Schedule the deferred deletion of a document that was closed."""
         if canonical(uri) in self.deferred.values():
             self._client.start(self._delete_closed(uri), f"delete {uri}")
 
@@ -292,7 +288,7 @@ class FileHunkApplier:
         due = [hunk_id for hunk_id, of in self.deferred.items() if of == canonical(uri)]
         for hunk_id in due:
             if self.deferred.pop(hunk_id, None) is None:
-                continue  # its approval was taken back while another hunk was carried out
+                continue  # its approval was withdrawn while another hunk was applied
             self._ledger.outbox.dequeue([hunk_id])
             hunk = self._ledger.hunk(hunk_id)
             if hunk.state in {HunkState.PENDING, HunkState.ACCEPTED}:
@@ -305,23 +301,23 @@ class FileHunkApplier:
         return self._workspace.snapshot().system
 
     def _name(self, uri: str) -> str:
-        """Return the user's name for a file."""
+        """Return the name of a file as the user sees it."""
         return self._workspace.snapshot().name_of(uri)
 
     async def _wait_done(
         self, outcome: ApplyOutcome, is_done: Callable[[], Awaitable[bool]]
     ) -> None:
-        """Wait until the disk or a document shows what the editor was asked for.
+        """Wait until the disk or a document shows the requested file operation.
 
-        The yes of an editor that writes to the disk only when its user saves is enough: nothing
-        shows its work before that.
+        If the editor writes to the disk only when the user saves, its confirmation is enough: the
+        result is not visible before that.
 
         Args:
             outcome: The editor's answer.
-            is_done: Returns whether the result is there.
+            is_done: A function that returns whether the result is visible.
 
         Raises:
-            EditError: If the result is not there in time.
+            EditError: If the result is not visible in time.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + (FILE_CONFIRM_SECONDS if outcome.applied else 0.0)
@@ -334,8 +330,8 @@ class FileHunkApplier:
             await asyncio.sleep(FILE_POLL_SECONDS)
 
     async def _read_disk(self, uri: str) -> tuple[Path | None, str | None]:
-        """Return where a document lies, and its text on the disk; None if it lies nowhere, or is
-        not there.
+        """Return the path of a document and its text on the disk. The path is None if the URI is
+        not that of a file; the text is None if there is no file.
         """
         path = path_of(uri)
         if path is None or await self._is_gone(path):
@@ -343,10 +339,10 @@ class FileHunkApplier:
         return path, decode(await asyncio.to_thread(self._system.read_bytes, path, MAX_FILE_BYTES))
 
     async def _check_saved(self, uri: str) -> None:
-        """Make sure that no text would be lost with the file.
+        """Check that no text would be lost with the file.
 
         Raises:
-            EditError: If the document is open with text that the disk does not have.
+            EditError: If the document is open with text that is not saved.
         """
         _, disk_text = await self._read_disk(uri)
         self._check_open(uri, disk_text)
@@ -354,19 +350,19 @@ class FileHunkApplier:
     async def _check_same(
         self, uri: str, path: Path, copy: Path, saved_text: str | None = None
     ) -> None:
-        """Make sure that a copy of a document's file, at `path`, holds all there is of its text.
+        """Check that the copy of a document's file contains the whole text of the document.
 
-        Nothing may be waited for between this and what takes the file away.
+        Callers must not await anything else between this check and the request to delete the file.
 
         Args:
-            uri: The document.
-            path: Its file.
-            copy: The copy.
-            saved_text: A text that is not lost with the document, as it is kept elsewhere.
+            uri: The URI of the document.
+            path: The path of its file.
+            copy: The path of the copy.
+            saved_text: A text that the document may have, as it can be restored from the hunk.
 
         Raises:
-            EditError: If the file has changed, or its document has text that neither has.
-            OSError: If one of them can't be read.
+            EditError: If the file has changed, or the document has unsaved text.
+            OSError: If a file can't be read.
         """
         read = self._system.read_bytes
         disk_text = await asyncio.to_thread(read, path, MAX_FILE_BYTES)
@@ -376,10 +372,10 @@ class FileHunkApplier:
             raise EditError(f"{self._name(uri)} was written to just now: look, and try again.")
 
     def _check_open(self, uri: str, *texts: str | None) -> None:
-        """Make sure that a document, if it is open, has no other text than one of `texts`.
+        """Check that a document, if it is open, has one of `texts`.
 
         Raises:
-            EditError: If it has.
+            EditError: If the document has another text.
         """
         opened = self._workspace.document(uri)
         if opened is not None and opened.text not in texts:
