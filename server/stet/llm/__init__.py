@@ -1,1 +1,1 @@
-"""The model: one protocol, its adapters, and which one is used."""
+"""Models: one protocol, its adapters, and the selection of the model."""

@@ -27,7 +27,7 @@ from stet.llm.completion_stream import CALL_ID_LENGTH
 from stet.llm.model import Message, ToolCall, ToolDefinition
 
 MAX_NAME = 64
-"""Characters of a name that every provider takes."""
+"""The most characters of a name that every provider accepts."""
 UNNAMED = "unknown"
 """Sent instead of a name without any usable character."""
 
@@ -41,7 +41,7 @@ _SUFFIX = "tool"
 
 
 def is_valid(name: str) -> bool:
-    """Return whether every provider takes `name` back as a tool's."""
+    """Return whether every provider accepts `name` as the name of a tool."""
     return _VALID.fullmatch(name) is not None
 
 
@@ -59,12 +59,12 @@ def meant_tool(name: str, tools: Collection[str]) -> str | None:
     """Return the tool that a model means by `name`.
 
     Args:
-        name: As the model wrote it.
-        tools: The names of those that it may mean.
+        name: The name as the model wrote it.
+        tools: The names of the tools that it may mean.
 
     Returns:
-        The one of `tools` that `name` says in the writing of another format; None where it says
-        none of them, or more than one.
+        The one of `tools` that `name` spells in another format; None if it spells none or more
+        than one.
     """
     if name in tools:
         return name
@@ -117,7 +117,7 @@ def _key(text: str) -> str:
 
 NOT_RUN = "Not carried out to its end.\n"
 SILENT = "(No answer.)"
-"""Replaces an empty answer: providers refuse a conversation with an empty answer forever."""
+"""The text in place of an empty answer, with which providers refuse the whole conversation."""
 
 _TAKEN_BY_ALL = re.compile(rf"[A-Za-z0-9]{{{CALL_ID_LENGTH}}}")
 _KIMI_K2 = re.compile(r"kimi[-_. ]?k2", re.IGNORECASE)
@@ -130,7 +130,7 @@ def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
 
     Args:
         messages: The conversation.
-        model: The name of the model that is asked.
+        model: The name of the model that gets the request.
     """
     ids = _CallIds(numbered=_KIMI_K2.search(model) is not None)
     # A message belongs together with the results that follow it.
@@ -203,11 +203,11 @@ def _hashed(text: str) -> str:
 
 
 MAX_ARGUMENTS = 100_000
-"""Characters of a call's arguments that are sent back; OpenAI takes a million, gateways less."""
+"""The most characters of a call's arguments; OpenAI accepts a million, gateways less."""
 MAX_DEPTH = 32
-"""Levels of JSON in them: converters to other formats refuse a hundred."""
+"""The most levels of JSON in arguments: converters to other formats refuse a hundred."""
 _MAX_RAW_CHARACTERS = 2000
-"""Characters that stay of each text in arguments that are too long."""
+"""The characters that are kept of each text in arguments that are too long."""
 
 
 def to_api_messages(messages: Iterable[Message], model: str) -> list[dict[str, Any]]:
@@ -217,13 +217,13 @@ def to_api_messages(messages: Iterable[Message], model: str) -> list[dict[str, A
 
     Args:
         messages: The conversation.
-        model: The name of the model that is asked.
+        model: The name of the model that gets the request.
     """
     return [to_api_message(message) for message in pair_calls(messages, model)]
 
 
 def to_api_message(message: Message) -> dict[str, Any]:
-    """Return one message as the API wants it."""
+    """Return one message in the form that the API requires."""
     content = encodable(message.content)
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": content}
@@ -242,15 +242,13 @@ def to_api_tool(tool: ToolDefinition) -> dict[str, Any]:
 
 
 def to_api_tool_choice(names: Iterable[str]) -> dict[str, Any]:
-    """Return the choice of tools that allows only some of those that are sent, or words."""
+    """Return the choice of tools that allows a text answer and calls of only the named tools."""
     tools = [{"type": "function", "function": {"name": name}} for name in names]
     return {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": tools}}
 
 
 def encodable(text: str) -> str:
-    """Return `text` with lone surrogates (an editor may send them) replaced: UTF-8 has no room for
-    them.
-    """
+    """Return `text` with lone surrogates replaced: an editor may send them, but UTF-8 has none."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -271,7 +269,7 @@ def parse_object(text: str) -> dict[str, Any] | None:
 def sendable_arguments(arguments: str) -> str:
     """Return arguments as a JSON object of bounded size.
 
-    A provider refuses a conversation with one call that has others, for ever after.
+    A provider refuses each later request of a conversation with one call that has other arguments.
     """
     value = parse_object(arguments)
     if value is None or _depth(value) > MAX_DEPTH:
@@ -295,7 +293,7 @@ def _shortened(text: str) -> str:
 
 
 def _depth(value: object) -> int:
-    """Return how many levels a value of JSON has, its own included."""
+    """Return the number of levels of a JSON value, the value itself included."""
     depth, level = 0, [value]
     while level := [each for one in level if isinstance(one, dict | list) for each in _each(one)]:
         depth += 1
@@ -307,10 +305,10 @@ def _each(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
 
 
 def _has_surrogates(arguments: str) -> bool:
-    """Return whether a lone surrogate may be in it, as such or by its number."""
+    """Return whether `arguments` may contain a lone surrogate, as a character or an escape."""
     return "\\ud" in arguments.lower() or any("\ud800" <= c <= "\udfff" for c in arguments)
 
 
 def _no_json(constant: str) -> object:
-    """Refuse `NaN` and `Infinity`, which Python reads and a provider does not."""
+    """Refuse `NaN` and `Infinity`, which Python accepts and a provider does not."""
     raise ValueError(f"{constant} is no JSON")

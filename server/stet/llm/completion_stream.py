@@ -1,4 +1,4 @@
-"""From the bytes of a stream to a completion: server-sent events, and the chunks that they carry.
+"""Build a completion from the bytes of a stream: server-sent events and the chunks in them.
 
 `EventDecoder` reads server-sent events as far as model servers use them (WHATWG HTML, "Interpreting an
 event stream"): bytes in any slicing in, whole events out. Line ends are LF, CR LF or CR; comments, `id`
@@ -19,7 +19,7 @@ from typing import Any
 from stet.llm.model import Completion, StopReason, ToolCall, Usage
 
 MAX_EVENT_BYTES = 2_000_000
-"""No sane piece of an answer is larger; without a cap a hostile server fills the memory."""
+"""The most bytes of one event; without a limit a hostile server fills the memory."""
 
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
@@ -31,14 +31,14 @@ class EventTooLong(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ServerEvent:
-    """One event: its name ("" for the usual ones) and its data."""
+    """One event: its name ("" for a plain message) and its data."""
 
     name: str
     data: str
 
 
 class EventDecoder:
-    """Puts events together from pieces of bytes."""
+    """A decoder that assembles events from pieces of bytes."""
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -51,7 +51,7 @@ class EventDecoder:
         """Return the events that `piece` completes.
 
         Raises:
-            EventTooLong: If one is larger than any answer's would be.
+            EventTooLong: If an event has more than `MAX_EVENT_BYTES`.
         """
         self._rest += piece
         if self._n_bytes + len(self._rest) > MAX_EVENT_BYTES:
@@ -67,7 +67,7 @@ class EventDecoder:
         return self._collect([last, b""])
 
     def _lines(self) -> list[bytes]:
-        """Return whole lines; a CR at the very end waits, as an LF may follow."""
+        """Return whole lines; a CR at the very end is kept back, as an LF may follow."""
         held = self._rest[-1:] == b"\r"
         text = bytes(self._rest[:-1] if held else self._rest)
         *lines, rest = _LINE_END.split(text)
@@ -99,10 +99,10 @@ class EventDecoder:
 
 
 CALL_ID_LENGTH = 9
-"""Of ids of our making: letters and digits, as many as the strictest provider (Mistral) wants."""
+"""The length of generated ids of letters and digits: the strictest provider's (Mistral)."""
 
 MAX_ID = 64
-"""Characters kept of an id: it names a call here, and is sent back in another form."""
+"""The most characters of an id that are kept: requests have ids of another form."""
 
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details")
 _LENGTH = {"length", "max_tokens", "model_length", "max_output_tokens"}
@@ -113,7 +113,7 @@ _BROKEN = {"error", "insufficient_system_resource", "malformed_function_call"}
 
 @dataclass(slots=True)
 class _PartialCall:
-    """A tool call in the making."""
+    """A tool call of which not all pieces have arrived."""
 
     index: int
     id: str = ""
@@ -128,7 +128,7 @@ class CompletionAccumulator:
         finish_reason: The provider's reason for the end; "" if it has not been sent.
         usage: The provider's last count of tokens, or None.
         model: The name that the model reports.
-        n_choices: How many chunks contained a choice.
+        n_choices: The number of chunks with a choice.
         n_characters: The characters of text, calls and thoughts so far.
     """
 
@@ -150,11 +150,11 @@ class CompletionAccumulator:
 
     @property
     def is_broken(self) -> bool:
-        """Whether the provider itself says that the answer failed."""
+        """Whether the provider reports that the answer failed."""
         return self.finish_reason in _BROKEN
 
     def add(self, chunk: Mapping[str, Any]) -> tuple[str, bool]:
-        """Take a chunk; answers the new text, and whether the chunk says anything at all."""
+        """Add a chunk. Return its text, and whether the chunk has any content."""
         if usage := _usage(chunk.get("usage")):
             self.usage = usage
         if isinstance(name := chunk.get("model"), str):
@@ -175,7 +175,7 @@ class CompletionAccumulator:
             if isinstance(piece, Mapping):
                 self._add_call(piece)
         thought = next((delta[key] for key in _REASONING if delta.get(key)), "")
-        # What is thought comes as text, or as a list of objects that hold some.
+        # Reasoning arrives as text, or as a list of objects with text.
         self.n_characters += len(text) + len(thought if isinstance(thought, str) else str(thought))
         return text, bool(text or pieces or thought or finished)
 
@@ -212,7 +212,7 @@ class CompletionAccumulator:
         name, call_id = _string(function.get("name")), _string(piece.get("id"))
         call = self._slot(piece.get("index"), call_id, name)
         call.id = call.id or call_id
-        # A name may come in parts before the arguments; some servers repeat it whole in each chunk.
+        # A name may arrive in parts before the arguments; some servers repeat it in each chunk.
         if name and not call.arguments and name != call.name:
             call.name += name
             self.n_characters += len(name)
@@ -237,14 +237,14 @@ class CompletionAccumulator:
         has_other_id = known and call_id and known.id and call_id != known.id
         if known is not None and not (has_other_id and name):
             return known
-        self.n_characters += 1  # calls without end are an answer without end
+        self.n_characters += 1  # endless calls count as an endless answer
         call = _PartialCall(len(self._calls) if number is None else number)
         self._calls.append(call)
         self._by_index[call.index] = call
         return call
 
     def _finished_calls(self) -> tuple[ToolCall, ...]:
-        """Return the calls in the order of their index; every id is there and unique."""
+        """Return the calls in the order of their index, each with a unique id."""
         calls: list[ToolCall] = []
         used: set[str] = set()
         for call in sorted(self._calls, key=lambda one: one.index):

@@ -1,4 +1,4 @@
-"""Texts as vectors from an OpenAI-compatible endpoint: `POST BASE/embeddings`, many texts at once."""
+"""Embed texts with an OpenAI-compatible endpoint: `POST BASE/embeddings`, many texts at once."""
 
 import asyncio
 import math
@@ -15,16 +15,16 @@ OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_MODEL = "text-embedding-3-small"
 SECONDS = 60.0
 MAX_TEXTS = 64
-"""In one request."""
+"""The most texts in one request."""
 _KEY = "OPENAI_API_KEY"
 _NONE = "it answered what is no vector"
 _MAX_BYTES = 16_000_000
-"""Of an answer: 64 vectors of 8,192 numbers with 20 characters each take 11 million."""
+"""The limit of an answer: 64 vectors of 8,192 numbers of 20 characters take 11 million bytes."""
 _MAX_PARTS = 100_000
 
 
 class EmbeddingError(Exception):
-    """The endpoint gave no vectors; the message says why, and what to do."""
+    """The endpoint returned no vectors; the message says why, and what to do."""
 
 
 def embedding_target(settings: SearchSettings, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -37,7 +37,7 @@ def embedding_endpoint(settings: SearchSettings, environ: Mapping[str, str]) -> 
     """Return the embedding endpoint with the address and model of `embedding_target` and its key.
 
     Raises:
-        EmbeddingError: If a key is needed and is not there.
+        EmbeddingError: If a required key is missing.
     """
     base_url, model = embedding_target(settings, environ)
     # The key of the environment belongs to the address of the environment only.

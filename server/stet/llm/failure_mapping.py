@@ -1,12 +1,11 @@
-"""Turns what a provider answered into one sentence for the user and a decision about trying again.
+"""Map a provider's failure to one sentence for the user and a decision about another attempt.
 
-Pure: no SDK, no network. The provider's own words are quoted, shortened, with control characters
-and the key removed.
+The functions are pure: no SDK, no network. The provider's message is quoted, shortened, with
+control characters and the key removed.
 
-That a server has no tool calls for its model is recognised in the words it refuses them with.
-Some servers say so. Others complain about what the tools did to them: a parameter that is unknown, a
-chat template that can't be rendered. The words of the latter may also have another cause, so that
-they count only while no call has worked.
+A server whose model has no tool calls is recognised by the words of its refusal. Some servers
+report this directly. Others report a consequence: an unknown parameter, a chat template that can't
+be rendered. Such a report may have another cause, so it counts only while no call has worked.
 """
 
 import json
@@ -31,14 +30,14 @@ from stet.llm.retry import AttemptFailure, RetryMode
 
 
 class ToolRefusal(Enum):
-    """What a refusal says of tool calls."""
+    """What a refusal implies about tool calls."""
 
     NONE = "none"
     """Nothing."""
     POSSIBLE = "possible"
-    """That the request may be taken without tools."""
+    """The request may be accepted without tools."""
     CERTAIN = "certain"
-    """That the model, or its server, has no tool calls."""
+    """The model, or its server, has no tool calls."""
 
 
 _TOOLS = re.compile(
@@ -57,9 +56,9 @@ _REFUSED = re.compile(
 )
 _TEMPLATE = re.compile(r"at <\.tools>", re.IGNORECASE)
 _NEAR = 60
-"""Characters between what is refused and that it is."""
+"""The most characters between a refused parameter and the words of the refusal."""
 _GENERATION = re.compile(
-    # What the model wrote was no call, or one of a tool that there is not: tools are understood.
+    # The model wrote an invalid call, or a call of an unknown tool: the server supports tools.
     r"(?i)tool_use_failed|failed_generation|tool call validation|failed to call a function"
     r"|pars(?:e|ing) tool[ _]call|not in request\.tools"
 )
@@ -73,15 +72,15 @@ _POSSIBLE = re.compile(
 )
 _REFUSING = {400, 404, 405, 415, 422, 501}
 _MAX_LOOKED_AT = 4_000
-"""Characters: a traceback may be long, and its important part is at the beginning or the end."""
+"""Characters of a message that are read: a traceback's important part is at its start or end."""
 
 
 def tool_refusal(detail: str, status: int) -> ToolRefusal:
-    """Return what a provider's words say of tool calls.
+    """Return what a provider's message implies about tool calls.
 
     Args:
-        detail: Its message, with code, type and parameter.
-        status: The HTTP status, or 0 where there was none.
+        detail: The message, with code, type and parameter.
+        status: The HTTP status, or 0 if there was none.
     """
     if len(detail) > 2 * _MAX_LOOKED_AT:
         detail = f"{detail[:_MAX_LOOKED_AT]} {detail[-_MAX_LOOKED_AT:]}"
@@ -133,10 +132,10 @@ def status_failure(
     """Return the failure for a response whose status is not a success.
 
     Args:
-        endpoint: Who answered.
+        endpoint: The endpoint that answered.
         status: The HTTP status.
         body: The decoded JSON, or the text, or None.
-        retry_after: What its headers ask for, in seconds.
+        retry_after: The wait that its headers ask for, in seconds.
     """
     words = _words(body)
     error = _status_error(endpoint, status, words)
@@ -236,7 +235,7 @@ def _status_error(endpoint: ModelEndpoint, status: int, words: Sequence[str]) ->
 
 
 def _what_to_do(endpoint: ModelEndpoint, status: int, quote: str) -> str:
-    """Return what the server did with a request that no repetition helps, and the remedy."""
+    """Return what the server did with a request that must not be repeated, and the remedy."""
     key = endpoint.key_env or "the environment"
     response = f"(HTTP {status}: {quote})"
     match status:

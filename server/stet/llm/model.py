@@ -1,22 +1,22 @@
 """The interface of a model: messages in, one streamed completion out, and the errors of both.
 
-Nothing here has the form of a provider. `Model` is the protocol, `ModelWrapper` the base of models
-that change what goes to another model. Each message of an error is a sentence for the user:
+Nothing here depends on a provider. `Model` is the protocol, `ModelWrapper` the base of models that
+change the requests to another model. Each message of an error is a sentence for the user:
 
     ModelError
     ├── NoModel                no model is configured or installed
     ├── ModelUnavailable       not reached, overloaded, rate-limited; worth another try later
     ├── ModelTimeout           the model stopped answering
     ├── AnswerCut              the answer ended before its end
-    │   ├── StreamInterrupted  it broke off
-    │   └── AnswerTooLong      reading ended: it is longer than was asked for
+    │   ├── StreamInterrupted  the stream broke off
+    │   └── AnswerTooLong      Stet stopped reading: the answer is longer than requested
     ├── ContextOverflow        the conversation is longer than the model can read
     └── ModelRefused           this request will never be answered: key, name, quota
         └── ToolsUnsupported   this model has no native tool calls
 
 A message names the provider, the host (never the key) and what the user can do.
 
-Tokens are estimated where no provider has counted them: about four characters a token is right for
+Tokens are estimated if no provider has counted them: about four characters a token is right for
 English and for code in today's vocabularies. Other scripts have more tokens per character, so an
 estimate is marked (`Usage.estimated`) and limits that depend on it leave room.
 """
@@ -30,12 +30,12 @@ from typing import Any, Literal, Protocol
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The model asks for a tool.
+    """One call of a tool by the model.
 
     Attributes:
-        id: The provider's id, or one of ours where it gave none; unique in its completion.
-        name: As the model wrote it; it may name no tool.
-        arguments: The raw JSON text as the model wrote it; it may be no JSON.
+        id: The provider's id, or a generated id if there is none; unique in its completion.
+        name: The name as the model wrote it; a tool with this name need not exist.
+        arguments: The raw text as the model wrote it; it need not be valid JSON.
     """
 
     id: str
@@ -48,10 +48,10 @@ class Message:
     """One entry of a conversation.
 
     Attributes:
-        role: Who speaks; `tool` answers the call named by `tool_call_id`.
-        content: The text; empty where an assistant only calls tools.
-        tool_calls: What an assistant asks for.
-        tool_call_id: For `tool`, the call this answers.
+        role: The author; a `tool` message is the result of the call `tool_call_id`.
+        content: The text; empty if an assistant only calls tools.
+        tool_calls: The calls of an assistant.
+        tool_call_id: For `tool`, the id of the call.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
@@ -70,26 +70,26 @@ class ToolDefinition:
 
 
 class StopReason(StrEnum):
-    """Why a model stopped speaking."""
+    """Why a model ended its answer."""
 
     STOP = "stop"
     TOOL_CALLS = "tool_calls"
     LENGTH = "length"
     REFUSED = "refused"
-    """By the model itself."""
+    """The model refused."""
     FILTERED = "filtered"
-    """By a filter of the provider's, at the beginning or in the middle."""
+    """A filter of the provider stopped the answer, at the beginning or in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one round, as the provider counted them or, where it does not, as we estimate.
+    """The tokens of one round, counted by the provider or else estimated.
 
     Attributes:
         prompt: Input tokens, cached ones included.
         completion: Output tokens.
-        cached: How many of `prompt` came from the provider's cache.
-        estimated: True where the provider gave no figures.
+        cached: The tokens of `prompt` that came from the provider's cache.
+        estimated: Whether the provider reported no counts.
     """
 
     prompt: int = 0
@@ -99,12 +99,12 @@ class Usage:
 
     @property
     def total(self) -> int:
-        """Input and output together."""
+        """The sum of input and output tokens."""
         return self.prompt + self.completion
 
     @property
     def cached_share(self) -> float:
-        """The part of the input that came from the cache: 0 to 1, to three places."""
+        """The share of the input that came from the cache: 0 to 1, rounded to three places."""
         return round(self.cached / self.prompt, 3) if self.prompt else 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -118,15 +118,15 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A whole answer; a stream cut short never becomes one (`ModelError` is raised instead).
+    """A whole answer; a stream that is cut short raises `ModelError` instead.
 
     Attributes:
-        text: What the model said.
-        tool_calls: What it asks for, in its order.
-        stop_reason: Why it stopped. `LENGTH` means that `text` or the last call is cut.
-        usage: Tokens of this round.
-        model: The name the provider gave for what answered.
-        note: What the user should know of how the answer was asked for; "" for nothing.
+        text: The text of the answer.
+        tool_calls: The model's calls, in its order.
+        stop_reason: Why the answer ended. `LENGTH` means that `text` or the last call is cut.
+        usage: The tokens of this round.
+        model: The name of the model as the provider reports it.
+        note: A note for the user on how the request was made; "" for none.
     """
 
     text: str
@@ -138,7 +138,7 @@ class Completion:
 
 
 Sink = Callable[[str], None]
-"""Takes a piece of text, at once and without awaiting."""
+"""A function that accepts a piece of text without blocking."""
 
 
 def ignore(text: str) -> None:
@@ -147,19 +147,19 @@ def ignore(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One round.
+    """The request of one round.
 
     Attributes:
         messages: The conversation, system message first.
-        tools: What the model may call; empty: it may only speak.
-        allowed: Names of the tools that may be called in this round; empty: all of `tools`. Where a
-            provider can't be told so, all of them can be called.
+        tools: The tools that the model may call; empty for a text answer only.
+        allowed: Names of the tools that may be called in this round; empty: all of `tools`. If a
+            provider has no such parameter, all tools can be called.
         grammar: A GBNF grammar the answer must follow; only models with `constrained` obey it.
-        max_tokens: A cap on the answer, or None for the model's own.
-        ceiling: Tokens, about, beyond which an answer is broken off: a provider need not know of it,
-            and what is thought or called counts as what is said does. None for no end.
-        patience: Seconds of silence that are borne at most, where the model's own time-outs are
-            longer; None: those hold.
+        max_tokens: A limit on the answer, or None for the model's own limit.
+        ceiling: The approximate number of tokens at which Stet stops reading an answer; reasoning
+            and calls count too. None for no limit.
+        patience: The longest silence in seconds, if the model's own time-outs are longer; None for
+            those time-outs.
     """
 
     messages: tuple[Message, ...]
@@ -172,23 +172,23 @@ class Request:
 
 
 class Model(Protocol):
-    """A model that can be asked."""
+    """The interface of a model."""
 
     @property
     def name(self) -> str:
-        """What it is called, for the user."""
+        """The name of the model, for the user."""
 
     @property
     def provider(self) -> str:
-        """Whose it is: the name of a preset, `local` or `scripted`."""
+        """The provider of the model: the name of a preset, `local` or `scripted`."""
 
     @property
     def constrained(self) -> bool:
-        """Whether it obeys `Request.grammar`: only the embedded one does."""
+        """Whether the model obeys `Request.grammar`: only the embedded model does."""
 
     @property
     def context_tokens(self) -> int | None:
-        """How many tokens fit, or None where that is not known."""
+        """The size of the context window in tokens, or None if it is not known."""
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
         """Send one request and wait for the whole answer.
@@ -197,17 +197,17 @@ class Model(Protocol):
 
         Args:
             request: The round.
-            on_text: Takes the answer's text as it arrives.
-            on_wait: Takes a sentence for the user whenever the round starts again: after a rate
-                limit, a fault of the server, a broken stream. Earlier text of `on_text` is void
-                then: the text starts again.
+            on_text: Receives the answer's text as it arrives.
+            on_wait: Receives a sentence for the user whenever the round starts again: after a rate
+                limit, a fault of the server, a broken stream. The text of `on_text` starts again
+                too: earlier text is void.
 
         Raises:
             ModelError: With a sentence for the user, after the model's own retries.
         """
 
     async def warm(self) -> None:
-        """Do what the first round would have to wait for: imports, and nothing that costs money."""
+        """Do the slow preparations of the first round, such as imports; send no paid request."""
 
     async def close(self) -> None:
         """Close connections and child processes."""
@@ -228,7 +228,7 @@ class ModelWrapper:
 
     @property
     def name(self) -> str:
-        """See `Model`; a server may only tell it when it is asked."""
+        """See `Model`; the name may be known only after the first request."""
         return self.inner.name
 
     async def warm(self) -> None:
@@ -249,7 +249,7 @@ class NoModel(ModelError):
 
 
 class ModelUnavailable(ModelError):
-    """The provider could not be reached or would not answer now."""
+    """The provider could not be reached or does not answer now."""
 
 
 class ModelTimeout(ModelError):
@@ -260,7 +260,7 @@ class AnswerCut(ModelError):
     """An answer ended before its end. Nothing of it may be executed.
 
     Attributes:
-        text: What had been said until then.
+        text: The text that arrived before.
     """
 
     def __init__(self, message: str, text: str = "") -> None:
@@ -277,18 +277,18 @@ class AnswerTooLong(AnswerCut):
 
 
 class ContextOverflow(ModelError):
-    """The conversation does not fit; shorten it and ask again."""
+    """The conversation does not fit the context window; a shorter one may."""
 
 
 class ModelRefused(ModelError):
-    """The provider refused the request; asking again unchanged is of no use."""
+    """The provider refused the request; the same request would be refused again."""
 
 
 class ToolsUnsupported(ModelRefused):
-    """The model has no native tool calls; the text protocol is the way round.
+    """The model has no native tool calls; the text protocol replaces them.
 
     Attributes:
-        is_certain: Whether the provider says so; else its words may have another cause.
+        is_certain: Whether the provider reports this directly; else there may be another cause.
     """
 
     def __init__(self, message: str, *, is_certain: bool = True) -> None:
@@ -298,11 +298,11 @@ class ToolsUnsupported(ModelRefused):
 
 CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_MESSAGE = 4
-"""What role and delimiters cost in the chat templates of the well-known models."""
+"""The tokens of role and delimiters in the chat templates of well-known models."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Return tokens in `text`, about; 0 only for the empty text."""
+    """Return the approximate number of tokens in `text`; 0 only for the empty text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
@@ -311,7 +311,7 @@ def _estimate_calls(calls: Iterable[ToolCall]) -> int:
 
 
 def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()) -> int:
-    """Return tokens of a whole request, about: messages, earlier calls and the tools' schemas."""
+    """Return the approximate tokens of a request: messages, earlier calls, schemas of tools."""
     n_tokens = 0
     for message in messages:
         n_tokens += TOKENS_PER_MESSAGE + estimate_tokens(message.content)
@@ -323,7 +323,7 @@ def estimate_prompt(messages: Iterable[Message], tools: Iterable[ToolDefinition]
 
 
 def with_usage(completion: Completion, request: Request) -> Completion:
-    """Return an answer with its tokens estimated where the provider gave none."""
+    """Return an answer with its tokens, estimated if the provider reported none."""
     if completion.usage.total:
         return completion
     n_input = estimate_prompt(request.messages, request.tools)

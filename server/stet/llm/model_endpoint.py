@@ -1,4 +1,4 @@
-"""Where a model is asked, and with what: plain values, the key kept out of every `repr`."""
+"""The address and parameters of a model: plain values, with the key left out of every `repr`."""
 
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -12,7 +12,7 @@ class ModelEndpoint:
 
     Attributes:
         provider: The preset's name.
-        base_url: Up to and without `/chat/completions`; for azure the resource's address.
+        base_url: The URL before `/chat/completions`; for azure the resource's address.
         model: The provider's name for the model; "": the first one that the server lists.
         api_key: The secret, or "" if no key is needed.
         key_env: The environment variable a key is (or would be) read from; "" if there is no
@@ -45,16 +45,16 @@ class ModelEndpoint:
 
     @property
     def label(self) -> str:
-        """How a sentence for the user names it."""
+        """The name of the endpoint in sentences for the user."""
         return f"{self.provider} ({self.host})"
 
     @property
     def is_loopback(self) -> bool:
-        """Whether it is on this machine."""
+        """Whether the endpoint is on this machine."""
         return hostname_of(self.base_url) in LOOPBACK
 
     def redact_key(self, text: str) -> str:
-        """Return `text` with the key blotted out, should a server have echoed it."""
+        """Return `text` with a mark in place of the key, which a server may have echoed."""
         return text.replace(self.api_key, "[key]") if self.api_key else text
 
 
@@ -62,14 +62,14 @@ def hostname_of(url: str) -> str:
     """Return the host that an http address names, in lower case, or "" for any other text."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # raises where it is no port
+        _ = parts.port  # raises ValueError for an invalid port
     except ValueError:
         return ""
     return (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
 
 
 def host_of(url: str) -> str:
-    """Return host, and port where the address names one; "" where it is no http address."""
+    """Return the host, and the port if the address names one; "" for no http address."""
     name = hostname_of(url)
     port = urlsplit(url).port if name else None
     return f"{name}:{port}" if port else name
@@ -94,11 +94,11 @@ class Timeouts:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """What is asked of every answer; None: the provider's own.
+    """The parameters of every request; None for the provider's default.
 
     Attributes:
-        temperature: 0 takes the likeliest word each time.
-        max_tokens: A cap on the answer; a request's own comes before it.
+        temperature: The sampling temperature; 0 selects the likeliest token each time.
+        max_tokens: A limit on the answer; a limit in the request goes first.
         cache_prompt: llama.cpp only: keep the prompt's state for the next round. Faster, but the
             same request may then be answered differently.
     """

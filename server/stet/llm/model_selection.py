@@ -7,7 +7,7 @@ OPENAI_API_KEY; another provider's key; a local server that identifies itself; t
 else `NoModel` with the way to get one. A key is sent to its own provider only, or where the user's
 settings send it by name.
 
-Local servers are asked over loopback. Ollama and LM Studio have ports and answers of their own.
+Local servers are asked over loopback. Ollama and LM Studio have known ports and answers.
 Ports 8000 and 8080 are never asked: any program may answer there. No secret is sent.
 """
 
@@ -42,10 +42,10 @@ class LocalServer:
     """A server that runs on this machine.
 
     Attributes:
-        provider: Its preset.
-        base_url: Where it was found.
-        models: The chat models it has, the one to take first.
-        context_tokens: Of the first, or None where it did not say.
+        provider: The name of the preset.
+        base_url: The base URL of the server.
+        models: The server's chat models, the preferred one first.
+        context_tokens: The context window of the first model, or None if it is not known.
     """
 
     provider: Literal["ollama", "lmstudio"]
@@ -63,7 +63,7 @@ async def find_local_servers(
 
 
 async def _ollama(port: int) -> LocalServer | None:
-    """Find Ollama: it says so at its root, and lists its models at `/api/tags`, newest first."""
+    """Find Ollama, which identifies itself at its root and lists its models at `/api/tags`."""
     root, tags = await asyncio.gather(_get_body(port, "/"), _get_body(port, "/api/tags"))
     if root is None or root.strip() != b"Ollama is running":
         return None
@@ -152,12 +152,12 @@ class ModelChoice(ModelEndpoint):
 
 @dataclass(frozen=True, slots=True)
 class ModelEnvironment:
-    """What there is on this machine.
+    """The facts about this machine that the selection needs.
 
     Attributes:
         environ: The environment of the process.
-        servers: Local servers that run.
-        embedded_missing: Why the embedded model can't be used; "": it can.
+        servers: The local servers that run.
+        embedded_missing: Why the embedded model can't be used; "" if it can.
     """
 
     environ: Mapping[str, str]
@@ -222,7 +222,7 @@ async def open_model(choice: ModelChoice, settings: ModelSettings, system: Syste
 
 
 def _asks_servers(settings: ModelSettings, environ: Mapping[str, str]) -> bool:
-    """Return whether a local server could be chosen: else none is bothered, and no time is spent."""
+    """Return whether a local server could be chosen; otherwise no server is asked."""
     if SCRIPT_ENV in environ or settings.base_url:
         return False
     if settings.provider != "auto":
@@ -251,9 +251,7 @@ def _automatic(settings: ModelSettings, environment: ModelEnvironment) -> ModelC
 
 
 def _by_name(settings: ModelSettings, environment: ModelEnvironment) -> ModelChoice | None:
-    """Return the choice that a model's name alone leads to, if its provider can be used. Otherwise
-    return None.
-    """
+    """Return the choice by the model's name alone, or None if its provider can't be used."""
     for preset in _AUTOMATIC:
         if settings.name.startswith(preset.families) and find_key(preset, environment.environ)[1]:
             why = f"model.name {settings.name!r} is one of {preset.name}'s, whose key is set."
@@ -355,7 +353,7 @@ def _embedded(settings: ModelSettings, environment: ModelEnvironment, why: str) 
 def _tools(
     preset: ProviderSpec, settings: ModelSettings, *, is_users: bool
 ) -> Literal["native", "text", "auto"]:
-    """Return how tools are called: at an address of the user's (`is_users`) anything may answer."""
+    """Return how tools are called; any server may be at an address of the user's (`is_users`)."""
     if settings.tool_calls != "auto":
         return settings.tool_calls
     return "auto" if is_users else preset.tools

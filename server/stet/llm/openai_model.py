@@ -1,4 +1,4 @@
-"""Any model at an OpenAI-compatible address: one adapter for every provider.
+"""The adapter for any model at an OpenAI-compatible address, for every provider.
 
 The peculiarities of a provider are data (`stet.llm.providers`) or are learnt from its first
 refusal; its failures are described in `stet.llm.failure_mapping`.
@@ -43,14 +43,14 @@ _DROPPABLE = {
 _BAD_REQUEST = {400, 422}
 _USER_AFTER_RESULT = re.compile(r"role '?user'? after role '?tool", re.IGNORECASE)
 _BETWEEN = {"role": "assistant", "content": "Understood."}
-"""Said between a result and the user's next words, where a server refuses these side by side."""
+"""The message between a result and the user's next message, if a server refuses these adjacent."""
 
 
 class ServerQuirks:
-    """One server's.
+    """The parameters that one server requires or does not accept.
 
     Args:
-        max_tokens_field: What its preset calls the cap on an answer.
+        max_tokens_field: The preset's name for the limit on an answer.
     """
 
     def __init__(self, max_tokens_field: str) -> None:
@@ -60,7 +60,7 @@ class ServerQuirks:
         self._answers_between = False
 
     def adapt(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return `body` as this server takes it."""
+        """Return `body` in the form that this server accepts."""
         mended = {key: value for key, value in body.items() if key not in self._dropped}
         if "max_tokens" in mended and self._max_tokens_field != "max_tokens":
             mended[self._max_tokens_field] = mended.pop("max_tokens")
@@ -69,9 +69,7 @@ class ServerQuirks:
         return mended
 
     def learn(self, failure: AttemptFailure, sent: Mapping[str, Any]) -> bool:
-        """Return whether the failure of `sent` taught something, so that the round can go on at
-        once.
-        """
+        """Learn from the failure of `sent`. Return whether the round can be repeated at once."""
         if failure.status not in _BAD_REQUEST:
             return False
         if "tool_choice" in sent:  # older models and other servers at this address don't know it
@@ -117,10 +115,10 @@ class OpenAIModel:
     """A model that is asked over the chat completions API.
 
     Attributes:
-        endpoint: Where; its model's name is filled in when the server has been asked for it.
+        endpoint: The endpoint; a missing model name is filled in with the first request.
         provider: The preset's name.
         constrained: Whether the server obeys grammars.
-        context_tokens: How many tokens fit, or None where that is not known.
+        context_tokens: The size of the context window in tokens, or None if it is not known.
     """
 
     def __init__(
@@ -146,7 +144,7 @@ class OpenAIModel:
 
     @property
     def name(self) -> str:
-        """What the provider calls it."""
+        """The provider's name for the model."""
         return self.endpoint.model
 
     async def warm(self) -> None:
@@ -160,7 +158,7 @@ class OpenAIModel:
             await transport.close()
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
-        """Ask, stream, and answer whole; see `Model.complete`.
+        """Send the request, stream the answer and return it whole; see `Model.complete`.
 
         Raises:
             ModelError: After the tries that `RetryPolicy` allows.
@@ -186,13 +184,13 @@ class OpenAIModel:
             return self._transport
 
     def _built(self) -> "Transport":
-        # Late: it takes 0.3 s and more, and nothing before `initialize` may pay for it.
+        # Late: the import takes 0.3 s and more, and must not delay `initialize`.
         from stet.llm.transport import Transport
 
         return Transport(self.endpoint, self._timeouts, self._system.now)
 
     async def _find_name(self, transport: "Transport") -> None:
-        """Take the server's first model where the settings name none."""
+        """Use the server's first model if the settings name none."""
         if self.endpoint.model:
             return
         name = await transport.first_model()
@@ -244,7 +242,7 @@ class OpenAIModel:
         raise faults.interrupted_failure(self.endpoint, how, answer.text)
 
     def _body(self, request: Request) -> dict[str, Any]:
-        """Return the request in the API's format, without what no server needs."""
+        """Return the request in the API's format, without parameters that no server needs."""
         body: dict[str, Any] = {
             "model": self.endpoint.model,
             "messages": to_api_messages(request.messages, self.endpoint.model),

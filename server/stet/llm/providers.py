@@ -1,4 +1,4 @@
-"""The known providers, as `providers.toml` describes them, and the prices of their models."""
+"""The known providers from `providers.toml`, and the prices of their models."""
 
 import re
 import tomllib
@@ -25,8 +25,8 @@ class ProviderSpec:
         families: Prefixes of the names of its own models.
         max_tokens_field: The provider's name for the limit on an answer.
         hint: Advice if the server does not answer.
-        prices_date: When its prices were published so, ISO 8601.
-        prices: By the name of the model, without a version.
+        prices_date: The date of the published prices, ISO 8601.
+        prices: The prices by the name of the model, without a version.
     """
 
     name: str
@@ -53,7 +53,7 @@ def _provider(name: str, fields: Mapping[str, Any]) -> ProviderSpec:
 
 _TABLES = tomllib.loads((files("stet.llm") / "providers.toml").read_text(encoding="utf-8"))
 PROVIDERS = {name: _provider(name, fields) for name, fields in _TABLES.items()}
-"""By name, in the order in which `auto` looks for keys and servers."""
+"""The providers by name, in the order in which `auto` tries keys and servers."""
 
 HOSTED = tuple(preset for preset in PROVIDERS.values() if preset.key_envs)
 LOCAL_SERVERS = tuple(preset for preset in PROVIDERS.values() if not preset.key_envs)
@@ -62,20 +62,19 @@ COMPATIBLE = ProviderSpec("openai-compatible", "", tools="auto")
 """A server at an address given by the user, not of a provider above."""
 
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|\d{3,4}|latest)")
-"""What follows the name of a model in the names of its versions."""
+"""The suffix of a version in the name of a model."""
 _FREE = frozenset({"local", *(preset.name for preset in LOCAL_SERVERS)})
 
 
 def listed_price(provider: str, model: str) -> tuple[Price, str] | None:
-    """Return the price that a provider's list says of a model and the list's date (ISO 8601), or None
-    if it says nothing.
+    """Return a model's price in the provider's list and the list's date (ISO 8601), or None.
 
-    The longest listed name counts that the model's name is, or begins with before a version
+    The longest listed name counts that equals the model's name, with or without a version
     (`gpt-5-mini-2025-08-07`): `gpt-5-pro` is another model than `gpt-5`.
 
     Args:
         provider: The name of a preset.
-        model: As the provider calls it.
+        model: The provider's name for the model.
     """
     preset = PROVIDERS.get(provider, COMPATIBLE)
     name = model.lower().removeprefix("models/")
@@ -84,9 +83,7 @@ def listed_price(provider: str, model: str) -> tuple[Price, str] | None:
 
 
 def is_free(provider: str) -> bool:
-    """Return whether a provider's models run on a machine of the user's, and so cost nothing a
-    token.
-    """
+    """Return whether a provider's models run on the user's machine, so that tokens cost nothing."""
     return provider in _FREE
 
 

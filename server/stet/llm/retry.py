@@ -28,9 +28,9 @@ class RetryMode(Enum):
 
     NEVER = "never"
     ONCE = "once"
-    """An answer broke off: what breaks twice would break again."""
+    """An answer broke off: after a second break, another attempt would break too."""
     LATER = "later"
-    """Nothing was answered: safe to repeat."""
+    """No answer arrived: the request is safe to repeat."""
 
 
 @dataclass(eq=False)
@@ -57,13 +57,13 @@ class AttemptFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How patient a round is.
+    """The limits on the attempts of a round.
 
     Attributes:
-        tries: How often one request is sent at most.
-        base: The first backoff's cap, in seconds; it doubles with each try.
+        tries: The most attempts of one request.
+        base: The first backoff's cap, in seconds; it doubles with each attempt.
         cap: The longest backoff, in seconds.
-        longest_wait: A Retry-After above it fails the round at once.
+        longest_wait: The longest Retry-After, in seconds; a longer one fails the round at once.
     """
 
     tries: int = 5
@@ -76,7 +76,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     """Return the seconds that a response asks to wait, or None if it asks for no sensible time.
 
     Args:
-        headers: The response's, looked up in lower case.
+        headers: The headers of the response, with names in lower case.
         now: Seconds since the epoch; Retry-After may be an HTTP date (RFC 9110, 10.2.3).
     """
     value = ""
@@ -90,7 +90,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         if when.tzinfo is None:  # "-0000": UTC by RFC 5322, which the parser leaves naive
             when = when.replace(tzinfo=UTC)
         return _in_range(when.timestamp() - now)
-    except (ValueError, TypeError, OverflowError, OSError):  # no date, or one of no calendar
+    except (ValueError, TypeError, OverflowError, OSError):  # not a valid date
         return None
 
 
@@ -108,12 +108,12 @@ def _number(value: str) -> float | None:
 
 
 class RetryLoop:
-    """The patience of one round.
+    """The attempts of one round.
 
     Args:
-        policy: How much of it.
-        now: Seconds since the epoch, for naming a time of day.
-        jitter: Picks a number between its two arguments.
+        policy: The limits on the attempts.
+        now: Returns seconds since the epoch, to name a time of day.
+        jitter: Returns a random number between its two arguments.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class RetryLoop:
         """Wait until the round may be tried again.
 
         Raises:
-            ModelError: The failure's own, or one naming the time, where it may not.
+            ModelError: If it may not: the failure's error, or an error that names the wait.
         """
         self._n_tries += 1
         once_only = failure.retry_mode is RetryMode.ONCE

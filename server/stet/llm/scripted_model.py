@@ -28,10 +28,10 @@ from stet.llm.model import (
 from stet.system.system import System
 
 Reply = Completion | ModelError | Callable[[Request], Completion | Awaitable[Completion]]
-"""What a script holds: an answer, a failure, or a function of the request (it may be async)."""
+"""An entry of a script: an answer, a failure, or a function of the request (it may be async)."""
 
 PIECE = 16
-"""Characters in one streamed piece: small, so that a consumer meets words cut in two."""
+"""Characters in one streamed piece: few, so that pieces split words."""
 
 HOLD_POLL_SECONDS = 0.01
 MAX_SCRIPT_BYTES = 10_000_000
@@ -39,7 +39,7 @@ KEYS = {"text", "tool_calls", "error", "hold"}
 
 
 def say(text: str) -> Completion:
-    """Return an answer in words."""
+    """Return a text answer."""
     return Completion(text)
 
 
@@ -53,7 +53,7 @@ def call(name: str, /, **arguments: Any) -> Completion:
 
 
 def combine(*completions: Completion) -> Completion:
-    """Return one answer that says and calls what all of them do, in order."""
+    """Return one answer with the texts and calls of all `completions`, in order."""
     calls = tuple(tool_call for completion in completions for tool_call in completion.tool_calls)
     text = "".join(completion.text for completion in completions)
     return Completion(text, calls, StopReason.TOOL_CALLS if calls else StopReason.STOP)
@@ -81,7 +81,7 @@ class ScriptedModel:
         of the file.
 
         Raises:
-            NoModel: If it can't be read or holds something else.
+            NoModel: If the file can't be read or is not a script.
         """
         try:
             raw = await asyncio.to_thread(system.read_bytes, path, MAX_SCRIPT_BYTES)
@@ -97,7 +97,7 @@ class ScriptedModel:
         """Return the next reply.
 
         Raises:
-            ModelError: If the script says so, or has ended.
+            ModelError: If the next reply is an error, or the script has ended.
         """
         self.requests.append(request)
         n_asked = len(self.requests)
@@ -140,7 +140,7 @@ def _reply(entry: Any, where: str, system: System) -> Reply:
     """Return one entry of a script file as a reply.
 
     Raises:
-        NoModel: If it is not of the form.
+        NoModel: If the entry is not of this form.
     """
     if not isinstance(entry, dict) or not entry.keys() <= KEYS:
         raise NoModel(f"{where}: must be an object with some of the keys {sorted(KEYS)}.")

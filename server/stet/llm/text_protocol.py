@@ -6,8 +6,8 @@ The tools are described at the end of the system message; the model calls a tool
     {"name": "read_file", "arguments": {"path": "notes.md"}}
     </tool_call>
 
-on lines of its own, the form that open models are most often trained on. The embedded model has a
-form of its own for tool calls (`stet.agent.small`).
+on separate lines, the form that open models are most often trained on. The embedded model has
+another form of tool calls (`stet.agent.small`).
 
 Parsing is strict about the definition of a call (a tag on a line of its own, or an answer that is
 one JSON object naming a tool), lenient about its spelling (a missing closing tag, a fence around
@@ -78,15 +78,15 @@ def render_message(message: Message) -> Message:
 
 
 def render_call(call: ToolCall) -> str:
-    """Return a call as the model would write it."""
+    """Return a call in the form that the model writes."""
     name = json.dumps(call.name, ensure_ascii=False)
-    # A JSON string may write any character by its number.
+    # A JSON string may escape any character.
     arguments = _TAG.sub(r"\\u003c", call.arguments)
     return f'{OPEN}\n{{"name": {name}, "arguments": {arguments}}}\n{CLOSE}'
 
 
 def escape_tags(text: str) -> str:
-    """Return `text` with our tags escaped: each contains a backslash and is no longer a tag."""
+    """Return `text` with the tags of this protocol escaped by a backslash."""
     return _TAG.sub(r"<\\", text)
 
 
@@ -117,9 +117,7 @@ def parse_answer(
 
 
 def _call(body: str) -> ToolCall:
-    """Return the call that a tag contains. An invalid call keeps its words as arguments so that it
-    can be reported.
-    """
+    """Return the call in a tag. An invalid call keeps its text as arguments, to be reported."""
     fenced = _FENCE.match(body)
     body = (fenced["body"] if fenced else body).strip()
     data = parse_object(body)
@@ -145,10 +143,11 @@ def _bare_call(text: str, tools: Sequence[ToolDefinition]) -> ToolCall | None:
 
 
 class StreamGate:
-    """Streams what is said and holds back what may be the beginning of a call.
+    """A sink that streams text and holds back text that may begin a call.
 
-    A line is sent as it comes once its first character shows that it opens no call; from the first
-    line that may (a tag, a fence, an object) on, nothing is until the answer is whole.
+    A line is sent as it arrives once its first character shows that it begins no call. From the
+    first line on that may begin a call (a tag, a fence, an object), text is held back until the
+    answer is whole.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -156,7 +155,7 @@ class StreamGate:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew: the round was started again."""
+        """Discard the state, because the round starts again."""
         self._waiting = ""
         self._sent = ""
         self._in_line = False
@@ -198,9 +197,9 @@ class TextProtocolModel(ModelWrapper):
     """A model whose tool calls are text.
 
     Args:
-        inner: The model that is asked.
-        always: Whether the tools are put into words at once; else from the moment the model says
-            that it has no tool calls.
+        inner: The model that gets the requests.
+        always: Whether tools are described as text from the first request; otherwise after the
+            model has reported that it has no tool calls.
     """
 
     def __init__(self, inner: Model, *, always: bool) -> None:
@@ -210,9 +209,9 @@ class TextProtocolModel(ModelWrapper):
         """Whether a request with tools has been answered."""
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
-        """Ask; see `Model.complete`. Only what is said is streamed, never a call.
+        """Complete a request; see `Model.complete`. Only text is streamed, never a call.
 
-        The answer to the request that shows that tools must be put into words says so in its note.
+        The first answer after the switch to text has a note about it.
 
         Raises:
             ModelError: As the inner model does.

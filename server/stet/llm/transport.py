@@ -30,9 +30,9 @@ ERROR_BYTES = 64_000
 ERROR_SECONDS = 5.0
 """The longest time for reading an error's body; the part that has arrived by then is used."""
 WHOLE_BYTES = 2_000_000
-"""Decoded bytes of an answer that is no stream; 64,000 tokens take a quarter."""
+"""The most decoded bytes of an answer that is no stream; 64,000 tokens take a quarter."""
 STREAM_BYTES = 128_000_000
-"""Decoded bytes of a stream of events; providers use up to 500 for a token."""
+"""The most decoded bytes of a stream of events; providers use up to 500 for a token."""
 
 _DECODED = {"content-encoding", "content-length", "transfer-encoding"}
 
@@ -42,11 +42,11 @@ class BadBody(httpx2.TransportError):
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """The SDK's client with bounds.
+    """The SDK's HTTP client with limits on the size of answers.
 
     Args:
-        whole_bytes: Decoded bytes that an answer may have which is no stream.
-        options: As for `httpx2.AsyncClient`.
+        whole_bytes: The most decoded bytes of an answer that is no stream.
+        options: The options of `httpx2.AsyncClient`.
     """
 
     def __init__(self, *, whole_bytes: int = WHOLE_BYTES, **options: Any) -> None:
@@ -59,10 +59,10 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
         """Send a request; see `httpx2.AsyncClient.send`.
 
         Raises:
-            BadBody: If the answer is too long or can't be decoded; an error is cut instead. That of a
-                stream is raised where it is read.
+            BadBody: If the answer is too long or can't be decoded; an error's body is cut instead.
+                A stream raises it while it is read.
         """
-        # Not what the SDK's client would decode by itself: that depends on what else is installed.
+        # The codings that the SDK's client decodes depend on the installed packages.
         request.headers["accept-encoding"] = ACCEPTED
         came = await super().send(request, stream=True, **options)
         kind = came.headers.get("content-type", "").lower()
@@ -91,7 +91,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
     Args:
         response: The answer, not read yet.
-        most: Decoded bytes it may have.
+        most: The most decoded bytes of the body.
     """
 
     def __init__(self, response: httpx2.Response, most: int) -> None:
@@ -107,10 +107,10 @@ class _BoundedBody(httpx2.AsyncByteStream):
             yield piece
 
     async def _pieces(self) -> AsyncIterator[bytes]:
-        """Yield the decoded body as it comes.
+        """Yield the decoded body as it arrives.
 
         Raises:
-            BadBody: If it can't be decoded.
+            BadBody: If the body can't be decoded.
         """
         try:
             decoder = ContentDecoder(self._response.headers.get("content-encoding", ""))
@@ -118,14 +118,14 @@ class _BoundedBody(httpx2.AsyncByteStream):
                 for piece in decoder.feed(raw):
                     if piece:
                         yield piece
-                    # What is decoded comes at once: without this, nothing else is done meanwhile.
+                    # Decoded pieces arrive without a wait: let other tasks run.
                     await asyncio.sleep(0)
             decoder.finish()
         except InvalidContentCoding as error:
             raise BadBody(f"it {error}") from error
 
     async def aclose(self) -> None:
-        """Close the connection, or give it back."""
+        """Close the connection, or return it to the pool."""
         await self._response.aclose()
 
 
@@ -150,31 +150,33 @@ class _BoundedErrorBody(_BoundedBody):
 
 
 ChunkSink = Callable[[Mapping[str, Any]], bool]
-"""Takes a decoded chunk; answers whether it said anything (else it does not count as a sign of life)."""
+"""A function that accepts a decoded chunk and returns whether the chunk had content. A chunk
+without content does not end the silence.
+"""
 
 _FAULTS = (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL)
 _DONE = "[DONE]"
 _SSE = "text/event-stream"
 DRAIN_SECONDS = 0.2
-"""How long a connection is kept waiting for the end of a body whose answer is whole."""
+"""The longest wait for the end of a body whose answer is whole."""
 
 LIST_SECONDS = 10.0
-"""How long a server may take to list its models."""
+"""The longest time in which a server must list its models."""
 
 MAX_NAME = 300
-"""Characters of a model's name; those of local servers may be paths."""
+"""The most characters of a model's name, which may be a path on a local server."""
 
 MAX_QUIET_EVENTS = 10_000
 MAX_QUIET_BYTES = 8_000_000
-"""Of a stream that says nothing: servers send a comment each few seconds while a model thinks."""
+"""The most bytes without content: servers send a comment every few seconds while a model thinks."""
 
-# They log whole requests at debug level: prompts and addresses that do not belong in our log.
+# These libraries log whole requests at debug level, with prompts that must not be in the log.
 for _name in ("openai", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class Transport:
-    """Connections to one endpoint. Building one may block (certificates are read)."""
+    """The connections to one endpoint. The constructor may block: it reads certificates."""
 
     def __init__(
         self, endpoint: ModelEndpoint, timeouts: Timeouts, now: Callable[[], float]
@@ -191,15 +193,15 @@ class Transport:
     async def stream(
         self, body: Mapping[str, Any], take: ChunkSink, patience: float | None = None
     ) -> bool:
-        """Send a request and hand over the answer's chunks; whether its end mark was seen.
+        """Send a request and pass on the answer's chunks. Return whether its end mark arrived.
 
         Args:
             body: The request.
-            take: Takes the chunks; what it raises ends the request.
+            take: Receives the chunks; an exception of `take` ends the request.
             patience: See `Request.patience`.
 
         Raises:
-            AttemptFailure: However it failed.
+            AttemptFailure: If the request failed in any way.
         """
         watch = _StreamWatch(self._timeouts, patience, take)
         try:
@@ -214,7 +216,7 @@ class Transport:
         """Return the first model that the server lists, or "" if the server lists none.
 
         Raises:
-            AttemptFailure: If it could not be asked.
+            AttemptFailure: If the server could not be asked.
         """
         try:
             async with asyncio.timeout(LIST_SECONDS):
@@ -271,7 +273,7 @@ class Transport:
         return self._dispatch_all(last, watch)
 
     def _dispatch_all(self, events: Sequence[ServerEvent], watch: "_StreamWatch") -> bool:
-        """Hand over events up to the end mark; whether it was among them."""
+        """Pass on events up to the end mark. Return whether the end mark was among them."""
         for event in events:
             if event.data.startswith(_DONE):
                 return True
@@ -290,7 +292,7 @@ class Transport:
         watch.handle(chunk)
 
     def _failure(self, exc: Exception, *, answered: bool) -> AttemptFailure:
-        """Return the failure for one of `_FAULTS`; `answered` is whether anything was said before."""
+        """Return the failure for one of `_FAULTS`; `answered` is whether content arrived before."""
         if isinstance(exc, openai.APIStatusError):
             wait = retry_after(exc.response.headers, self._now())
             content = exc.body if exc.body is not None else exc.response.text
@@ -317,7 +319,7 @@ def _first_name(raw: bytes) -> str:
 
 
 async def _drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read the rest of a body that has said its last, so that the connection can be used again."""
+    """Read the rest of a body after the end mark, so that the connection can be used again."""
     with suppress(TimeoutError, httpx2.HTTPError):  # the connection is closed instead
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in pieces:
@@ -325,18 +327,18 @@ async def _drain(pieces: AsyncIterator[bytes]) -> None:
 
 
 class _StreamWatch:
-    """Hands on the chunks of a stream, and sees how long it says nothing.
+    """A watch that passes on the chunks of a stream and limits its silence.
 
     Three clocks are one deadline: the first word, the silence after it, the whole.
 
     Args:
         timeouts: The longest tolerated silence.
         patience: See `Request.patience`.
-        take: Takes the chunks.
+        take: Receives the chunks.
 
     Attributes:
         clock: The time-out that ends the stream.
-        answered: Whether anything was said.
+        answered: Whether any content arrived.
         has_events: Whether there was an event at all.
     """
 
@@ -357,7 +359,7 @@ class _StreamWatch:
         self.has_events = False
 
     def handle(self, chunk: Mapping[str, Any]) -> None:
-        """Hand a chunk on; push the deadline on if it says something."""
+        """Pass on a chunk. Extend the deadline if the chunk has content."""
         self.has_events = True
         self._n_events += 1
         if self._take(chunk):
@@ -366,12 +368,12 @@ class _StreamWatch:
             self.clock.reschedule(min(self._end, self._loop.time() + self._timeouts.idle))
 
     def is_too_long(self, n_bytes: int) -> bool:
-        """Count so many more bytes. Return whether no honest server is quiet for so long."""
+        """Count further bytes. Return whether too many arrived without content."""
         self._n_bytes += n_bytes
         return self._n_events > MAX_QUIET_EVENTS or self._n_bytes > MAX_QUIET_BYTES
 
     def failure(self, endpoint: ModelEndpoint) -> AttemptFailure:
-        """Return which of the three clocks ran out."""
+        """Return the failure for the clock that ran out."""
         again = RetryMode.NEVER
         if self.clock.when() == self._end:
             what, seconds = "did not end its answer within", self._timeouts.total
@@ -394,10 +396,9 @@ def sdk_client(
     http = BoundedClient(
         whole_bytes=whole_bytes,
         timeout=timeout,
-        # A proxy of the environment does not reach this machine's own ports.
+        # A proxy from the environment does not reach the ports of this machine.
         trust_env=not endpoint.is_loopback,
-        # The user has chosen the server that gets their text; this server must not choose another
-        # one.
+        # The user has chosen the server that gets their text; it must not redirect to another.
         follow_redirects=False,
     )
     options: dict[str, Any] = {

@@ -1,1 +1,1 @@
-"""The model that comes with Stet: its weights, the child process that runs it, the `Model` of it."""
+"""The embedded model: its weights, the child process that runs it, and its `Model` adapter."""

@@ -1,4 +1,4 @@
-"""The embedded model as a `Model`: a child process, started when first asked."""
+"""The embedded model as a `Model`: a child process that starts with the first request."""
 
 import asyncio
 import json
@@ -26,10 +26,10 @@ from stet.system.system import System
 
 CONTEXT_TOKENS = 4096
 MAX_ANSWER_TOKENS = 512
-"""So small a model may repeat itself without end."""
+"""The most tokens of an answer: such a small model may repeat itself without end."""
 START_SECONDS = 60.0
 END_SECONDS = 2.0
-"""How long a child process may take to end by itself."""
+"""The time in which a child process must end after its stdin is closed."""
 CHILD = "stet.llm.embedded.llama_server"
 TIMEOUTS = Timeouts(connect=5.0, first=120.0, idle=60.0, total=600.0)
 
@@ -56,14 +56,14 @@ class EmbeddedModel:
         self._model: OpenAIModel | None = None
 
     async def warm(self) -> None:
-        """Import the SDK; the child waits for the first round, as it takes memory."""
+        """Import the SDK. The child starts with the first round, because it takes much memory."""
         await asyncio.to_thread(import_module, "stet.llm.transport")
 
     async def complete(self, request: Request, on_text: Sink, on_wait: Sink = ignore) -> Completion:
-        """Ask; a child that crashed is started again once. See `Model.complete`.
+        """Complete a request; restart a crashed child once. See `Model.complete`.
 
         Raises:
-            ModelError: If it is not installed, does not start, crashes twice, or refuses.
+            ModelError: If the model is not installed, does not start, crashes twice, or refuses.
         """
         async with self._one_at_a_time:
             has_crashed = False
@@ -93,7 +93,7 @@ class EmbeddedModel:
             await end_child(process)
 
     async def _has_died(self) -> bool:
-        """Return whether the child is gone; what is left of it is cleared away then."""
+        """Return whether the child has ended. If it has, clean up after it."""
         if self._process is None:
             return True
         try:
@@ -138,11 +138,11 @@ class EmbeddedModel:
 
 
 async def _handshake(process: asyncio.subprocess.Process, order: dict[str, object]) -> int:
-    """Give the child its order and wait for its port.
+    """Send the options to the child and wait for its port.
 
     Raises:
-        NoModel: If what runs it is missing or broken.
-        ModelUnavailable: If it does not come up.
+        NoModel: If the package that runs the model is missing or broken.
+        ModelUnavailable: If the child does not start.
     """
     assert process.stdin is not None  # all its streams are piped
     assert process.stdout is not None
@@ -165,7 +165,7 @@ async def _handshake(process: asyncio.subprocess.Process, order: dict[str, objec
 
 
 async def end_child(process: Process) -> None:
-    """Close a child's stdin, which ends a well-behaved one; kill it if that does not."""
+    """Close a child's stdin, which should end the child; kill the child if it still runs."""
     if process.stdin is not None:
         process.stdin.close()
     try:

