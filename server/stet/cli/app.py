@@ -38,7 +38,7 @@ def finish(work: Callable[[], int]) -> None:
     Raises:
         typer.Exit: Always.
     """
-    logging.getLogger().addHandler(logging.NullHandler())  # what matters is said, not logged
+    logging.getLogger().addHandler(logging.NullHandler())  # errors are printed, not logged
     try:
         code = work()
         sys.stdout.flush()
@@ -73,7 +73,7 @@ def root_options(
 @app.command()
 def serve(
     *,
-    stdio: Annotated[  # noqa: ARG001 - what it asks for is the only way there is
+    stdio: Annotated[  # noqa: ARG001 - stdio is the only transport
         bool, typer.Option("--stdio", help="Accepted; changes nothing.")
     ] = False,
     log_level: Annotated[
@@ -116,7 +116,7 @@ def ask(  # noqa: PLR0913 - the options are the signature
         if as_json and accept == "review":
             raise CliError("--json asks nobody: use --accept all or none with it", code=2)
         place = parse_file_argument(file) if file else None
-        # By default never more is accepted than a person has looked at.
+        # The default never accepts a proposal that the user has not seen.
         is_reviewed = Terminal().is_interactive and not as_json
         wanted = accept or ("review" if is_reviewed else "none")
         folder = workspace_folder(root, place)

@@ -30,14 +30,14 @@ _REPORTED_KEYS = (
     "turn", "state", "success", "answer", "summary", "error", "notes", "replaced",
     "rejectedEdits", "failedEdits", "usage", "cost", "priceSource",
 )  # fmt: skip
-"""What `--json` prints of a turn, under the names of `stet.turn`."""
+"""The keys of `stet.turn` that `--json` prints."""
 _ENDS = {"failed": "failed", "cancelled": "was cancelled", "limited": "stopped at a limit"}
-"""What is said of a turn that ended in one of these states."""
+"""By state of the turn, the words that report its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """A question, its place, and what to do with the answer."""
+    """A question, its location, and the handling of the answer."""
 
     prompt: str
     root: Path
@@ -46,7 +46,7 @@ class AskRequest:
     accept: Accept = "none"
     as_json: bool = False
     may_send: bool = False
-    """A question as large as it may be is sent without asking."""
+    """Whether a question above `context.warnTokens` is sent without confirmation."""
 
 
 @dataclass(slots=True)
@@ -54,14 +54,14 @@ class AskOutcome:
     """The outcome of a question: the object that `--json` prints.
 
     Attributes:
-        turn: The turn as `stet.turn` reports it at its end.
-        proposals: The proposals as `stet.proposals` lists them at the end.
-        accepted: Ids of the hunks that are in the text now.
+        turn: The answer of `stet.turn` after the end of the turn.
+        proposals: The answer of `stet.proposals` after the end of the turn.
+        accepted: The ids of the accepted hunks.
         refused: `{hunk, reason}` of the hunks that could not be accepted.
-        model: The model, provider and reason of `stet.status`.
-        pending: How many hunks of all turns are pending at the end.
+        model: The model, its provider and the reason for the choice, from `stet.status`.
+        pending: The number of pending hunks of all turns.
         files: The files that were written.
-        unsaved: Why a file could not be written, a sentence each.
+        unsaved: One sentence for each file that could not be written.
     """
 
     turn: dict[str, Any] = field(default_factory=dict)
@@ -81,17 +81,17 @@ class AskOutcome:
         return NOT_ACCEPTED if self.refused or self.unsaved else 0
 
     def as_json(self) -> str:
-        """Return one object on one line, ASCII, so that nothing in it can act on a terminal."""
+        """Return one object on one line, ASCII, so that no character controls a terminal."""
         outcome = asdict(self)
         turn = outcome.pop("turn")
         return json.dumps({key: turn.get(key) for key in _REPORTED_KEYS} | outcome, default=str)
 
 
 def run(request: AskRequest) -> int:
-    """Ask and show; the exit code.
+    """Ask, show the answer and return the exit code.
 
     Raises:
-        CliError: If it can't be done, with a sentence that says why.
+        CliError: If the question fails; the message gives the reason.
     """
     terminal = Terminal()
     try:
@@ -116,12 +116,12 @@ class _AskSession:
         self._outcome = AskOutcome()
 
     async def run(self) -> AskOutcome:
-        """Ask, decide and save.
+        """Ask, decide about the proposals and save the files.
 
         Raises:
             CliError: If the file can't be read.
             ServerFailed: If the server does not start or goes away.
-            CommandFailed: If it refuses the question.
+            CommandFailed: If the server refuses the question.
         """
         async with self._client.session(self._request.root):
             arguments = self._arguments()
@@ -138,7 +138,7 @@ class _AskSession:
         return self._outcome
 
     def _save(self) -> None:
-        """Write every file that can be written; one that can't takes no other with it."""
+        """Write all changed files; report each file that can't be written."""
         for change in self._client.documents.unsaved():
             try:
                 save(change)
@@ -150,7 +150,7 @@ class _AskSession:
             self._outcome.files.append(change.path)
 
     def _arguments(self) -> dict[str, object]:
-        """Return the command's argument, after its file is opened."""
+        """Open the file and return the arguments of `stet.ask`."""
         question, place = self._request, self._request.location
         arguments: dict[str, object] = {"prompt": question.prompt, "mode": question.mode}
         if place is None:
@@ -173,12 +173,12 @@ class _AskSession:
         return arguments
 
     async def _run_turn(self, arguments: dict[str, object]) -> dict[str, Any]:
-        """Ask, and wait until it is over; cancel it if we are cancelled."""
+        """Start a turn and wait for its end; on a cancel, cancel the turn."""
         task = await self._client.command("stet.ask", arguments)
         try:
             return await self._client.turn_ended(task["turn"])
         except asyncio.CancelledError:
-            # A server that is gone or hangs has nothing left to cancel.
+            # If the server has ended or hangs, there is no turn to cancel.
             with contextlib.suppress(TimeoutError, ServerFailed, CommandFailed):
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await self._client.command("stet.cancel", {"turn": task["turn"]})
@@ -192,7 +192,7 @@ class _AskSession:
         self._outcome.pending = int(status["pending"])
 
     async def _decide(self) -> None:
-        """Accept what the user wants."""
+        """Accept or reject the pending hunks as the user has chosen."""
         pending = [item for item in self._outcome.proposals if item["state"] == "pending"]
         if not self._request.as_json and self._request.accept != "review":
             for item in pending:
@@ -207,7 +207,7 @@ class _AskSession:
         await self._read_results()
 
     async def _review(self, hunks: list[str]) -> None:
-        """Show one hunk after the other and do what the user says."""
+        """Show each hunk, ask for a decision and execute it."""
         for number, hunk in enumerate(hunks, start=1):
             # Read again: an earlier accepted hunk has moved the text.
             listed = await self._client.command("stet.proposals")
@@ -227,10 +227,10 @@ class _AskSession:
                     return
 
     async def _accept(self, hunks: list[str], which: dict[str, object]) -> None:
-        """Accept `hunks`, which the arguments in `which` name; what is refused is kept as such."""
+        """Accept `hunks`, which the arguments in `which` select; record the refusals."""
         try:
             done = await self._client.accept(**which)
-        except CommandFailed as error:  # none of them can be accepted
+        except CommandFailed as error:  # no hunk can be accepted
             refused = [{"hunk": hunk, "reason": str(error)} for hunk in hunks]
             done = {"accepted": [], "refused": refused}
         self._outcome.accepted += done["accepted"]
@@ -239,7 +239,7 @@ class _AskSession:
     async def _choose(self, text: str, choices: Sequence[str]) -> str | None:
         """Return the user's answer to a question of the turn; None if no user is present.
 
-        `--yes` agrees to a large request, and to nothing else.
+        `--yes` confirms only the sending of a large request.
         """
         may_be_sent = SEND in choices
         if self._request.may_send and may_be_sent:
@@ -252,7 +252,7 @@ class _AskSession:
         return (await self._answers.read_line("")) or None
 
     def _event(self, event: Event) -> None:
-        """Handle an event that the server sends during its work."""
+        """Show the server's progress; collect its errors and warnings."""
         match event:
             case ServerProgress(stage="begin" | "report"):
                 self._progress(event.message or event.title)
@@ -260,7 +260,7 @@ class _AskSession:
                 self._messages.append(event.message)
 
     def _show_messages(self) -> None:
-        """Show the server's messages, except the end of the turn, which is shown elsewhere."""
+        """Show the server's messages, except the error or summary, which `_show_end` shows."""
         ends = [self._outcome.turn.get(key) for key in ("error", "summary")]
         for message in self._messages:
             if not any(end and end in message for end in ends):
@@ -308,9 +308,9 @@ class _AskSession:
 
 
 def turn_facts(turn: dict[str, Any], model: dict[str, Any]) -> str:
-    """Return who answered and what it cost, on one line."""
+    """Return one line with the model, the tokens and the cost."""
     usage = turn.get("usage") or {}
-    # What the turn's end has said already is not repeated.
+    # A reason that was already shown as the turn's error is left out.
     why = "" if model.get("why") == turn.get("error") else f": {model.get('why')}"
     name = turn.get("model") or model.get("model")
     parts = [

@@ -1,13 +1,13 @@
 """`stet config`: print an editor's client configuration, or write it where the editor looks.
 
-Helix has no server for all languages: each language names its own, and a user's list replaces the list
-of Helix. So the configuration names every language with its own servers and Stet as the last, which
-leaves formatting, renaming and the like to the other servers. The list of Helix is text in its program,
-so it is read from the program that is used: other versions have other languages, and Helix refuses a
-file that names an unknown language.
+In Helix there is no server for all languages: each language has a list of servers, and a user's
+list replaces the list of Helix. So the configuration gives every language its own servers, and Stet
+as the last one, which leaves formatting, renaming and the like to the other servers. The languages
+of Helix are compiled into its program, so they are read from the installed program: other versions
+have other languages, and Helix refuses a file that names an unknown language.
 
-A user's file may name a language twice; the later entry adds to the earlier. So the user's text stays as
-it is, and Stet's text is one block at the end.
+A user's file may name a language twice; the later entry extends the earlier one. So the user's text
+is not changed, and Stet's text is one block at the end.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from stet.system.program import Program
 from stet.system.system import System
 
 PROGRAMS = ("code", "codium", "cursor", "code-server")
-"""What takes the extension; the first on the PATH gets it."""
+"""Editors that run the extension; it is installed into the first one on the PATH."""
 SECONDS = 600
 
 
@@ -51,7 +51,7 @@ def install(folder: Path) -> str:
         shutil.copytree(
             folder, work, ignore=shutil.ignore_patterns("node_modules", "out", "*.vsix")
         )
-        # Scripts of packages don't run: none is needed, and each is a risk.
+        # Install scripts of packages are not needed, and are a security risk.
         _run([npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], work)
         _run([npm, "run", "package"], work)
         _run([editor, "--install-extension", str(work / "stet.vsix")], work)
@@ -72,7 +72,7 @@ def _run(command: list[str], folder: Path) -> None:
 _SHIPPED = Path(__file__).with_name("clients")
 _CHECKOUT = Path(__file__).parents[3] / "client-configs"
 _LISP = ("stet-server.el", "stet-hunk.el", "stet.el")
-"""Each needs those before it, so that all of them printed are one file that works."""
+"""In order of dependency: printed one after the other, they are one valid file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,10 @@ class ConfigFile:
     """One file of a configuration.
 
     Attributes:
-        target: Where the editor loads it by itself.
-        text: All that is in it.
-        has_user_content: Whether what the user wrote in it is in the text as well, so that it may be replaced.
+        target: The path from which the editor loads the file.
+        text: The whole content.
+        has_user_content: Whether `text` contains the user's text, so that an existing file may be
+            replaced.
     """
 
     target: Path
@@ -92,11 +93,11 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class EditorConfig:
-    """What an editor needs.
+    """The configuration of one editor.
 
     Attributes:
-        files: What `--write` writes.
-        then: What is left to do by hand, a line each.
+        files: The files that `--write` writes.
+        then: The remaining manual steps, one line each.
     """
 
     files: tuple[ConfigFile, ...]
@@ -110,8 +111,8 @@ def run(editor: str, *, write: bool) -> int:
         The exit code.
 
     Raises:
-        CliError: If this installation lacks the configuration, a user's file is at its place, or
-            the editor can't use it.
+        CliError: If this installation lacks the configuration, a file of the user's has the same
+            path, or the editor can't use it.
     """
     terminal = Terminal()
     finding = asyncio.run(check_editor(EDITORS[editor], System()))
@@ -120,7 +121,7 @@ def run(editor: str, *, write: bool) -> int:
     else:
         configuration = _configuration(editor, is_old=bool(finding.fix))
         (_write if write else _print)(configuration, terminal)
-    # VS Code's kin took the extension where there is no `code`; that has been reported.
+    # Without `code`, another editor got the extension; this has been reported.
     is_reported = editor == "vscode" and write and not finding.fix
     if finding.mark != "ok" and not is_reported:
         terminal.say(f"{finding.about}: {finding.found}. {finding.fix}".strip(), "yellow")
@@ -150,7 +151,7 @@ def _write(configuration: EditorConfig, terminal: Terminal) -> None:
     for file in configuration.files:
         try:
             file.target.parent.mkdir(parents=True, exist_ok=True)
-            # A user's file is never there by half.
+            # A user's file is replaced as a whole, never half written.
             unfinished = file.target.with_name(f"{file.target.name}.stet-new")
             unfinished.write_text(file.text, encoding="utf-8")
             unfinished.replace(file.target.resolve())
@@ -224,10 +225,10 @@ def _config_home() -> Path:
 
 
 def _shipped(name: str) -> Path:
-    """Return the path of what Stet ships for an editor.
+    """Return the path of a file or folder that Stet ships for an editor.
 
     Raises:
-        CliError: If this installation has none.
+        CliError: If this installation does not contain `name`.
     """
     for folder in (_SHIPPED, _CHECKOUT):  # a wheel has the first, an editable install the second
         if (folder / name).exists():
@@ -243,9 +244,9 @@ BEGIN = "# Stet: begin. Made by `stet config helix`, which replaces it up to the
 END = "# Stet: end."
 SERVER = '[language-server.stet]\ncommand = "stet"\nargs = ["serve"]\n'
 PLAIN_TEXT = {"name": "text", "scope": "text.plain", "file-types": ["txt"]}
-"""A language of our own where Helix has none for it, as such files would have no server at all."""
+"""A language for plain text, added if Helix has none, so that such files have a server."""
 LARGEST_WRAPPER = 1_000_000
-"""Bytes; a program that is smaller isn't Helix itself."""
+"""Bytes; a smaller program is a wrapper that starts Helix."""
 
 Language = Mapping[str, Any]
 
@@ -255,8 +256,8 @@ def languages_file(program: Path, user_text: str) -> str:
 
     Args:
         program: Helix, or a script that starts it.
-        user_text: The current text of the user's file; empty if there is no file. All of it stays,
-            except for the block that an earlier call has put there.
+        user_text: The current text of the user's file; empty if there is no file. All of it is
+            preserved except the block that an earlier call has added.
 
     Raises:
         CliError: If the program isn't Helix, or the user's file can't be extended.
@@ -283,7 +284,7 @@ def remove_block(text: str) -> str:
     """Return a user's file without the block that an earlier call has added.
 
     Raises:
-        CliError: If only one of the two marks is there.
+        CliError: If the text does not contain exactly one begin mark and one end mark, in order.
     """
     begins, ends = text.count(BEGIN), text.count(END)
     if (begins, ends) == (0, 0):
@@ -303,7 +304,7 @@ def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
 
     Args:
         defaults: The languages Helix comes with, in its order.
-        user_values: The user's file without our block.
+        user_values: The parsed user's file without Stet's block.
     """
     theirs = user_values.get("language-server", {}).get("stet", {})
     parts = [BEGIN, "" if "command" in theirs else SERVER]
@@ -314,8 +315,7 @@ def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
         parts.append(_entry(PLAIN_TEXT, ["stet"]))
     for language in languages:
         servers = language.get("language-servers", [])
-        # The others occur only inside files of these languages, and no file of theirs is ever
-        # opened.
+        # The other languages occur only inside files of these languages.
         has_files = language.get("file-types") or language.get("shebangs")
         if has_files and not any(_name(server) == "stet" for server in servers):
             parts.append(_entry({"name": language["name"]}, [*servers, "stet"]))
@@ -323,10 +323,10 @@ def block(defaults: Sequence[Language], user_values: Mapping[str, Any]) -> str:
 
 
 def default_languages(program: Path) -> list[Language]:
-    """Return the languages that a Helix includes, in the order of Helix.
+    """Return the languages compiled into a Helix program, in its order.
 
     Raises:
-        CliError: If none are found in the program.
+        CliError: If the program contains no languages.
     """
     for candidate in (program, *_started_by(program)):
         if text := _compiled_in(candidate.read_bytes()):
@@ -339,12 +339,12 @@ def default_languages(program: Path) -> list[Language]:
 
 
 def _compiled_in(data: bytes) -> str:
-    """Return the languages and grammars as a program contains them, or "" if it has none."""
+    """Return the TOML of the languages and grammars in a program; "" if there is none."""
     first = data.find(b"\n[[language]]\n")
     if first < 0:
         return ""
     text = re.split(rb"[\x00-\x08\x0e-\x1f]", data[first:], maxsplit=1)[0].decode(errors="replace")
-    # The program's other texts follow without a gap: of the last table, what is TOML counts.
+    # Other texts of the program follow at once: cut the last table after its valid TOML.
     begin = max(text.rfind("\n[[language]]\n"), text.rfind("\n[[grammar]]\n"))
     lines = text[begin:].split("\n")
     while not _is_toml("\n".join(lines)):
@@ -385,4 +385,4 @@ def _toml(value: object) -> str:
         return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    return json.dumps(value, ensure_ascii=False, default=str)  # the rest is written as in JSON
+    return json.dumps(value, ensure_ascii=False, default=str)  # other values are written as in JSON

@@ -1,7 +1,7 @@
-"""`stet demo`: the main job, twice, on sample files, through a real session with a real model.
+"""`stet demo`: two jobs on sample files in a real session with a real model.
 
-Every line it prints is something that has just happened; what it says of buffer and disk has been
-compared.
+Every printed line reports an action that has happened; the lines about the editor's text and the
+file on disk report a comparison.
 """
 
 import asyncio
@@ -62,14 +62,14 @@ GAP = 3
 
 @dataclass(frozen=True, slots=True)
 class DemoJob:
-    """One thing to ask for.
+    """One request of the demonstration.
 
     Attributes:
-        title: What the user wants.
-        file: The sample's name.
-        text: The sample.
-        lines: What is selected: first and last line, 1-based.
-        prompt: The words sent.
+        title: The heading of the job.
+        file: The name of the sample file.
+        text: The content of the sample file.
+        lines: The first and last selected line, 1-based.
+        prompt: The prompt that is sent.
     """
 
     title: str
@@ -86,10 +86,10 @@ JOBS = (
 
 
 def run() -> int:
-    """Do both jobs; the exit code.
+    """Run both jobs and return the exit code.
 
     Raises:
-        CliError: If one can't be done, with a sentence that says why.
+        CliError: If a job fails; the message gives the reason.
     """
     terminal = Terminal()
     try:
@@ -101,7 +101,7 @@ def run() -> int:
 
 
 class _DemoSession:
-    """One demonstration."""
+    """One run of `stet demo`."""
 
     def __init__(self, terminal: Terminal, folder: Path) -> None:
         self._terminal = terminal
@@ -118,7 +118,7 @@ class _DemoSession:
             (self._root / job.file).write_bytes(job.text.encode())
         self._terminal.show("Stet proposes; your text stands until you accept.", "bold")
         self._step("workspace", f"{self._root}, two sample files")
-        # The sample's proposals are of no use later: they go with the folder.
+        # The state is deleted with the folder: later sessions do not need it.
         env = {**os.environ, "XDG_STATE_HOME": str(self._state)}
         async with AsyncExitStack() as stack:
             with self._terminal.working("starting the language server") as self._progress:
@@ -130,10 +130,10 @@ class _DemoSession:
         self._terminal.show(f"\nDone in {time.monotonic() - started:.1f} s.", "bold")
 
     async def _show_model(self) -> None:
-        """Show the model that will be asked, found in the same way as the server finds it.
+        """Show the model that the server will choose.
 
         Raises:
-            CliError: If there is no model, with a remedy.
+            CliError: If there is no model; the message names a remedy.
         """
         system = System()
         try:
@@ -147,7 +147,7 @@ class _DemoSession:
             self._step("", "It has 135 million parameters: made for small jobs like these two.")
 
     async def _run_job(self, job: DemoJob) -> None:
-        """Open, select, ask, look, accept, save."""
+        """Open the file, ask, check that nothing is changed, accept, save."""
         client, path = self._client, self._root / job.file
         first, last = job.lines
         uri = client.open(path)
@@ -167,7 +167,7 @@ class _DemoSession:
         self._side_by_side(job.text, path.read_text(encoding="utf-8"))
 
     async def _turn(self, job: DemoJob, uri: str) -> dict[str, Any]:
-        """Ask and wait, with a live line.
+        """Run one turn with a progress line, and return its result.
 
         Raises:
             CliError: If the turn does not complete.
@@ -186,10 +186,10 @@ class _DemoSession:
         return turn
 
     async def _proposed(self, turn: dict[str, Any]) -> list[dict[str, Any]]:
-        """Show what is proposed.
+        """Show the pending proposals and return them.
 
         Raises:
-            CliError: If nothing is.
+            CliError: If there are no proposals.
         """
         client, which = self._client, {"turn": turn["turn"], "state": "pending"}
         hunks: list[dict[str, Any]] = await client.command("stet.proposals", which)
@@ -206,10 +206,10 @@ class _DemoSession:
         return hunks
 
     async def _accept(self, turn: dict[str, Any], n_expected: int) -> None:
-        """Accept all.
+        """Accept all proposals of the turn.
 
         Raises:
-            CliError: If one is refused.
+            CliError: If a proposal is refused.
         """
         self._applied.clear()
         done = await self._client.accept(turn=turn["turn"])
@@ -227,7 +227,7 @@ class _DemoSession:
             self._progress(event.message or event.title)
 
     def _step(self, name: str, text: str) -> None:
-        """Print one line: what happened, in a word, and the facts."""
+        """Print one line: the name of a step, and its details."""
         line = Text.assemble((f"  {name:<{INDENT - 2}}", "cyan"), escape(text))
         self._terminal.out.print(line, soft_wrap=True)
 

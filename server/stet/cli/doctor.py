@@ -1,7 +1,7 @@
-"""`stet doctor`: what is configured, what works, and how to repair the rest.
+"""`stet doctor`: checks of the installation, with a remedy for each problem.
 
-Each check yields findings; a finding that is a problem includes its fix. Settings, folders, the log and
-the database are checked here too.
+Each check yields findings; a finding that is a problem includes its fix. The checks cover settings,
+folders, the log and the database too.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _MARKS = {"ok": "green", "note": "yellow", "problem": "red"}
 
 
 def run() -> int:
-    """Look at everything and show it; 1 if something does not work."""
+    """Run all checks and show the findings; return 1 if there is a problem."""
     terminal = Terminal()
     terminal.show(f"Stet {__version__}\n", "bold")
     with terminal.working("looking"):
@@ -62,7 +62,7 @@ def run() -> int:
 
 
 async def check_all(system: System) -> list[Finding]:
-    """Run all checks and return the findings in reading order, even if checks fail."""
+    """Run all checks and return the findings in reading order, even if some checks fail."""
     found: list[Finding] = []
     try:
         root = current_folder()
@@ -96,13 +96,13 @@ _Findings = Finding | Iterable[Finding]
 async def _run_check(
     about: str, check: Callable[[], _Findings | Awaitable[_Findings]]
 ) -> list[Finding]:
-    """Return the findings of a check. A check that cannot look is a finding too."""
+    """Return the findings of a check; a check that raises becomes a finding."""
     try:
         findings = check()
         if isinstance(findings, Awaitable):
             findings = await findings
         return [findings] if isinstance(findings, Finding) else list(findings)
-    except Exception as error:  # a check may fail on what it is to find
+    except Exception as error:  # the problem itself may make the check fail
         log.exception("%s could not be looked at", about)
         what = f"could not be looked at: {type(error).__name__}: {error}"
         fix = "Mend what it names; if that is nothing you know, report it in Stet's tracker."
@@ -110,7 +110,7 @@ async def _run_check(
 
 
 def check_settings(layers: MergedSettings) -> Iterator[Finding]:
-    """Yield the settings files that are read, and what is wrong in them."""
+    """Report the settings files that were read, and their problems."""
     if str(user_file_path()) not in layers.files:
         yield Finding("ok", "settings", f"the defaults; there is no {user_file_path()}")
     for file in layers.files:
@@ -120,7 +120,7 @@ def check_settings(layers: MergedSettings) -> Iterator[Finding]:
 
 
 async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
-    """Return which model would be asked, and whether it answers."""
+    """Report the model that would be used, and whether it answers."""
     try:
         choice = await select_model(settings, system)
     except NoModel as error:
@@ -130,7 +130,7 @@ async def check_model(settings: ModelSettings, system: System) -> list[Finding]:
 
 
 async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -> Finding:
-    """Ask the model for a word."""
+    """Report whether the model answers a one-word question."""
     request = Request((Message("user", "Answer with the one word: yes"),), max_tokens=16)
     began = system.monotonic()
     try:
@@ -151,9 +151,9 @@ async def _probe(choice: ModelChoice, settings: ModelSettings, system: System) -
 
 
 def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
-    """Yield which search API would be asked, and whether pages can be read; nothing if none is set.
+    """Report the search API and whether pages can be read; nothing if no API is configured.
 
-    It is not asked, as each question costs.
+    No request is sent to the API, because each request costs money.
     """
     if settings.provider == "none":
         return
@@ -171,7 +171,7 @@ def check_web(settings: WebSettings, system: System) -> Iterator[Finding]:
 
 
 def check_search(settings: SearchSettings, system: System, root: Path) -> Iterator[Finding]:
-    """Yield what searches use, and the state of the index of the folder `root`."""
+    """Report the kind of embeddings, and the state of the index of the folder `root`."""
     if settings.embeddings == "off":
         yield Finding("ok", "search", "by words; search.embeddings is off")
     elif settings.embeddings == "endpoint":
@@ -205,14 +205,14 @@ def _check_endpoint(settings: SearchSettings, system: System) -> Finding:
 
 
 def check_grammars() -> Iterator[Finding]:
-    """Yield whether comments and search know more languages exactly."""
+    """Report whether the grammars of the extra `grammars` are missing."""
     if importlib.util.find_spec("tree_sitter") is None:
         fix = "Install Stet with its extra `grammars`."
         yield Finding("note", "grammars", "search cuts most languages by their lines alone", fix)
 
 
 async def check_embedded(system: System) -> Finding:
-    """Report on the model that Stet can run itself."""
+    """Report whether the embedded model can be used."""
     missing = await weights.why_unavailable(weights.SMOLLM2, weights.default_folder(), system)
     if missing:
         return Finding("note", "embedded", "not ready", missing)
@@ -232,12 +232,12 @@ def _line(finding: Finding) -> Text:
 
 
 MIN_FREE = 50_000_000
-"""Bytes on a disk below which writing soon fails."""
+"""The least free space on a disk, in bytes, that is no problem."""
 _LOCKED_SECONDS = 1.0
 
 
 def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding]:
-    """Yield files of settings that are there and can't be read: they count for nothing."""
+    """Report settings files that exist but can't be read; they are ignored."""
     for path in (user_file_path(), root / PROJECT_FILE):
         if os.path.lexists(path) and str(path) not in layers.files:
             fix = "Let it be a file that you may read, or remove it."
@@ -245,8 +245,8 @@ def check_settings_files(layers: MergedSettings, root: Path) -> Iterator[Finding
 
 
 def check_folders() -> Iterator[Finding]:
-    """Yield whether Stet may write where its own files go, and has room there."""
-    import platformdirs  # late: as everywhere
+    """Report whether Stet's own folders are writable and have free space."""
+    import platformdirs  # late: as in the other modules
 
     for about, folder in (
         ("state", platformdirs.user_state_path("stet")),
@@ -262,7 +262,7 @@ def check_folders() -> Iterator[Finding]:
 
 
 def check_log() -> Iterator[Finding]:
-    """Report the files beside the log."""
+    """Report the trace files and crash reports in the log folder."""
     for trace in log_files(log_folder(), TRACE):
         fix = "Delete it when you no longer need it: it holds what you asked and what was read."
         yield Finding("note", "trace", str(trace), fix)
@@ -301,10 +301,10 @@ def check_state(system: System, root: Path) -> Iterator[Finding]:
 
 
 def _check_database(path: Path) -> Finding:
-    """Check the database.
+    """Check that the database is intact and writable.
 
     Raises:
-        sqlite3.Error: If it is locked, damaged, or can't be opened.
+        sqlite3.Error: If the database is locked, damaged, or can't be opened.
     """
     address = f"file:{quote(str(path))}?mode=rw"
     with closing(sqlite3.connect(address, uri=True, timeout=_LOCKED_SECONDS)) as database:
@@ -322,7 +322,7 @@ def _check_database(path: Path) -> Finding:
 
 
 def _is_lock_taken(lock: Path) -> bool:
-    """Return whether a living process holds the lock."""
+    """Return whether a running process holds the lock."""
     try:
         taken = FileLock.acquire(lock)
     except OSError:
@@ -333,9 +333,7 @@ def _is_lock_taken(lock: Path) -> bool:
 
 
 def _unwritable_reason(folder: Path) -> str:
-    """Return why a folder, or the nearest above it that exists, takes no new files; empty if it
-    does.
-    """
+    """Return why no file can be created in a folder, or its nearest existing parent; else ""."""
     existing = next((path for path in (folder, *folder.parents) if os.path.lexists(path)), folder)
     if not existing.is_dir():
         return f"{existing} is no folder"

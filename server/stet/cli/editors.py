@@ -1,4 +1,4 @@
-"""The editors that Stet has a configuration for, the versions that it needs, and the findings of a check."""
+"""The supported editors, their required versions, and the findings of checks."""
 
 import re
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from stet.system.system import System
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report.
+    """One line of the report of `stet doctor`.
 
     Attributes:
-        mark: `ok`; `note`: works, with less; `problem`: does not work.
+        mark: `ok`; `note`: works with fewer functions; `problem`: does not work.
         about: The subject of the check, in a word or two.
         found: The result of the check.
         fix: The remedy; empty if there is nothing to do.
@@ -29,13 +29,13 @@ VERSION_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class EditorSpec:
-    """An editor and what it needs.
+    """A supported editor and its required version.
 
     Attributes:
-        name: For people.
-        command: How its version is asked for.
-        needs: The first version with all that is used.
-        why: What older ones lack.
+        name: The name shown to the user.
+        command: The command that prints the editor's version.
+        needs: The first version with all functions that Stet uses.
+        why: The functions that older versions lack.
     """
 
     name: str
@@ -56,14 +56,14 @@ EDITORS = {
         "Emacs", ("emacs", "--version"), (30, 1), "eglot with commands and resource operations"
     ),
 }
-"""By the name that `stet config` takes."""
+"""The editors by their name in `stet config`."""
 
 
 async def check_editor(editor: EditorSpec, system: System) -> Finding:
-    """Return whether an editor is there and new enough."""
+    """Report whether an editor is installed and new enough."""
     try:
         output = (await output_of(system, editor.command, VERSION_SECONDS)).decode(errors="replace")
-    except OSError:  # it is missing, or hangs: a TimeoutError is an OSError
+    except OSError:  # the program is missing, or hangs: a TimeoutError is an OSError
         return Finding("note", editor.name, "not found")
     version = re.search(r"(\d+)\.(\d+)(?:\.\d+)*", output)
     if version is None:

@@ -1,7 +1,7 @@
-"""Files of the command line: how a person names a file and lines (`PATH[:L1-L2]`), and how a file is saved.
+"""Files of the command line: parsing of `PATH[:L1-L2]`, and saving of accepted texts.
 
-An accepted text is written whole or not at all, where the file was when it was opened: a folder that has
-become a link since then is not followed.
+An accepted text is written whole or not at all, at the path where the file was opened: if a folder
+has become a link since then, the link is not followed.
 """
 
 import os
@@ -30,8 +30,8 @@ class FileArgument:
     """A file and, perhaps, some of its lines.
 
     Attributes:
-        path: Absolute; links are kept as the user wrote them.
-        lines: First and last line, 1-based, both included; None for no choice.
+        path: The absolute path; links are not resolved.
+        lines: The first and last line, 1-based, both included; None for the whole file.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class FileArgument:
 
 
 def parse_file_argument(written: str) -> FileArgument:
-    """Read `PATH`, `PATH:L` or `PATH:L1-L2`; a file that is really called so comes first.
+    """Parse `PATH`, `PATH:L` or `PATH:L1-L2`; an existing file of the full name has priority.
 
     Raises:
         CliError: If there is no such file, or the lines are out of order (a usage error).
@@ -57,7 +57,7 @@ def parse_file_argument(written: str) -> FileArgument:
 def workspace_folder(root: Path | None, file: FileArgument | None) -> Path:
     """Return the requested folder, or else the current folder.
 
-    If the file lies elsewhere, return the file's folder.
+    If the file is outside the current folder, return the file's folder.
 
     Raises:
         CliError: If the requested path is not a folder (a usage error).
@@ -84,7 +84,7 @@ def save(change: UnsavedChange) -> None:
     Raises:
         CliError: If the file has changed since it was opened, or can't be written.
     """
-    path = change.real or Path(os.path.realpath(change.path))  # a link stays one
+    path = change.real or Path(os.path.realpath(change.path))  # the link itself is not replaced
     try:
         before = None if change.before is None else change.before.encode()
         after = None if change.after is None else change.after.encode()
@@ -102,10 +102,10 @@ def save(change: UnsavedChange) -> None:
 
 
 def _read(place: PinnedPath) -> bytes | None:
-    """Return the content of the file, or None if there is no file.
+    """Return the content of the file; None if there is no file.
 
     Raises:
-        OSError: If it can't be read.
+        OSError: If the file can't be read.
     """
     with suppress(FileNotFoundError), os.fdopen(place.open(), "rb") as file:
         return file.read()
@@ -113,10 +113,10 @@ def _read(place: PinnedPath) -> bytes | None:
 
 
 def _replace(place: PinnedPath, content: bytes) -> None:
-    """Replace the old file by a new one; a reader sees one or the other.
+    """Replace the file atomically, with the permissions of the old file.
 
     Raises:
-        OSError: If it can't be done; the old file is untouched then.
+        OSError: If the file can't be replaced; the old file is then unchanged.
     """
     mode = None
     with suppress(FileNotFoundError):

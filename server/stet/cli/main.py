@@ -1,7 +1,7 @@
 """`stet`: the console script.
 
-An editor starts `stet serve` and waits for it, so that command is taken from the arguments before
-anything else is imported; all others go through `stet.cli.app`.
+An editor starts `stet serve` and waits for it, so this command is recognized before anything else
+is imported; all other commands are handled by `stet.cli.app`.
 """
 
 import sys
@@ -18,7 +18,7 @@ def main() -> None:
         from stet.cli.app import app  # late: typer and rich cost a third of the server's start
 
         app(prog_name="stet")
-    except KeyboardInterrupt:  # before a command has begun: there is nothing to say
+    except KeyboardInterrupt:  # no command has begun: there is nothing to report
         sys.exit(130)
 
 

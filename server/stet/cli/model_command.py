@@ -1,4 +1,4 @@
-"""`stet model`: which models can be asked here, which one would be, and fetching the small one."""
+"""`stet model`: list the available models and the chosen one, and install the embedded model."""
 
 import asyncio
 from contextlib import ExitStack
@@ -27,7 +27,7 @@ from stet.text.escape import escape_line
 
 
 def show() -> int:
-    """List what there is and what would be used; the exit code."""
+    """List the available models and the chosen one; return the exit code."""
     terminal = Terminal()
     settings = read_layers(System().read_bytes, [current_folder()]).settings.model
     models = asyncio.run(inspect_environment(settings, System()))
@@ -46,9 +46,7 @@ def show() -> int:
 
 
 def describe_choice(choice: ModelChoice) -> str:
-    """Describe a choice in one line: the model, its provider, the address and the reason. Passwords
-    are left out.
-    """
+    """Return one line: the model, its provider, its address without a password and the reason."""
     address = urlsplit(choice.base_url)
     host = address.netloc.rpartition("@")[2]
     where = f" at {address.scheme}://{host}{address.path}" if host else ""
@@ -56,10 +54,10 @@ def describe_choice(choice: ModelChoice) -> str:
 
 
 def install(*, quiet: bool) -> int:
-    """Fetch the embedded model's weights; the exit code.
+    """Download the embedded model's weights; return the exit code.
 
     Raises:
-        CliError: If they can't be fetched, or could not be used.
+        CliError: If the weights can't be downloaded, or the runtime is missing.
     """
     terminal = Terminal()
     if find_spec(weights.RUNTIME) is None:
@@ -79,10 +77,10 @@ def install(*, quiet: bool) -> int:
 
 
 class InstallReporter:
-    """A progress bar that is drawn only once there is something to fetch.
+    """A progress bar that is drawn only if a download is necessary.
 
     Attributes:
-        fetched: Whether there was.
+        fetched: Whether a download was necessary.
     """
 
     def __init__(self, terminal: Terminal) -> None:
@@ -103,7 +101,7 @@ class InstallReporter:
 
 
 def _states(models: ModelEnvironment) -> list[tuple[str, str]]:
-    """Return every provider that could be chosen by itself, and whether it can be."""
+    """Return the name and the state of each provider that can be chosen automatically."""
     rows = []
     for preset in HOSTED:
         variable, key = find_key(preset, models.environ)

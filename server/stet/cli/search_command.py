@@ -1,4 +1,4 @@
-"""`stet index` and `stet search`: build and query the search index in a session of their own, as an editor does."""
+"""`stet index` and `stet search`: build and query the search index without an editor."""
 
 import asyncio
 import json
@@ -21,25 +21,25 @@ from stet.system.system import System
 from stet.text.escape import escape, escape_line
 
 LOOK_SECONDS = 0.1
-"""Between two looks at how far it is."""
+"""Seconds between two requests for the progress."""
 BUILDING = frozenset({"starting", "building"})
 
 
 INDENT = "    "
 INVALID = -32602
-"""JSON-RPC's code for arguments that are wrong."""
+"""The JSON-RPC error code for invalid parameters."""
 
 Hit = Mapping[str, Any]
-"""One entry of the answer of `stet.search`."""
+"""One result of `stet.search`."""
 NamedHit = tuple[str, Hit]
-"""The name of a file, and a hit in it."""
+"""The name of a file, and a hit in the file."""
 
 
 def run_index(root: Path, *, rebuild: bool) -> int:
-    """Bring the index up to the files and show what there is; the exit code.
+    """Update the index, show its size and return the exit code.
 
     Raises:
-        CliError: If there is no index, with a sentence that says why.
+        CliError: If there is no index; the message gives the reason.
     """
     terminal = Terminal()
     index, _ = _run_session(root, terminal, rebuild=rebuild)
@@ -51,17 +51,18 @@ def run_index(root: Path, *, rebuild: bool) -> int:
 
 
 def run_search(query: str, root: Path, folder: str, limit: int, *, as_json: bool) -> int:
-    """Search and show what is found; 1 if nothing is.
+    """Search and show the hits; return 1 if there are none.
 
     Args:
-        query: The words to look for.
+        query: The words to search for.
         root: The workspace folder.
-        folder: Only below this folder of the workspace; empty for all of it.
-        limit: The most places that are shown.
-        as_json: Whether one JSON array is printed.
+        folder: The folder, relative to the workspace, that is searched; empty for the whole
+            workspace.
+        limit: The maximum number of hits.
+        as_json: Whether the hits are printed as one JSON array.
 
     Raises:
-        CliError: If it can't be done, with a sentence that says why.
+        CliError: If the search fails; the message gives the reason.
     """
     terminal = Terminal()
     search = {"query": query, "limit": limit, "folder": folder}
@@ -84,7 +85,7 @@ def _run_session(
     rebuild: bool = False,
     search: Mapping[str, object] | None = None,
 ) -> tuple[Mapping[str, Any], Sequence[NamedHit]]:
-    """Return the part `index` of `stet.status` once the index is up to the files, and the hits of `search`.
+    """Update the index; return the part `index` of `stet.status` and the hits of `search`.
 
     The server's warnings are shown, each once.
 
@@ -118,7 +119,7 @@ def _run_session(
 async def _wait_ready(
     client: HeadlessClient, terminal: Terminal, *, rebuild: bool
 ) -> Mapping[str, Any]:
-    """Wait until the index is up to the files; the part `index` of `stet.status` then."""
+    """Wait until the index is up to date; return the part `index` of `stet.status`."""
     await client.command("stet.reindex", {"rebuild": rebuild})
     with terminal.counting("indexing") as show:
         while True:

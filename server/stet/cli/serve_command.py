@@ -1,9 +1,7 @@
-"""One sentence to stdout or stderr, before and without rich.
+"""`stet serve`: logging, then the language server on stdio until the editor ends it.
 
-`stet serve`: logging, then the language server on stdio until the editor leaves.
-
-Loaded before `initialize` is answered, so it imports nothing that is not needed at once: the log
-file and its rotation come with the first record worth writing.
+This module is imported before `initialize` is answered, so it imports only what the start needs:
+the log file and its rotation are set up with the first record.
 """
 
 import logging
@@ -18,7 +16,7 @@ from stet.text.escape import escape_line
 
 
 def write_line(stream: TextIO, text: str) -> None:
-    """Write text of any origin on one line, with only characters that the stream can show."""
+    """Write text of any origin on one line, escaping characters that the stream can't encode."""
     encoding = stream.encoding or "ascii"
     line = escape_line(text).encode(encoding, "backslashreplace").decode(encoding)
     stream.write(f"{line}\n")
@@ -30,11 +28,11 @@ USAGE = f"usage: stet serve [--stdio] [--log-level {'|'.join(LEVELS)}]"
 
 
 class ServeUsageError(ValueError):
-    """The arguments make no sense; the message says which."""
+    """The arguments are invalid; the message names the invalid one."""
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Serve until the editor leaves; the exit code."""
+    """Run the server until the editor ends it; return the exit code."""
     try:
         level = parse_arguments(arguments)
     except ServeUsageError as error:
@@ -44,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
     reports = CrashReporter()
     start_logging(level, reports)
     catch_all()
-    from stet.lsp.server import serve  # after the log is there to take its complaints
+    from stet.lsp.server import serve  # late: the log must exist for errors of the import
 
     return serve(reports, log_level_given=bool(level))
 
@@ -55,7 +53,7 @@ def parse_arguments(arguments: Sequence[str]) -> str:
     Arguments are parsed by hand, because every parser costs milliseconds.
 
     Raises:
-        ServeUsageError: If there is any other argument.
+        ServeUsageError: If an argument is unknown or its value is invalid.
     """
     level = ""
     rest = list(arguments)
@@ -72,14 +70,14 @@ def parse_arguments(arguments: Sequence[str]) -> str:
 
 
 def start_logging(level: str, *others: logging.Handler) -> None:
-    """Log to stderr, which editors show, and to a file that is made when the first record comes.
+    """Log to stderr, which editors show, and to a file that is created with the first record.
 
-    The level is that of the logger `stet`. The framework's own logger stays at warnings: it writes
-    whole messages, with the user's text in them, at lower levels.
+    `level` is the level of the logger `stet`. The framework's own logger stays at warnings: at
+    lower levels it writes whole messages, which contain the user's text.
 
     Args:
-        level: As `--log-level` takes it; empty for the default.
-        others: What hears the log too.
+        level: A value of `--log-level`; empty for the default.
+        others: Further handlers of the same records.
     """
     form = PrivateFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s")
     handlers = (StderrHandler(), LazyLogFile(), *others)

@@ -1,7 +1,7 @@
-"""What the shell's commands show: diffs, sentences, a live line. Calm, and readable without colour.
+"""Output of the shell's commands: diffs, sentences, a progress line; readable without colour.
 
-Everything that comes from a file, a model or the server passes `escape`; nothing is read as rich's
-markup. Results go to stdout, what is going on to stderr.
+All text from a file, a model or the server is passed through `escape` and never parsed as rich's
+markup. Results are written to stdout, progress and messages to stderr.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class CliError(Exception):
-    """A command can't go on; the message is one sentence for the user."""
+    """A command has failed; the message is one sentence for the user."""
 
     def __init__(self, message: str, code: int = 1) -> None:
         super().__init__(message)
@@ -46,21 +46,21 @@ class Terminal:
     """Stdout and stderr of one command.
 
     Attributes:
-        out: For results.
-        err: For what is going on.
+        out: The console on stdout, for results.
+        err: The console on stderr, for progress and messages.
     """
 
     def __init__(self) -> None:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
-                # What a narrow terminal can't show is spelled out.
+                # Characters that the encoding lacks are written as escapes.
                 stream.reconfigure(errors="backslashreplace")
         self.out = Console(highlight=False, markup=False, emoji=False)
         self.err = Console(highlight=False, markup=False, emoji=False, stderr=True)
 
     @property
     def is_interactive(self) -> bool:
-        """Whether a person can be asked."""
+        """Whether a user can be asked."""
         return sys.stdin.isatty() and self.err.is_terminal
 
     def show(self, text: str | Text, style: str = "") -> None:
@@ -74,28 +74,28 @@ class Terminal:
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show a live line on stderr while an operation runs. Nothing is shown without a terminal.
+        """Show a live line on stderr while an operation runs. Without a terminal nothing is shown.
 
         Yields:
-            A function that changes the line.
+            A function that replaces the text of the line.
         """
         with self._live(what, SpinnerColumn(), _description()) as update:
             yield lambda message: update(description=escape_line(message))
 
     @contextlib.contextmanager
     def counting(self, what: str) -> Iterator[Callable[[int, int], None]]:
-        """Show a bar on stderr while items are counted. Nothing is shown without a terminal.
+        """Show a bar on stderr while items are counted. Without a terminal nothing is shown.
 
         Yields:
-            A function that moves the bar. It takes the number of items done, and the number known.
+            A function that takes the number of items done and the number of known items.
         """
         with self._live(what, _description(), BarColumn(), MofNCompleteColumn()) as update:
-            # As many as are done: those that are left are not counted yet.
+            # A total that is not above `done` is not known yet.
             yield lambda done, total: update(completed=done, total=total if total > done else None)
 
     @contextlib.contextmanager
     def _live(self, what: str, *columns: ProgressColumn) -> Iterator[Callable[..., None]]:
-        """Show a live line of these columns and the time. Nothing is shown without a terminal.
+        """Show a live line of these columns and the time. Without a terminal nothing is shown.
 
         Yields:
             A function that updates the line.
@@ -113,10 +113,10 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
     """Return a unified diff of one proposal of `stet.proposals`.
 
     Args:
-        proposal: The proposal in the form of the server.
-        text: The current text of its document; None if there is no document (yet).
+        proposal: An item of the answer of `stet.proposals`.
+        text: The current text of the document; None if the document does not exist.
         name: The name of the document.
-        encoding: The unit of the columns of its range.
+        encoding: The unit of the columns of the proposal's range.
     """
     if text is None:
         return unified_diff(proposal["old"], proposal["new"], name, name)
@@ -129,7 +129,7 @@ def hunk_diff(proposal: Mapping[str, Any], text: str | None, name: str, encoding
 
 
 def coloured(diff: str) -> Text:
-    """Return a unified diff as text to print. The marks have the same meaning without colour."""
+    """Return a unified diff with colours; the marks have the same meaning without colour."""
     text = Text()
     for line in escape(diff).splitlines(keepends=True):
         head = line.startswith(("+++", "---"))
@@ -139,14 +139,12 @@ def coloured(diff: str) -> Text:
 
 
 def indented(text: Text, columns: int) -> Text:
-    """Return `text` moved to the right; its lines keep their length, which padding would fill or
-    cut.
-    """
+    """Return `text` indented; unlike with padding, lines are neither filled nor cut."""
     return Text("\n").join(Text(" " * columns) + line for line in text.split("\n"))
 
 
 class LineReader:
-    """The lines that a person types, read without blocking the event loop.
+    """A reader of typed lines that does not block the event loop.
 
     A daemon thread reads from the descriptor: a thread blocked inside `sys.stdin` could not be
     abandoned when Ctrl-C ends the program.
@@ -156,7 +154,7 @@ class LineReader:
         self._buffer = b""
 
     async def read_line(self, question: str) -> str | None:
-        """Ask on stderr; the answer without its line end, None where there are no more."""
+        """Ask on stderr; return the answer without its line end, or None at the end of input."""
         sys.stderr.write(escape_line(question))
         sys.stderr.flush()
         while b"\n" not in self._buffer:
@@ -183,7 +181,7 @@ def _read_chunk() -> Awaitable[bytes]:
             result = os.read(sys.stdin.fileno(), 4096)
         except OSError:  # the terminal is gone
             result = b""
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+        with contextlib.suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(finish, result)
 
     threading.Thread(target=run, daemon=True).start()
