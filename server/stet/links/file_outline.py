@@ -25,7 +25,7 @@ class OutlineEntry:
 
 
 def outline_file(document: TextDocument, name: str) -> tuple[OutlineEntry, ...]:
-    """Return the outline of `document`, a file called `name`, in order of place."""
+    """Return the outline of `document`, a file called `name`, in order of position."""
     if document.is_markdown:
         found = headings_in(document.text)
         return tuple(OutlineEntry(h.line, h.level - 1, f"{'#' * h.level} {h.title}") for h in found)

@@ -91,7 +91,7 @@ def _match_file(
     if document is None:
         return None  # deleted since it was listed
     if document.is_large and (query.tag or query.property or query.task or query.text):
-        return None  # skipped as a file of that size on the disk: a scan would take too long
+        return None  # skipped like a large file on the disk: a scan would take too long
     if not _has_tag(query.tag, document) or not _has_property(query, document, redactor):
         return None
     lines = list(_matching_lines(query, document, redactor))

@@ -153,7 +153,7 @@ class FileTable:
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Return whether `path` lies in `folder` or deeper."""
+    """Return whether `path` is in `folder` or deeper."""
     return path != folder and path.startswith(f"{folder.rstrip('/')}/")
 
 

@@ -74,7 +74,7 @@ class LinkGraph:
         return self
 
     def outgoing(self, uri: str) -> tuple[Edge, ...]:
-        """Return the links in a file, including dead links, in order of place."""
+        """Return the links in a file, including dead links, in order of position."""
         path = self.paths.get(canonical(uri))
         return () if path is None else tuple(self._edges(path))
 

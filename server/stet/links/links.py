@@ -227,7 +227,7 @@ def has_links(name: str) -> bool:
 
 
 def find_links(text: str, name: str) -> tuple[Link, ...]:
-    """Return the links in `text`, a file called `name`, in order of place.
+    """Return the links in `text`, a file called `name`, in order of position.
 
     Links to the web are left out. Whether a link leads to a file is not checked.
     """

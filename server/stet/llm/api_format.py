@@ -98,7 +98,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _keys(part: str) -> list[str]:
-    """Return the key of a part and its keys without what formats put before and after a name."""
+    """Return the key of a part, and its keys without the prefixes and suffixes of formats."""
     keys = [_key(part)]
     while keys[-1].endswith(_SUFFIX):
         keys.append(keys[-1].removesuffix(_SUFFIX))
@@ -126,7 +126,7 @@ _KIMI_K2 = re.compile(r"kimi[-_. ]?k2", re.IGNORECASE)
 def pair_calls(messages: Iterable[Message], model: str) -> list[Message]:
     """Return `messages` with ids that are unique, and with exactly one result for each call.
 
-    A result that no call asked for is left out; a call without a result gets one that says so.
+    A result without a call is left out; a call without a result gets a result that states this.
 
     Args:
         messages: The conversation.

@@ -41,7 +41,7 @@ class ToolRefusal(Enum):
 
 
 _TOOLS = re.compile(
-    # A path to the field in the request may come before it: `body.tools`, `$.tools`.
+    # A path to the field may precede its name: `body.tools`, `$.tools`.
     r"(?i)(?<![\w.])(?:(?:body|request|\$)\.)?"
     r"(?:tools?|tool[ _-](?:use|choice|calls?|calling|parameters?)"
     r"|functions|function[ _-]call(?:s|ing)?)(?!\w|[\[.]\w)"

@@ -257,7 +257,7 @@ class ModelTimeout(ModelError):
 
 
 class AnswerCut(ModelError):
-    """An answer ended before its end. Nothing of it may be executed.
+    """An answer was cut off. None of its calls may be executed.
 
     Attributes:
         text: The text that arrived before.

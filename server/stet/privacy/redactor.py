@@ -178,7 +178,7 @@ class Redactor:
                 n_known = len(self._known)
                 redacted = self._marked(text, found)
                 if len(self._known) == n_known:
-                    break  # else a secret found now may also occur elsewhere in the text
+                    break  # otherwise a secret found now may occur at another offset of the text
             self._remember(key, redacted)
         return redacted
 

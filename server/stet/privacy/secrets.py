@@ -82,7 +82,7 @@ BEGIN = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt]))"
 def _rule(
     kind: str, hints: str, pattern: str, *, is_inside: bool = False, before: str = ""
 ) -> FormRule:
-    """Return a rule; `is_inside` says that the hints of the rule need not begin a word."""
+    """Return a rule; `is_inside` is whether the hints of the rule may be inside a word."""
     whole = pattern if "(?P<secret>" in pattern else f"(?P<secret>{pattern})"
     source = whole if is_inside else BEGIN + whole
     words = tuple(hint.replace("~", " ") for hint in hints.split())

@@ -1,4 +1,4 @@
-"""The source of a tool's target: the user, or a text that somebody else wrote.
+"""The source of a tool's target: the user, or a text by other authors.
 
 A model repeats text that it reads. So if it acts on a name, a target or an argument that comes from
 a file, a page, an output or an error and not from the user, the user sees the source and must

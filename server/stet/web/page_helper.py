@@ -1,4 +1,4 @@
-"""The process that reads pages, so that a hostile page can neither hang nor fill this machine.
+"""The process that reads pages, so that a hostile page can't hang the server or fill its memory.
 
 It reads one line of JSON, `{"kind", "charset", "packed", "url", "size"}`, then the page's bytes,
 and writes `{"title", "text", "hidden", "left_out"}` or `{"error"}` as JSON. Its memory and its

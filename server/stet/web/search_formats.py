@@ -173,7 +173,7 @@ def _read_serper(response: Mapping[str, Any]) -> WebSearchAnswer:
     box = _object(response, "answerBox")
     found = (box, *_objects(response, "organic"))
     hits = _deduplicate(_hit(one, "link", "title", "snippet") for one in found)
-    # A box answers in a word, or by a passage, which may come from no page.
+    # An answer box has a short answer, or a passage, which may have no page.
     answer = _text(box, "answer") or ("" if _text(box, "link") else _text(box, "snippet"))
     return WebSearchAnswer(hits, answer)
 

@@ -239,10 +239,10 @@ class OpenCodeConnection:
 
 @asynccontextmanager
 async def _failures_as_unreachable() -> AsyncIterator[None]:
-    """Convert failures of the network in the block, also an answer that takes too long.
+    """Convert failures of the network and time-outs in the block.
 
     Raises:
-        OpenCodeUnreachable: Instead of the failure or the timeout.
+        OpenCodeUnreachable: In place of the failure or the time-out.
     """
     try:
         async with asyncio.timeout(SECONDS):
